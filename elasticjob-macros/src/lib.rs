@@ -1,0 +1,1 @@
+//! The `#[elastic_job]` attribute.

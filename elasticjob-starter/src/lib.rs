@@ -1,0 +1,1 @@
+//! Starts the jobs of a program from its settings.

@@ -1,0 +1,1 @@
+//! Distributed scheduled jobs.
