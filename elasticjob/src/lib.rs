@@ -1,1 +1,14 @@
-//! Distributed scheduled jobs.
+//! Distributed scheduled jobs: annotate an async function, start the same program on many hosts; every scheduled fire
+//! is split into sharding items that are spread over the live instances.
+
+pub mod api;
+pub mod config;
+pub mod engine;
+pub mod executor;
+pub mod ident;
+pub mod registry;
+pub mod runtime;
+pub mod schedule;
+pub mod spi;
+#[cfg(feature = "testing")]
+pub mod testing;

@@ -1,0 +1,1 @@
+//! The configuration of a job: valid by construction, and as the registry stores it.

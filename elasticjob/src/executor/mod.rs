@@ -1,0 +1,1 @@
+//! Runs the items of a fire.

@@ -1,0 +1,192 @@
+//! Identifiers: names and ids that are checked once, where they enter.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The delimiter inside instance ids and task ids, fixed by the registry layout of ElasticJob.
+pub const ID_DELIMITER: &str = "@-@";
+
+/// Number of a sharding item, from 0 to the total count minus 1.
+pub type ShardingItem = u32;
+
+/// Why a text is not a valid identifier.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} '{value}' is not valid: {reason}")]
+pub struct InvalidIdent {
+    what: &'static str,
+    value: String,
+    reason: &'static str,
+}
+
+/// Name of a job: one segment of a registry path, unique in a namespace.
+///
+/// Any text but an empty one, `.` or `..`, and without `/`, control characters and `@-@`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct JobName(String);
+
+impl JobName {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`InvalidIdent`] names the character or form that is not allowed.
+    pub fn new(name: impl Into<String>) -> Result<Self, InvalidIdent> {
+        let name = name.into();
+        let reason = if name.trim().is_empty() {
+            "it is blank"
+        } else if name == "." || name == ".." {
+            "'.' and '..' are not allowed in a registry path"
+        } else if name.contains('/') {
+            "'/' separates the nodes of a registry path"
+        } else if name.contains(ID_DELIMITER) {
+            "'@-@' separates the parts of a task id"
+        } else if name.chars().any(|c| c.is_control() || ('\u{fff0}'..='\u{ffff}').contains(&c)) {
+            "control characters are not allowed in a registry path"
+        } else {
+            return Ok(Self(name));
+        };
+        Err(InvalidIdent { what: "job name", value: name, reason })
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Id of a job instance: `ip@-@pid`, with a suffix where that id is taken by another session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct InstanceId(String);
+
+impl InstanceId {
+    /// Checks an id.
+    ///
+    /// # Errors
+    /// [`InvalidIdent`] when it is blank or cannot be a node of the registry.
+    pub fn new(id: impl Into<String>) -> Result<Self, InvalidIdent> {
+        let id = id.into();
+        let reason = if id.trim().is_empty() {
+            "it is blank"
+        } else if id.contains('/') {
+            "'/' separates the nodes of a registry path"
+        } else {
+            return Ok(Self(id));
+        };
+        Err(InvalidIdent { what: "instance id", value: id, reason })
+    }
+
+    /// The id of process `pid` on the host with address `ip`.
+    pub fn of_process(ip: &str, pid: u32) -> Self {
+        Self(format!("{ip}{ID_DELIMITER}{pid}"))
+    }
+
+    /// The same process under another id, for when this id is taken: `ip@-@pid-4hex`.
+    pub fn with_suffix(&self, suffix: u16) -> Self {
+        Self(format!("{}-{suffix:04x}", self.0))
+    }
+
+    /// The address of the server: what stands before `@-@`, or the whole id where there is none.
+    pub fn server_ip(&self) -> &str {
+        self.0.split_once(ID_DELIMITER).map_or(self.0.as_str(), |(ip, _)| ip)
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Id of an execution as ElasticJob writes it: `job@-@items@-@READY@-@ip@-@pid`.
+///
+/// It names the job, the items and the instance. It is the same for every run of the same items on the same instance;
+/// what tells runs apart is the attempt of a run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(String);
+
+impl TaskId {
+    /// The task id of a run of `items` on `instance`.
+    pub fn new(job: &JobName, items: impl IntoIterator<Item = ShardingItem>, instance: &InstanceId) -> Self {
+        let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+        Self(format!("{job}{ID_DELIMITER}{}{ID_DELIMITER}READY{ID_DELIMITER}{instance}", items.join(",")))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+macro_rules! text_ident {
+    ($name:ident, checked) => {
+        text_ident!($name);
+
+        impl FromStr for $name {
+            type Err = InvalidIdent;
+
+            fn from_str(text: &str) -> Result<Self, InvalidIdent> {
+                Self::new(text)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidIdent;
+
+            fn try_from(text: String) -> Result<Self, InvalidIdent> {
+                Self::new(text)
+            }
+        }
+    };
+    ($name:ident) => {
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(ident: $name) -> String {
+                ident.0
+            }
+        }
+    };
+}
+
+text_ident!(JobName, checked);
+text_ident!(InstanceId, checked);
+text_ident!(TaskId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_name_that_cannot_be_a_node_is_refused_with_the_reason() {
+        for (name, reason) in [("", "blank"), ("..", "'..'"), ("a/b", "'/'"), ("a@-@b", "'@-@'"), ("a\u{7}", "control")] {
+            let error = JobName::new(name).unwrap_err().to_string();
+            assert!(error.contains(reason), "{name:?}: {error}");
+        }
+        assert_eq!(JobName::new("订单.sync job").unwrap().as_str(), "订单.sync job");
+    }
+
+    #[test]
+    fn an_instance_id_tells_its_server() {
+        let id = InstanceId::of_process("192.0.2.2", 23038);
+        assert_eq!(id.as_str(), "192.0.2.2@-@23038");
+        assert_eq!(id.server_ip(), "192.0.2.2");
+        assert_eq!(id.with_suffix(0xab).as_str(), "192.0.2.2@-@23038-00ab");
+        assert_eq!(id.with_suffix(0xab).server_ip(), "192.0.2.2");
+        assert_eq!("host".parse::<InstanceId>().unwrap().server_ip(), "host");
+    }
+
+    #[test]
+    fn a_task_id_has_the_five_parts_of_elasticjob() {
+        let job = JobName::new("demo").unwrap();
+        let id = TaskId::new(&job, [0, 1, 2], &InstanceId::of_process("192.0.2.2", 23038));
+        assert_eq!(id.as_str(), "demo@-@0,1,2@-@READY@-@192.0.2.2@-@23038");
+        let empty = TaskId::new(&job, [], &InstanceId::of_process("192.0.2.2", 23038));
+        assert_eq!(empty.as_str(), "demo@-@@-@READY@-@192.0.2.2@-@23038");
+    }
+}

@@ -1,0 +1,1 @@
+//! The seam to the registry center, its data model and its back ends.

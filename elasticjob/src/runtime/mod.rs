@@ -1,0 +1,1 @@
+//! The edge: drives engines, performs their actions.

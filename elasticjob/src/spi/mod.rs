@@ -1,0 +1,1 @@
+//! Link-time slices and the catalog of what was linked.

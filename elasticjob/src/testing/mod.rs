@@ -1,0 +1,1 @@
+//! Simulator, invariants and the registry conformance suite.
