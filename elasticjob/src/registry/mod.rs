@@ -1,1 +1,114 @@
 //! The seam to the registry center, its data model and its back ends.
+//!
+//! A registry center is a tree of nodes as ZooKeeper has it. The seam has few verbs, and writes are transactions only:
+//! a transaction carries the guards that make it safe (see [`Transaction`]), and a failed one says which of three things
+//! happened ([`CommitError`]): refused, not reached, unknown.
+//!
+//! # Order
+//! What a back end delivers of one session is ordered as the server did it: calls are sent in the order in which they
+//! were made (when made, not when first polled), and once a call's future is ready, [`WatchStream::poll_next`] gives at
+//! once every event of what happened before the answer. Events of later changes may be there as well.
+
+mod error;
+mod model;
+mod transaction;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+pub use error::{CommitError, Refusal, RegistryError};
+pub use model::{NodeData, SessionId, Stat, Zxid};
+pub use transaction::{Committed, CreateMode, Op, OpResult, Transaction};
+
+/// An answer to come. The request is sent when the method is called; dropping the future does not take it back.
+pub type Answer<T, E = RegistryError> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'static>>;
+
+/// A registry center that jobs coordinate through.
+///
+/// Paths are absolute inside the namespace: `/job/config`.
+pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
+    /// Data and stat of a node, `None` where there is no such node.
+    fn get(&self, path: &str) -> Answer<Option<NodeData>>;
+
+    /// Names of the children of a node in no particular order, `None` where there is no such node.
+    fn children(&self, path: &str) -> Answer<Option<Vec<String>>>;
+
+    /// Applies all operations of a transaction or none.
+    ///
+    /// # Errors
+    /// See [`CommitError`]. After [`CommitError::Unknown`] the caller reads to see what is so, it never just repeats.
+    fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError>;
+
+    /// Watches a node, which need not exist, and everything below it, over reconnects and new sessions.
+    ///
+    /// The first event is [`WatchEvent::Gap`]: the watch is in place, list now.
+    fn watch(&self, path: &str) -> Box<dyn WatchStream>;
+
+    /// The state of the session, now and as it changes.
+    fn session(&self) -> watch::Receiver<SessionState>;
+
+    /// Local time just before the last request that was answered in the current session was sent: until then at least
+    /// the server held the session. Watch events prove nothing. `None` before the first answer of a session.
+    fn proof(&self) -> Option<Instant>;
+
+    /// Requests sent so far without pings, and how many of them were transactions.
+    fn requests(&self) -> RequestCount;
+
+    /// Ends the session: its ephemeral nodes are gone when the future is ready, or the server was not reached in time.
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
+}
+
+/// State of the session with a registry center.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionState {
+    /// No session was established so far, or the last one ended and a new one is being dialled.
+    Connecting,
+    /// The session is live as far as this side knows.
+    Connected {
+        /// The session.
+        id: SessionId,
+        /// The time-out that the server granted.
+        timeout: Duration,
+    },
+    /// The connection is lost. The session may live or may have ended: begin nothing.
+    Suspended {
+        /// The session.
+        id: SessionId,
+    },
+    /// Closed from this side, or the server refused this client for good. Terminal.
+    Closed,
+}
+
+/// Counts of requests sent, for budgets and benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestCount {
+    /// All requests without pings.
+    pub requests: u64,
+    /// The transactions among them.
+    pub writes: u64,
+}
+
+/// A change below a watched node. Data is not carried: read it when it is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WatchEvent {
+    /// A node was created.
+    Created(String),
+    /// The data of a node were set.
+    Changed(String),
+    /// A node was deleted.
+    Deleted(String),
+    /// Events may have been missed. The watch is in place again: list and compare. Everything delivered after it is
+    /// later than it.
+    Gap,
+}
+
+/// The events of one recursive watch. Ends with `None` when the registry center is closed.
+pub trait WatchStream: Send {
+    /// The next event.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<WatchEvent>>;
+}

@@ -1,0 +1,76 @@
+//! What can go wrong, sorted by what the caller may conclude from it.
+
+/// Why the server refused an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+pub enum Refusal {
+    /// The node, or the parent of a node to create, does not exist.
+    #[error("there is no such node")]
+    NoNode,
+    /// The node to create exists.
+    #[error("the node exists")]
+    NodeExists,
+    /// The node has another version.
+    #[error("the node has another version")]
+    BadVersion,
+    /// The node to delete has children.
+    #[error("the node has children")]
+    NotEmpty,
+    /// The parent of the node to create is ephemeral.
+    #[error("an ephemeral node cannot have children")]
+    NoChildrenForEphemerals,
+    /// The access list of the node does not let this client do that.
+    #[error("the access list of the node forbids it: check the digest of the registry center")]
+    NoAuth,
+    /// The server does not take the access list of a node to create.
+    #[error("the server does not accept the access list of the new node: check the digest of the registry center")]
+    InvalidAcl,
+    /// The path or the data cannot be taken: syntax, or a size beyond the limit of the server (about 1 MiB).
+    #[error("the path or the size of the data is not accepted")]
+    BadArguments,
+}
+
+/// A read failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// The server answered and refused.
+    #[error("the registry center refused to read {path}: {reason}")]
+    Refused {
+        /// The node.
+        path: String,
+        /// Why.
+        reason: Refusal,
+    },
+    /// No answer: the connection or the session was lost, or the time-out passed.
+    #[error("the registry center gave no answer: {why}")]
+    NoAnswer {
+        /// What happened to the request.
+        why: String,
+    },
+}
+
+/// A transaction was not applied, or it is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommitError {
+    /// Refused by the server, nothing was applied.
+    #[error("the registry center refused operation {index} of the transaction, on {path}: {reason}")]
+    Refused {
+        /// Index of the first operation that failed.
+        index: usize,
+        /// Its node.
+        path: String,
+        /// Why.
+        reason: Refusal,
+    },
+    /// It did not reach the server, or the session had ended before: nothing was applied and nothing will be.
+    #[error("the transaction did not reach the registry center: {why}")]
+    NotReached {
+        /// What happened.
+        why: String,
+    },
+    /// It was sent and the answer got lost: it may have been applied, or may still be.
+    #[error("the answer to the transaction got lost: {why}")]
+    Unknown {
+        /// What happened.
+        why: String,
+    },
+}

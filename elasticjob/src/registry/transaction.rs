@@ -1,0 +1,150 @@
+//! Transactions: several guards and writes, all or nothing.
+
+use super::{Stat, Zxid};
+
+/// How a node lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreateMode {
+    /// Until it is deleted.
+    Persistent,
+    /// Until it is deleted or the session ends.
+    Ephemeral,
+    /// As ephemeral; the server appends a growing number of ten digits to the name.
+    EphemeralSequential,
+}
+
+/// One operation of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// Refuses the transaction when the node does not exist, or has another version.
+    Check {
+        /// The node.
+        path: String,
+        /// The version it must have, or any.
+        version: Option<i32>,
+    },
+    /// Creates a node; refused when it exists or its parent does not.
+    Create {
+        /// The node, or the prefix of its name when sequential.
+        path: String,
+        /// Its data.
+        data: Vec<u8>,
+        /// How it lives.
+        mode: CreateMode,
+    },
+    /// Sets the data of a node; refused when it does not exist, or has another version.
+    Set {
+        /// The node.
+        path: String,
+        /// Its new data.
+        data: Vec<u8>,
+        /// The version it must have before, or any.
+        version: Option<i32>,
+    },
+    /// Deletes a node; refused when it does not exist, has another version, or has children.
+    Delete {
+        /// The node.
+        path: String,
+        /// The version it must have, or any.
+        version: Option<i32>,
+    },
+}
+
+impl Op {
+    /// The node the operation is about.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Check { path, .. } | Self::Create { path, .. } | Self::Set { path, .. } | Self::Delete { path, .. } => {
+                path
+            }
+        }
+    }
+}
+
+/// Operations that are applied together, in order, or not at all. A later one sees the effect of an earlier one.
+///
+/// What can guard: the own live session (the server refuses an ended one), a path that must not exist (create), a node
+/// that must exist, the version of a node that is never made anew.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Transaction {
+    ops: Vec<Op>,
+}
+
+impl Transaction {
+    /// A transaction without operations.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an operation and tells its index.
+    pub fn push(&mut self, op: Op) -> usize {
+        self.ops.push(op);
+        self.ops.len() - 1
+    }
+
+    /// Adds a check of existence and version.
+    pub fn check(&mut self, path: impl Into<String>, version: Option<i32>) -> usize {
+        self.push(Op::Check { path: path.into(), version })
+    }
+
+    /// Adds the creation of a node.
+    pub fn create(&mut self, path: impl Into<String>, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
+        self.push(Op::Create { path: path.into(), data: data.into(), mode })
+    }
+
+    /// Adds the change of a node's data.
+    pub fn set(&mut self, path: impl Into<String>, data: impl Into<Vec<u8>>, version: Option<i32>) -> usize {
+        self.push(Op::Set { path: path.into(), data: data.into(), version })
+    }
+
+    /// Adds the deletion of a node.
+    pub fn delete(&mut self, path: impl Into<String>, version: Option<i32>) -> usize {
+        self.push(Op::Delete { path: path.into(), version })
+    }
+
+    /// The operations in order.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+}
+
+/// What an operation of a committed transaction did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OpResult {
+    /// The check held.
+    Check,
+    /// The node was created.
+    Create {
+        /// Its path, with the number when sequential.
+        path: String,
+    },
+    /// The data were set.
+    Set {
+        /// The stat after it. Its `mzxid` is the id of the transaction.
+        stat: Stat,
+    },
+    /// The node was deleted.
+    Delete,
+}
+
+/// The answer to a transaction that was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// One result an operation, in order.
+    pub results: Vec<OpResult>,
+}
+
+impl Committed {
+    /// Id of the transaction, known when it set the data of some node: servers before 3.8.2 tell it nowhere else.
+    pub fn zxid(&self) -> Option<Zxid> {
+        self.results.iter().find_map(|result| match result {
+            OpResult::Set { stat } => Some(stat.mzxid),
+            _ => None,
+        })
+    }
+}
