@@ -1,1 +1,13 @@
 //! What users implement or receive.
+
+mod argument;
+mod beans;
+mod context;
+mod descriptor;
+mod outcome;
+
+pub use argument::{ArgumentSite, Inject, JobArgument};
+pub use beans::{Beans, MissingBean};
+pub use context::{ItemRun, ShardingContext};
+pub use descriptor::{ItemFuture, ItemHandler, JobDescriptor, item_handler};
+pub use outcome::{IntoJobResult, JobError, JobResult};

@@ -1,0 +1,104 @@
+//! What an item of a fire knows of itself.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::JobConfiguration;
+use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
+
+/// Everything a run of one item is told. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct ShardingContext(Arc<ItemRun>);
+
+/// The values behind a [`ShardingContext`]. Made by the runtime, and by tests that call a job function themselves.
+#[derive(Debug, Clone)]
+pub struct ItemRun {
+    /// The job as configured when the run began.
+    pub configuration: Arc<JobConfiguration>,
+    /// The instance that runs the item.
+    pub instance: InstanceId,
+    /// Id of the run of all items of this instance, as ElasticJob writes it.
+    pub task_id: TaskId,
+    /// The item.
+    pub item: ShardingItem,
+    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
+    pub scheduled_at: DateTime<FixedOffset>,
+    /// See [`ShardingContext::fencing_token`].
+    pub fencing_token: Option<i64>,
+    /// See [`ShardingContext::cancelled`].
+    pub cancellation: CancellationToken,
+}
+
+impl ShardingContext {
+    /// Wraps the values of a run.
+    pub fn new(run: ItemRun) -> Self {
+        Self(Arc::new(run))
+    }
+
+    /// Name of the job.
+    pub fn job_name(&self) -> &JobName {
+        self.0.configuration.job_name()
+    }
+
+    /// Id of the run as ElasticJob writes it. It is the same for all runs of the same items on the same instance.
+    pub fn task_id(&self) -> &TaskId {
+        &self.0.task_id
+    }
+
+    /// The instance that runs the item.
+    pub fn instance_id(&self) -> &InstanceId {
+        &self.0.instance
+    }
+
+    /// How many items the job is split into.
+    pub fn sharding_total_count(&self) -> u32 {
+        self.0.configuration.sharding_total_count()
+    }
+
+    /// The parameter of the whole job, empty when none is configured.
+    pub fn job_parameter(&self) -> &str {
+        self.0.configuration.job_parameter()
+    }
+
+    /// The item to work on, from 0 to the total count minus 1.
+    pub fn sharding_item(&self) -> ShardingItem {
+        self.0.item
+    }
+
+    /// The parameter of the item, `None` when none is configured for it.
+    pub fn sharding_parameter(&self) -> Option<&str> {
+        self.0.configuration.sharding_parameter(self.0.item)
+    }
+
+    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
+    pub fn scheduled_at(&self) -> DateTime<FixedOffset> {
+        self.0.scheduled_at
+    }
+
+    /// A number that only grows from one run of this item to the next, over all instances.
+    ///
+    /// Hand it to the storage that the item writes to and refuse a write with a smaller number than the last one seen:
+    /// that is what stops a process that was frozen, lost its items and does not know it yet. `None` when execution is
+    /// not monitored. It starts anew only when the data of the registry center are wiped.
+    pub fn fencing_token(&self) -> Option<i64> {
+        self.0.fencing_token
+    }
+
+    /// Completes when the run should end: the session of the instance can no longer be proven, or the program is being
+    /// stopped and its grace time is over. Shortly after it the future of the run is dropped.
+    pub async fn cancelled(&self) {
+        self.0.cancellation.cancelled().await;
+    }
+
+    /// Whether the run should end. For loops and blocking code.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancellation.is_cancelled()
+    }
+
+    /// The token behind [`cancelled`](Self::cancelled), to hand to other code.
+    pub fn cancellation_token(&self) -> &CancellationToken {
+        &self.0.cancellation
+    }
+}

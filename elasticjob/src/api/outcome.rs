@@ -1,0 +1,88 @@
+//! How an item of a fire ends.
+
+use std::error::Error;
+use std::fmt;
+
+/// What a job function returns. Any displayable error turns into a [`JobError`] with `?`.
+pub type JobResult = Result<(), JobError>;
+
+/// Why an item failed, as text with the chain of causes.
+///
+/// It does not implement [`Error`], so that every error converts into it with `?`.
+pub struct JobError(Box<dyn Error + Send + Sync>);
+
+impl JobError {
+    /// An error that is only a message.
+    pub fn message(text: impl Into<String>) -> Self {
+        Self(text.into().into())
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for JobError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// What the function of a job may return: nothing, or a result whose error can be displayed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what a job function may return",
+    label = "return `()`, `JobResult` or `Result<(), E>` where `E: Display`"
+)]
+pub trait IntoJobResult {
+    /// The same as a [`JobResult`].
+    fn into_job_result(self) -> JobResult;
+}
+
+impl IntoJobResult for () {
+    fn into_job_result(self) -> JobResult {
+        Ok(())
+    }
+}
+
+impl<E: fmt::Display> IntoJobResult for Result<(), E> {
+    fn into_job_result(self) -> JobResult {
+        self.map_err(|error| JobError::message(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_with_its_causes() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot sync")]
+        struct Outer(#[source] std::io::Error);
+
+        fn job() -> JobResult {
+            Err(Outer(std::io::Error::other("disk is full")))?
+        }
+        assert_eq!(job().unwrap_err().to_string(), "cannot sync: disk is full");
+    }
+
+    #[test]
+    fn any_displayable_error_can_be_returned() {
+        assert_eq!(Err::<(), _>("no").into_job_result().unwrap_err().to_string(), "no");
+        assert!(().into_job_result().is_ok());
+    }
+}

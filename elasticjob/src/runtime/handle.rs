@@ -1,0 +1,175 @@
+//! Handles of running jobs: cheap to clone, usable from anywhere.
+
+use std::any::type_name;
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::status::JobStatus;
+use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext};
+use crate::ident::JobName;
+
+/// What a handle asks of the driver of its job.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Trigger the job on every enabled instance.
+    Trigger(oneshot::Sender<Result<Triggered, TriggerError>>),
+    /// Leave: finish or cut off what runs, then leave the registry.
+    Shutdown(ShutdownMode),
+}
+
+/// How a job leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShutdownMode {
+    /// Items that run may finish within the grace time.
+    Graceful,
+    /// Items that run are cut off at once.
+    Now,
+}
+
+/// A manual trigger was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Triggered {
+    /// Every enabled instance was asked to run its items.
+    Queued,
+    /// All of them had been asked before and have not begun yet: that run serves this trigger too.
+    AlreadyPending,
+}
+
+/// A manual trigger was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TriggerError {
+    /// Nobody could run it.
+    #[error("job '{job}' was not triggered: no enabled instance is online; enable a server or start an instance")]
+    NoEnabledInstance {
+        /// The job.
+        job: JobName,
+    },
+    /// The job is not running in this process: not started yet, or stopped.
+    #[error("job '{job}' was not triggered: it is not running in this process")]
+    NotRunning {
+        /// The job.
+        job: JobName,
+    },
+    /// The registry center refused, or was not reached in time.
+    #[error("job '{job}' was not triggered: {why}")]
+    Registry {
+        /// The job.
+        job: JobName,
+        /// What the registry center answered.
+        why: String,
+    },
+}
+
+/// What both kinds of handles are made of.
+#[derive(Debug, Clone)]
+pub(crate) struct JobHandle {
+    name: JobName,
+    commands: mpsc::UnboundedSender<Command>,
+    status: watch::Receiver<JobStatus>,
+}
+
+impl JobHandle {
+    pub(crate) fn new(
+        name: JobName,
+        commands: mpsc::UnboundedSender<Command>,
+        status: watch::Receiver<JobStatus>,
+    ) -> Self {
+        Self { name, commands, status }
+    }
+
+    async fn trigger(&self) -> Result<Triggered, TriggerError> {
+        let not_running = || TriggerError::NotRunning { job: self.name.clone() };
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(Command::Trigger(reply)).map_err(|_| not_running())?;
+        answer.await.map_err(|_| not_running())?
+    }
+
+    /// Asks the job to leave; [`stopped`](Self::stopped) tells when it did. A job that left already stays so.
+    pub(crate) fn shutdown(&self, mode: ShutdownMode) {
+        // The driver has ended where nobody receives: the job has left, which is what was asked for.
+        let _ = self.commands.send(Command::Shutdown(mode));
+    }
+
+    /// Completes when the driver of the job has ended.
+    pub(crate) async fn stopped(&self) {
+        self.commands.closed().await;
+    }
+}
+
+macro_rules! handle {
+    ($name:ident) => {
+        impl $name {
+            pub(crate) fn new(handle: JobHandle) -> Self {
+                Self(handle)
+            }
+
+            /// Name of the job.
+            pub fn name(&self) -> &JobName {
+                &self.0.name
+            }
+
+            /// What the job does and waits for, now and as it changes.
+            pub fn status(&self) -> watch::Receiver<JobStatus> {
+                self.0.status.clone()
+            }
+        }
+
+        impl JobArgument for $name {
+            type Bound = $name;
+
+            fn bind(beans: &Beans, site: ArgumentSite) -> Result<$name, MissingBean> {
+                let found = site.bean.and_then(|name| beans.named::<$name>(name));
+                found.map(|handle| handle.as_ref().clone()).ok_or_else(|| MissingBean {
+                    argument: site.name,
+                    wanted: type_name::<$name>().to_owned(),
+                    remedy: match site.bean {
+                        Some(name) => format!(
+                            "no job has the bean name \"{name}\": set `job-bootstrap-bean-name` of the job that is meant"
+                        ),
+                        None => "name the job's bean: `#[bean(\"...\")]` before the argument".to_owned(),
+                    },
+                    available: beans.listing(),
+                })
+            }
+
+            fn take(bound: &$name, _: &ShardingContext) -> Self {
+                bound.clone()
+            }
+        }
+    };
+}
+
+/// The handle of a one-off job: a job without a schedule that runs when it is asked to.
+///
+/// Found by its bean name: `app.one_off_job("reindexJobBean")`, or as an argument `#[bean("reindexJobBean")] job: OneOffJob`.
+#[derive(Debug, Clone)]
+pub struct OneOffJob(JobHandle);
+
+impl OneOffJob {
+    /// Asks every enabled instance to run its items once. Completes when the request is in the registry, not when the
+    /// items ran.
+    ///
+    /// # Errors
+    /// [`TriggerError`]: nobody could run it, the job is not running in this process, or the registry center failed.
+    pub async fn execute(&self) -> Result<Triggered, TriggerError> {
+        self.0.trigger().await
+    }
+}
+
+/// The handle of a job with a schedule, for runs beside it.
+#[derive(Debug, Clone)]
+pub struct ScheduleJob(JobHandle);
+
+impl ScheduleJob {
+    /// Asks every enabled instance to run its items once beside the schedule, when its running items have ended.
+    /// Completes when the request is in the registry, not when the items ran.
+    ///
+    /// # Errors
+    /// [`TriggerError`]: nobody could run it, the job is not running in this process, or the registry center failed.
+    pub async fn trigger(&self) -> Result<Triggered, TriggerError> {
+        self.0.trigger().await
+    }
+}
+
+handle!(OneOffJob);
+handle!(ScheduleJob);
