@@ -10,7 +10,9 @@
 //! once every event of what happened before the answer. Events of later changes may be there as well.
 
 mod error;
+pub mod mirror;
 mod model;
+pub mod path;
 mod transaction;
 
 use std::fmt;
