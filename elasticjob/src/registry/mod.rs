@@ -10,8 +10,10 @@
 //! once every event of what happened before the answer. Events of later changes may be there as well.
 
 mod error;
+pub mod limits;
 mod model;
 mod transaction;
+pub mod tree;
 
 use std::fmt;
 use std::future::Future;
