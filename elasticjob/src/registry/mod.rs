@@ -11,6 +11,7 @@
 
 mod error;
 pub mod limits;
+pub mod memory;
 mod model;
 mod transaction;
 pub mod tree;
