@@ -193,17 +193,17 @@ fn random_field(random: &mut Random, min: u32, max: u32) -> (String, Vec<u32>) {
         match random.below(6) {
             0 => {
                 texts.push(format!("*/{step}"));
-                values.extend((0..size).filter(|i| i % step == 0).map(|i| min + i));
+                values.extend((0..size).filter(|i| i.is_multiple_of(step)).map(|i| min + i));
             }
             1 => {
                 texts.push(format!("{from}/{step}"));
-                values.extend((from..=max).filter(|v| (v - from) % step == 0));
+                values.extend((from..=max).filter(|v| (v - from).is_multiple_of(step)));
             }
             2 | 3 => {
                 let length = random.below(size);
                 let to = min + (from - min + length) % size;
                 texts.push(format!("{from}-{to}/{step}"));
-                values.extend((0..=length).filter(|i| i % step == 0).map(|i| min + (from - min + i) % size));
+                values.extend((0..=length).filter(|i| i.is_multiple_of(step)).map(|i| min + (from - min + i) % size));
             }
             _ => {
                 texts.push(from.to_string());

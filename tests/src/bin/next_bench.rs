@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut mixed = Vec::new();
     for (cron, zone) in CASES {
         let schedule = Schedule::parse(cron, Some(zone))?;
-        ns_per_next.insert(format!("{cron} {zone}"), iterate(&schedule, 1_000_000).into());
+        ns_per_next.insert(format!("{cron} {zone}"), iterate(&schedule, 1_000_000));
         for offset in 0..700 {
             mixed.push((schedule.clone(), FROM_MS + offset * 60_000));
         }
