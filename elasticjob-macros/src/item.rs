@@ -2,6 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, FnArg, LitStr, Meta, Pat, PatType, ReturnType, Safety, Signature, Type, Visibility};
 
@@ -108,7 +109,7 @@ fn argument(typed: &mut PatType, errors: &mut Errors) -> Option<Argument> {
         errors.on(attr, "an argument of a job function is there or not: put the `cfg` on the function");
     }
     let name = match &*typed.pat {
-        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.to_string()),
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.unraw().to_string()),
         Pat::Wild(_) => Some("_".to_owned()),
         pattern => {
             errors.on(pattern, "an argument of a job function is a plain name: take it apart in the body");
@@ -175,4 +176,67 @@ pub fn mentions_impl(ty: &Type) -> bool {
         })
     }
     search(ty.to_token_stream())
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    fn arguments(mut item: JobItem) -> (Vec<Argument>, Vec<String>, String) {
+        let mut errors = Errors::default();
+        let arguments = item.arguments(&mut errors);
+        (arguments, errors.messages(), item.to_token_stream().to_string())
+    }
+
+    #[test]
+    fn arguments_are_told_with_their_beans() {
+        let (arguments, errors, code) = arguments(parse_quote! {
+            async fn job(mut context: ShardingContext, #[bean("main pool")] _: Inject<Pool>, r#type: Inject<u8>) {}
+        });
+        assert_eq!(errors, Vec::<String>::new());
+        let found = arguments.iter().map(|found| (found.name.as_str(), found.bean.as_ref().map(LitStr::value)));
+        let expected = [("context", None), ("_", Some("main pool".to_owned())), ("type", None)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+        assert!(!code.contains("bean") && code.contains("mut context"), "{code}");
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_a_signature_is_told_at_once() {
+        let (_, errors, _) = arguments(parse_quote! {
+            const unsafe extern "C" fn job<T>(&self, ref a: A, b @ _: B, c: &C, d: impl D, #[cfg(x)] e: E) -> ! {}
+        });
+        let expected = [
+            "`async fn`",
+            "`const`",
+            "`unsafe`",
+            "`extern`",
+            "generic",
+            "`self`",
+            "a plain name",
+            "a plain name",
+            "owned: `C`",
+            "can be named",
+            "the `cfg`",
+            "returns",
+        ];
+        assert_eq!(errors.len(), expected.len(), "{errors:#?}");
+        for expected in expected {
+            assert!(errors.iter().any(|error| error.contains(expected)), "{expected}: {errors:#?}");
+        }
+    }
+
+    #[test]
+    fn an_argument_has_at_most_one_bean_and_it_is_a_name() {
+        let (_, errors, code) = arguments(parse_quote! {
+            async fn job(#[bean] a: A, #[bean("")] b: B, #[bean("x")] #[bean("y")] c: C, #[bean = "x"] d: D) {}
+        });
+        let expected = ["a string literal", "is blank", "has one bean", "a string literal"];
+        for (error, expected) in errors.iter().zip(expected) {
+            assert!(error.contains(expected), "{error}");
+        }
+        assert_eq!(errors.len(), 4);
+        assert!(!code.contains("bean"), "{code}");
+    }
 }

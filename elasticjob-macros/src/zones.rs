@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn the_library_takes_the_same_zones() {
-        let zones = ["asia/shanghai", " UTC ", "z", "GMT", "GMT+0", "gmt-8", "utc+8", "GMT+8:00", "GMT-0830", "GMT+830"];
+        let zones =
+            ["asia/shanghai", " UTC ", "z", "GMT", "GMT+0", "gmt-8", "utc+8", "GMT+8:00", "GMT-0830", "GMT+830"];
         for zone in NAMES.lines().chain(zones).chain(["GMT+08:30", "GMT+23:59", "Etc/GMT+8", "PST8PDT"]) {
             assert_eq!(check(zone), Ok(()), "{zone}");
             assert!(zone.parse::<TimeZone>().is_ok(), "{zone}");
@@ -83,7 +84,9 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_suggested() {
-        for (zone, name) in [("Asia/Shangai", "Asia/Shanghai"), ("shanghai", "Asia/Shanghai"), ("new york", "America/New_York")] {
+        for (zone, name) in
+            [("Asia/Shangai", "Asia/Shanghai"), ("shanghai", "Asia/Shanghai"), ("new york", "America/New_York")]
+        {
             let error = check(zone).unwrap_err();
             assert!(error.contains(&format!("did you mean `{name}`?")), "{error}");
         }

@@ -26,11 +26,11 @@ mod tests {
 
     #[test]
     fn a_name_that_cannot_be_a_node_of_the_registry_is_refused_as_the_library_refuses_it() {
-        for name in ["", " ", ".", "..", "a/b", "a@-@b", "a\u{fff0}", "\u{ffff}"] {
-            let error = check(name).unwrap_err();
-            assert_eq!(error, JobName::new(name).unwrap_err().to_string());
+        let reason = |error: String| error.rsplit_once(": ").map(|(_, reason)| reason.to_owned());
+        for name in ["", " ", ".", "..", "a/b", "a@-@b", "a\u{7}", "a\u{fff0}", "\u{ffff}"] {
+            let library = JobName::new(name).unwrap_err().to_string();
+            assert_eq!(reason(check(name).unwrap_err()), reason(library), "{name:?}");
         }
-        assert!(check("a\u{7}").unwrap_err().contains("control characters"));
         for name in ["订单.sync job", "...", "a@b", "\u{ffef}"] {
             assert_eq!(check(name), Ok(()));
             assert!(JobName::new(name).is_ok());
