@@ -30,6 +30,11 @@ mod nested {
     }
 }
 
+mod starter {
+    #[elasticjob_starter::elastic_job]
+    async fn from_the_starter() {}
+}
+
 #[elastic_job]
 #[cfg(any())]
 async fn left_out(nothing: NoSuchType) {}
@@ -66,7 +71,6 @@ fn a_descriptor_tells_where_the_function_is() {
 
 #[tokio::test]
 async fn a_bound_handler_runs_the_function_with_what_was_provided() {
-    let log = Arc::new(Log::default());
     let mut beans = Beans::default();
     beans.provide(Log::default());
     beans.provide_named("greeting", "hello".to_owned());

@@ -61,11 +61,11 @@ fn values_of_the_wrong_type_are_told_what_would_be_right() {
 fn parts_of_lists_and_properties_are_judged_one_by_one() {
     assert_errors(
         quote!(job_listener_types = ["A", 1, "A", " "]),
-        &["each of `job_listener_types` is a string literal: \"1\"", "\"A\" is given twice", "is blank"],
+        &["each of `job_listener_types` is a string literal: write \"1\"", "\"A\" is given twice", "is blank"],
     );
     assert_errors(
         quote!(props = { "a" = true, "b" = "1", "b" = "2", "" = "3", 4 = "5" }),
-        &["a value of `props` is a string literal: \"true\"", "\"b\" is given twice", "is blank", "a key of `props`"],
+        &["a value of `props` is a string literal: write \"true\"", "\"b\" is given twice", "is blank", "a key of `props`"],
     );
 }
 

@@ -110,7 +110,9 @@ fn check_names(names: Punctuated<Lit, Token![,]>, written: &Ident, errors: &mut 
         let Some(name) = text(name, &format!("each of `{written}`"), errors) else { continue };
         if checked.iter().any(|other| other.value() == name.value()) {
             errors.on(&name, format!("{} is given twice", name.token()));
-        } else if said(&name, written, errors) {
+        } else if name.value().trim().is_empty() {
+            errors.on(&name, format!("one of `{written}` is blank"));
+        } else {
             checked.push(name);
         }
     }
@@ -146,7 +148,7 @@ fn text(literal: Lit, what: &str, errors: &mut Errors) -> Option<LitStr> {
     match literal {
         Lit::Str(text) => Some(text),
         other => {
-            errors.on(&other, format!("{what} is a string literal: \"{}\"", other.to_token_stream()));
+            errors.on(&other, format!("{what} is a string literal: write \"{}\"", other.to_token_stream()));
             None
         }
     }
