@@ -12,8 +12,9 @@
 //! characters (`5x`, `*5`, `1-6L`), `?` in a list, `L-3` and `LW` as day-of-week, zero as end of a range that starts
 //! at one, years outside 1970 to 2225 (Quartz ends a hundred years after the current one; this file reads no clock).
 //!
-//! A day that a month does not have is skipped. Quartz differs for `31W`: in a 30-day month it fires on Friday the
-//! 30th when the 1st that follows is a Saturday. For `L-30W` it can loop for ever; here those months are skipped.
+//! A day that a month does not have is skipped. Quartz differs for `31W` in a 30-day month and `30W` in a 29-day
+//! February: it fires on the month's last day where that is a Friday. For `L-30W` it loops for ever in a 30-day month;
+//! here those months are skipped.
 
 use std::fmt;
 use std::ops::Range;

@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn a_gap_is_left_at_its_end_and_an_overlap_at_the_later_instant() {
         let new_york = parse("America/New_York");
-        let civil = |month, day, hour, minute| {
+        let civil = |month, day, hour: i64, minute: i64| {
             super::super::cron::epoch_day(2024, month, day) * 86_400 + hour * 3600 + minute * 60
         };
         assert_eq!(new_york.resolve(civil(3, 10, 2, 30)), Instant::SkippedUntil(civil(3, 10, 3, 0)));
