@@ -1,0 +1,119 @@
+//! What `#[elastic_job]` registers: found from everywhere in the program, bound to what the application provides.
+
+use std::sync::{Arc, Mutex};
+
+use chrono::DateTime;
+use elasticjob::api::{Beans, Inject, ItemRun, JobDescriptor, JobResult, ShardingContext};
+use elasticjob::config::JobConfiguration;
+use elasticjob::elastic_job;
+use elasticjob::ident::{InstanceId, TaskId};
+use elasticjob::runtime::{OneOffJob, ScheduleJob};
+use elasticjob::spi::JOBS;
+
+type Log = Mutex<Vec<String>>;
+
+#[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 2)]
+async fn greet(context: ShardingContext, log: Inject<Log>, #[bean("greeting")] greeting: Inject<String>) -> JobResult {
+    log.lock().map_err(|_| "poisoned")?.push(format!("{} {}", *greeting, context.sharding_item()));
+    Ok(())
+}
+
+mod nested {
+    pub mod deeper {
+        use elasticjob::elastic_job;
+
+        #[elastic_job(name = "renamed job")]
+        async fn private() {}
+    }
+}
+
+#[elastic_job]
+async fn reindex(#[bean("reindexJobBean")] _job: OneOffJob, _log: Inject<Log>, _unnamed: ScheduleJob) {}
+
+mod starter {
+    #[elasticjob_starter::elastic_job]
+    async fn from_the_starter() {}
+}
+
+#[elastic_job]
+#[cfg(not(test))]
+async fn left_out(nothing: NoSuchType) {}
+
+#[elastic_job]
+#[cfg_attr(test, cfg(not(test)))]
+async fn left_out_on_condition(nothing: NoSuchType) {}
+
+#[elastic_job]
+#[cfg(test)]
+async fn kept() {}
+
+fn job(name: &str) -> &'static JobDescriptor {
+    let names: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
+    JOBS.iter().find(|job| job.name == name).unwrap_or_else(|| panic!("{name} is not among {names:?}"))
+}
+
+fn context(job: &str, item: u32) -> ShardingContext {
+    let configuration = JobConfiguration::builder(job, 2).build().expect("name and count are valid");
+    let instance = InstanceId::of_process("192.0.2.2", 1);
+    ShardingContext::new(ItemRun {
+        task_id: TaskId::new(configuration.job_name(), [item], &instance),
+        configuration: Arc::new(configuration),
+        instance,
+        item,
+        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
+        fencing_token: None,
+        cancellation: Default::default(),
+    })
+}
+
+#[test]
+fn jobs_of_modules_and_function_bodies_are_registered_and_no_others() {
+    #[elastic_job]
+    async fn in_a_body() {}
+
+    let mut names: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["from_the_starter", "greet", "in_a_body", "kept", "reindex", "renamed job"]);
+}
+
+#[test]
+fn a_descriptor_tells_where_the_function_is() {
+    let job = job("renamed job");
+    assert_eq!(job.function, "macro_jobs::nested::deeper::private");
+    let (file, line) = job.place.rsplit_once(':').expect("a file and a line");
+    assert!(file.ends_with("macro_jobs.rs"), "{file}");
+    let source: Vec<&str> = include_str!("macro_jobs.rs").lines().collect();
+    let line: usize = line.parse().expect("a number");
+    assert!(source[line - 1].contains("renamed job"), "line {line}");
+}
+
+#[tokio::test]
+async fn a_bound_handler_runs_the_function_with_what_was_provided() {
+    let mut beans = Beans::default();
+    beans.provide(Log::default());
+    beans.provide_named("greeting", "hello".to_owned());
+    let job = job("greet");
+    let handler = (job.bind)(&beans).expect("everything is provided");
+    handler(context(job.name, 1)).await.expect("nothing fails");
+    handler(context(job.name, 0)).await.expect("nothing fails");
+    let log = beans.get::<Log>().expect("it was provided");
+    assert_eq!(*log.lock().expect("nobody panicked"), ["hello 1", "hello 0"]);
+}
+
+#[test]
+fn all_that_is_missing_is_told_together() {
+    let Err(missing) = (job("greet").bind)(&Beans::default()) else { panic!("nothing was provided") };
+    let missing: Vec<&str> = missing.iter().map(|bean| bean.argument).collect();
+    assert_eq!(missing, ["log", "greeting"]);
+}
+
+#[test]
+fn a_handle_that_no_job_has_is_told_with_its_bean_name() {
+    let mut beans = Beans::default();
+    beans.provide(Log::default());
+    let Err(missing) = (job("reindex").bind)(&beans) else { panic!("there are no handles") };
+    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    assert_eq!(missing.len(), 2, "{missing:#?}");
+    assert!(missing[0].contains("_job") && missing[0].contains("\"reindexJobBean\""), "{}", missing[0]);
+    assert!(missing[1].contains("_unnamed") && missing[1].contains("#[bean("), "{}", missing[1]);
+}
