@@ -10,8 +10,13 @@
 //! once every event of what happened before the answer. Events of later changes may be there as well.
 
 mod error;
+pub mod limits;
+pub mod memory;
+pub mod mirror;
 mod model;
+pub mod path;
 mod transaction;
+pub mod tree;
 
 use std::fmt;
 use std::future::Future;

@@ -2,5 +2,8 @@
 
 pub mod address;
 pub mod clock;
+mod handle;
 pub mod system;
 pub mod timers;
+
+pub use handle::{OneOffJob, ScheduleJob, ShutdownMode, TriggerError, Triggered};

@@ -1,0 +1,41 @@
+//! Bugs that can be planted, to see that the simulator finds them. Only with the feature `testing`.
+
+/// A planted bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bug {
+    /// `running` and `fire` are looked at, then overwritten, without guards.
+    LookThenOverwrite,
+    /// The leader does not check in its transaction that it still leads.
+    UnguardedReshard,
+    /// The leader assigns items to the instances of the last sharding.
+    StaleInstanceList,
+    /// Runs are not cancelled when the session can no longer be proven.
+    RunsOutliveSession,
+    /// A lost answer is taken for a failure and the begin is repeated.
+    BlindRetry,
+}
+
+/// The bug planted in an engine, if any.
+#[derive(Debug, Default)]
+pub(super) struct Planted {
+    #[cfg(feature = "testing")]
+    bug: Option<Bug>,
+}
+
+impl Planted {
+    #[cfg(feature = "testing")]
+    pub(super) fn plant(&mut self, bug: Bug) {
+        self.bug = Some(bug);
+    }
+
+    #[cfg(feature = "testing")]
+    pub(super) fn has(&self, bug: Bug) -> bool {
+        self.bug == Some(bug)
+    }
+
+    #[cfg(not(feature = "testing"))]
+    #[allow(clippy::unused_self)]
+    pub(super) fn has(&self, _: Bug) -> bool {
+        false
+    }
+}
