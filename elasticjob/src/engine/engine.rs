@@ -18,7 +18,7 @@ use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
-use crate::registry::{SessionId, Transaction};
+use crate::registry::{SessionId, SessionState, Transaction};
 
 /// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
 const RETRY_FIRST: Duration = Duration::from_millis(50);
@@ -155,6 +155,7 @@ pub(super) enum Purpose {
     Trigger { ids: Vec<TriggerId> },
     Begin(BeginPlan),
     Finish { items: Vec<ShardingItem> },
+    Sweep,
     Leave,
 }
 
@@ -186,6 +187,12 @@ impl JobEngine {
             wishes: RefCell::new(BTreeSet::new()),
             actions: VecDeque::new(),
         }
+    }
+
+    /// Plants a bug, to see that the simulator finds it.
+    #[cfg(feature = "testing")]
+    pub fn plant(&mut self, bug: Bug) {
+        self.planted.plant(bug);
     }
 
     /// Takes an event and decides what to do; the actions are polled afterwards.
@@ -253,8 +260,14 @@ impl JobEngine {
     fn take(&mut self, now: Now, event: Event) {
         match event {
             Event::Tick => {}
+            Event::Session(SessionState::Closed) if self.phase == Phase::Joining => {
+                let why = "the registry center was closed before the job could register".to_owned();
+                self.tell(Notice::StartFailed { why });
+                self.stop();
+            }
             Event::Session(state) => match self.session.on_state(state) {
                 SessionChange::None => {}
+                SessionChange::Closed => self.start_leaving(now.mono),
                 SessionChange::Lost => self.tell(Notice::RegistryLost),
                 SessionChange::Back { new } => self.on_session_back(new),
             },

@@ -82,6 +82,9 @@ pub struct FireRecord {
     /// Every scheduled fire up to this time (milliseconds since 1970) was begun or decided against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<i64>,
+    /// The last manual trigger that the item was begun for: the transaction that created the trigger's node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggered: Option<Zxid>,
     /// What was begun last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Begun>,
@@ -116,7 +119,7 @@ const ERROR_LIMIT: usize = 500;
 impl FireRecord {
     /// The record of an item that was never begun.
     pub fn empty() -> Self {
-        Self { through: None, last: None }
+        Self { through: None, triggered: None, last: None }
     }
 
     /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, as whoever wrote
@@ -132,20 +135,28 @@ impl FireRecord {
 
     /// The record after a begin.
     pub fn begin(&self, fire: Fire, instance: InstanceId, attempt: Attempt) -> Self {
-        let through = match fire {
-            Fire::Scheduled(at) => self.through.max(Some(at)),
-            Fire::Manual { .. } => self.through,
+        let (through, triggered) = match fire {
+            Fire::Scheduled(at) => (self.through.max(Some(at)), self.triggered),
+            Fire::Manual { trigger, .. } => (self.through, self.triggered.max(Some(trigger))),
         };
         let manual = matches!(fire, Fire::Manual { .. });
         let last = Begun { at: fire.at(), manual, instance, attempt, state: FireState::Running, took: None, error: None };
-        Self { through, last: Some(last) }
+        Self { through, triggered, last: Some(last) }
     }
 
     /// The record after the end of what was begun last.
     pub fn end(&self, state: FireState, took: u64, error: Option<&str>, through: Option<i64>) -> Self {
         let error = error.map(|text| text.chars().take(ERROR_LIMIT).collect());
         let last = self.last.clone().map(|begun| Begun { state, took: Some(took), error, ..begun });
-        Self { through: self.through.max(through), last }
+        Self { through: self.through.max(through), triggered: self.triggered, last }
+    }
+
+    /// Whether the item was begun for this fire, or for a later one, or that was decided against.
+    pub fn covers(&self, fire: Fire) -> bool {
+        match fire {
+            Fire::Scheduled(at) => self.through >= Some(at),
+            Fire::Manual { trigger, .. } => self.triggered >= Some(trigger),
+        }
     }
 
     /// Whether this attempt is what was begun last.
@@ -177,10 +188,12 @@ mod tests {
     #[test]
     fn a_manual_fire_leaves_the_schedule_alone() {
         let id = InstanceId::of_process("10.0.0.1", 7);
-        let record = FireRecord { through: Some(5), last: None };
+        let record = FireRecord { through: Some(5), triggered: None, last: None };
         let manual = record.begin(Fire::Manual { trigger: 9, at: 1_000 }, id, Attempt::new(SessionId(1), 1));
         assert_eq!(manual.through, Some(5));
-        assert!(manual.last.unwrap().manual);
+        assert!(manual.last.as_ref().is_some_and(|begun| begun.manual));
+        assert!(manual.covers(Fire::Manual { trigger: 9, at: 1_000 }));
+        assert!(!manual.covers(Fire::Manual { trigger: 10, at: 1_000 }));
     }
 
     #[test]

@@ -9,7 +9,6 @@ use super::run::{ItemRun, OpenFire, Run, Stage};
 use crate::config::JobConfiguration;
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
-use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
 impl JobEngine {
@@ -34,6 +33,7 @@ impl JobEngine {
     }
 
     fn on_due(&mut self, now: Now, fire: Fire) {
+        let beginning = self.is_beginning();
         let executing = self.run.as_mut().filter(|run| run.executing().next().is_some());
         let since = match (executing, &self.open) {
             (Some(run), _) => {
@@ -41,7 +41,7 @@ impl JobEngine {
                 Some(run.fire)
             }
             // Begun, or about to be: as good as running.
-            (None, Some(open)) if self.is_beginning() || open.unresolved.is_some() => Some(open.fire),
+            (None, Some(open)) if beginning || open.unresolved.is_some() => Some(open.fire),
             _ => None,
         };
         if let Some(since) = since {
@@ -72,15 +72,11 @@ impl JobEngine {
     }
 
     /// All items of the open fire that this instance owns now were begun or decided against.
-    pub(super) fn looked_at(&mut self, _: Now) {
+    pub(super) fn looked_at(&mut self) {
         let Some(open) = &mut self.open else { return };
         let first = !std::mem::replace(&mut open.looked, true);
-        let fire = open.fire;
-        match fire {
-            // Every instance has its own trigger: there is nothing to acquire later.
-            Fire::Manual { .. } => self.open = None,
-            Fire::Scheduled(_) if first && self.run.is_none() => self.fires += 1,
-            Fire::Scheduled(_) => {}
+        if first && self.run.is_none() && matches!(open.fire, Fire::Scheduled(_)) {
+            self.fires += 1;
         }
     }
 
@@ -112,10 +108,5 @@ impl JobEngine {
 
     pub(super) fn own_node(&self) -> JobPath {
         JobPath::Instance(self.identity.instance.clone())
-    }
-
-    /// As [`look`](Self::look): named for reading where a missing node is the common case.
-    pub(super) fn look_if_exists(&self, path: &JobPath) -> Lookup<'_> {
-        self.look(path)
     }
 }

@@ -15,6 +15,28 @@ pub enum Bug {
     BlindRetry,
 }
 
+impl Bug {
+    /// All bugs that can be planted, with their names.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("look-then-overwrite", Self::LookThenOverwrite),
+        ("unguarded-reshard", Self::UnguardedReshard),
+        ("stale-instance-list", Self::StaleInstanceList),
+        ("runs-outlive-session", Self::RunsOutliveSession),
+        ("blind-retry", Self::BlindRetry),
+    ];
+}
+
+#[cfg(feature = "testing")]
+impl std::str::FromStr for Bug {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let names = Self::ALL.map(|(name, _)| name).join(", ");
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, bug)| bug).ok_or_else(|| format!("unknown bug {name}; there are {names}"))
+    }
+}
+
 /// The bug planted in an engine, if any.
 #[derive(Debug, Default)]
 pub(super) struct Planted {

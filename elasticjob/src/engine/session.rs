@@ -25,6 +25,8 @@ pub enum SessionChange {
     None,
     /// The connection was lost.
     Lost,
+    /// The registry center is closed for good.
+    Closed,
     /// Connected: for the first time, again, or with a new session.
     Back {
         /// Whether it is another session than the last one.
@@ -57,6 +59,7 @@ impl Session {
                     SessionChange::None
                 }
             }
+            SessionState::Closed => SessionChange::Closed,
             _ if matches!(before, SessionState::Connected { .. }) => SessionChange::Lost,
             _ => SessionChange::None,
         }
@@ -84,11 +87,6 @@ impl Session {
     /// The session that is or was connected last.
     pub fn last(&self) -> Option<SessionId> {
         self.last.map(|(id, _)| id)
-    }
-
-    /// Whether the registry center is closed for good.
-    pub fn is_closed(&self) -> bool {
-        self.state == SessionState::Closed
     }
 
     /// How long a cancelled run may go on before its future is dropped.

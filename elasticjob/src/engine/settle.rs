@@ -46,7 +46,7 @@ impl JobEngine {
     fn on_done(&mut self, now: Now, purpose: Purpose, committed: &Committed, session: SessionId) {
         match purpose {
             Purpose::Register => self.on_registered(session),
-            Purpose::Candidate | Purpose::Leave => {}
+            Purpose::Candidate | Purpose::Sweep | Purpose::Leave => {}
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
                 self.leadership = None;

@@ -256,7 +256,9 @@ impl Mirror {
                         ctime: 0,
                         owner: (*mode != CreateMode::Persistent).then_some(session),
                     };
-                    self.nodes.insert(path, (!foreign).then_some(known));
+                    // Who takes a trigger needs to know when it was made, which the answer does not tell.
+                    let complete = !matches!(path, JobPath::Trigger(_));
+                    self.nodes.insert(path, (complete && !foreign).then_some(known));
                 }
                 (Op::Set { data, .. }, OpResult::Set { stat }) if !told || self.nodes.contains_key(&path) => {
                     let known = Known {
@@ -335,6 +337,14 @@ impl Mirror {
         let mut paths: Vec<JobPath> = below.map(|(path, _)| path.clone()).collect();
         paths.reverse();
         paths
+    }
+
+    /// The instances that a trigger waits for.
+    pub fn triggers(&self) -> impl Iterator<Item = &InstanceId> {
+        self.nodes.range(JobPath::Triggers..).filter_map(|(path, _)| match path {
+            JobPath::Trigger(id) => Some(id),
+            _ => None,
+        })
     }
 
     /// Names of the candidates for leadership.

@@ -75,9 +75,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     }
     if items.is_empty() {
         return match fire {
-            Fire::Manual { .. } if engine.mirror.exists(&own_trigger(engine)) => Step::Write(take_trigger(engine, fire)),
+            Fire::Manual { .. } if takes_trigger(engine) => Step::Write(take_trigger(engine, fire)),
             _ => {
-                engine.looked_at(now);
+                engine.looked_at();
                 Step::Pass
             }
         };
@@ -97,7 +97,7 @@ fn open_manual(engine: &mut JobEngine, now: Now) {
     if busy {
         return;
     }
-    if let Lookup::Known(known) = engine.look_if_exists(&own_trigger(engine)) {
+    if let Lookup::Known(known) = engine.look(&own_trigger(engine)) {
         let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
         engine.open = Some(OpenFire::new(fire, now.mono));
     }
@@ -110,11 +110,17 @@ fn decline(engine: &mut JobEngine, reason: SkipReason) -> Step {
         engine.skip_fire(open.fire, reason);
     }
     match open.fire {
-        Fire::Manual { .. } if engine.mirror.exists(&own_trigger(engine)) => {
+        Fire::Manual { .. } if !open.looked && engine.mirror.exists(&own_trigger(engine)) => {
             Step::Write(take_trigger(engine, open.fire))
         }
         _ => Step::Pass,
     }
+}
+
+/// Whether beginning the open fire takes the own trigger: at its first begin. A trigger there later is another one.
+fn takes_trigger(engine: &JobEngine) -> bool {
+    let first = engine.open.as_ref().is_some_and(|open| matches!(open.fire, Fire::Manual { .. }) && !open.looked);
+    first && engine.mirror.exists(&own_trigger(engine))
 }
 
 /// Takes the own trigger without beginning anything.
@@ -145,7 +151,7 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<Sha
     if !items.is_empty() {
         engine.start_items(fire, None, items);
     }
-    engine.looked_at(now);
+    engine.looked_at();
     // Without a record nobody could tell that an item acquired later was not begun before.
     engine.open = None;
     Step::Pass
@@ -171,7 +177,7 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         Lookup::Known(known) => (FireRecord::parse(&known.data), known.mzxid),
         // Both are needed: ask for both at once.
         Lookup::Unread => {
-            engine.look_if_exists(&JobPath::running(item));
+            engine.look(&JobPath::running(item));
             return None;
         }
     };
@@ -181,13 +187,10 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         if engine.session.last().is_some_and(|session| attempt.is_of(session)) {
             return Some(Verdict::Adopt(mzxid));
         }
-    } else if let Fire::Scheduled(at) = open.fire
-        && record.through >= Some(at)
-        && !engine.planted.has(Bug::LookThenOverwrite)
-    {
+    } else if record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
     }
-    match engine.look_if_exists(&JobPath::running(item)) {
+    match engine.look(&JobPath::running(item)) {
         Lookup::Missing => Some(Verdict::Begin),
         Lookup::Unread => None,
         // Left over by an earlier session, or by a begin of this one that was never started.
@@ -214,7 +217,7 @@ fn begin_transaction(engine: &JobEngine, fire: Fire, attempt: &Attempt, items: &
     let unguarded = engine.planted.has(Bug::LookThenOverwrite);
     let me = &engine.identity.instance;
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    if matches!(fire, Fire::Manual { .. }) && engine.mirror.exists(&own_trigger(engine)) {
+    if takes_trigger(engine) {
         txn.delete(&own_trigger(engine), None);
     }
     for item in items {
@@ -247,7 +250,7 @@ impl JobEngine {
             let items = plan.items.iter().map(|item| (*item, token.filter(|_| plan.attempt.is_some()))).collect();
             self.start_items(plan.fire, plan.attempt.as_ref(), items);
         }
-        self.looked_at(now);
+        self.looked_at();
     }
 
     /// Whether the begin went through is not known, or it came too late to start anything.

@@ -10,6 +10,7 @@ mod finish;
 mod leave;
 mod register;
 mod reshard;
+mod sweep;
 mod trigger;
 
 use super::engine::{JobEngine, Proposal};
@@ -30,7 +31,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 10] = [
+pub(super) const RULES: [Rule; 11] = [
     leave::removed,
     leave::leave,
     register::register,
@@ -40,5 +41,6 @@ pub(super) const RULES: [Rule; 10] = [
     elect::elect,
     reshard::reshard,
     trigger::trigger,
+    sweep::sweep,
     begin::begin,
 ];

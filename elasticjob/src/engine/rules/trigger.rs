@@ -25,8 +25,10 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     for instance in instances {
-        let path = JobPath::Trigger(instance);
+        let path = JobPath::Trigger(instance.clone());
         if !engine.mirror.exists(&path) {
+            // One that left meanwhile would never take it.
+            txn.check(&JobPath::Instance(instance));
             txn.create(&path, "", CreateMode::Persistent);
         }
     }
