@@ -94,6 +94,8 @@ pub struct World {
     agenda: BinaryHeap<Reverse<(Millis, u64, Happening)>>,
     serial: u64,
     faults_until: Millis,
+    /// Nothing starts any more.
+    closing: bool,
     invariants: Invariants,
     counts: FaultCounts,
     history: Option<Vec<String>>,
@@ -136,6 +138,7 @@ impl World {
             agenda: BinaryHeap::new(),
             serial: 0,
             faults_until: 0,
+            closing: false,
             invariants: Invariants::new(total, monitored),
             counts: FaultCounts::default(),
             history: keep_history.then(Vec::new),
@@ -173,6 +176,7 @@ impl World {
         self.log(|_| "-- calm --".to_owned());
         self.run_until(calm_until)?;
         self.observe(Observation::Calm { from: EPOCH + calm_from as i64, until: EPOCH + calm_until as i64 })?;
+        self.closing = true;
         for host in 0..self.hosts.len() {
             self.leave(host);
         }
@@ -292,10 +296,11 @@ impl World {
     // ---- processes
 
     fn start(&mut self, host: usize) -> Result<(), String> {
-        if self.hosts[host].process.is_some() {
-            // The one before is still leaving.
-            let later = self.now + 500;
-            self.at(later, Happening::Restart { host });
+        if let Some(process) = &self.hosts[host].process {
+            if process.leaving && !self.closing {
+                let later = self.now + 500;
+                self.at(later, Happening::Restart { host });
+            }
             return Ok(());
         }
         let life = self.next_serial();
