@@ -46,8 +46,7 @@ impl ZookeeperRegistryCenter {
             return Err(ConnectError::Invalid(problems));
         }
         let session = Session::new(config);
-        let center =
-            Self { session: session.clone(), runtime: runtime.clone(), call_timeout: session.config.session_timeout() };
+        let center = Self { session: session.clone(), runtime: runtime.clone() };
         let dialled = runtime.spawn(async move {
             let client = dial::dial(&session.config, session.config.patience()).await?;
             tokio::spawn(session.clone().run(client));
