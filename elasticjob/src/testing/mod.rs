@@ -1,1 +1,3 @@
 //! Simulator, invariants and the registry conformance suite.
+
+pub mod registry_suite;
