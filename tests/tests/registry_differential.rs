@@ -34,13 +34,17 @@ fn main() -> ExitCode {
     harness.run()
 }
 
-/// SplitMix64.
-struct Random(u64);
+/// SplitMix64, and what it may draw from.
+struct Random {
+    state: u64,
+    /// Nodes created so far, gone or not: without them most operations would miss.
+    known: Vec<String>,
+}
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
@@ -51,6 +55,16 @@ impl Random {
 
     fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
+    }
+
+    /// A node that was created before, mostly.
+    fn target(&mut self) -> String {
+        if self.known.is_empty() || self.one_in(4) {
+            return self.path();
+        }
+        let recent = self.known.len().min(8);
+        let index = self.known.len() - 1 - self.below(recent);
+        self.known[index].clone()
     }
 
     fn path(&mut self) -> String {
@@ -69,11 +83,11 @@ impl Random {
     }
 
     fn op(&mut self) -> Op {
-        let path = self.path();
+        let path = if self.one_in(2) { self.target() + ["/a", "/b"][self.below(2)] } else { self.path() };
         match self.below(10) {
-            0 => Op::Check { path, version: self.version() },
-            1..=2 => Op::Set { path, data: self.data(), version: self.version() },
-            3..=4 => Op::Delete { path, version: self.version() },
+            0 => Op::Check { path: self.target(), version: self.version() },
+            1..=2 => Op::Set { path: self.target(), data: self.data(), version: self.version() },
+            3..=4 => Op::Delete { path: self.target(), version: self.version() },
             5 => Op::Create { path: path + "-", data: self.data(), mode: CreateMode::EphemeralSequential },
             6 => Op::Create { path, data: self.data(), mode: CreateMode::Ephemeral },
             _ => Op::Create { path, data: self.data(), mode: CreateMode::Persistent },
@@ -82,7 +96,7 @@ impl Random {
 
     fn transaction(&mut self) -> Transaction {
         let mut transaction = Transaction::new();
-        for _ in 0..=self.below(4).saturating_sub(1) {
+        for _ in 0..=self.below(8).saturating_sub(5) {
             transaction.push(self.op());
         }
         transaction
@@ -219,7 +233,7 @@ async fn connect_zookeeper(server: &ZookeeperServer) -> Client {
 }
 
 async fn compare(seed: u64, server: &ZookeeperServer) {
-    let mut random = Random(seed);
+    let mut random = Random { state: seed, known: vec![] };
     let registry = MemoryRegistry::new();
     let (mut memory, mut zookeeper) = (Side { clients: vec![] }, Side { clients: vec![] });
     let mut comparison = Comparison { zxids: Zxids::default(), sessions: BTreeMap::new(), context: String::new() };
@@ -263,6 +277,9 @@ async fn compare(seed: u64, server: &ZookeeperServer) {
                 let transaction = random.transaction();
                 comparison.context = format!("seed {seed}, step {step}: session {index} commits {transaction:?}");
                 let (memory, zookeeper) = (here.commit(transaction.clone()).await, there.commit(transaction).await);
+                random.known.extend(memory.iter().flat_map(|committed| &committed.results).filter_map(|result| {
+                    if let OpResult::Create { path } = result { Some(path.clone()) } else { None }
+                }));
                 let outcome = if memory.is_ok() { "committed" } else { "refused" };
                 *counts.entry(outcome).or_default() += 1;
                 comparison.commits(memory, zookeeper);
