@@ -98,6 +98,7 @@ cases! {
     sessions:
         ephemeral_nodes_go_with_a_closed_session,
         a_closed_registry_center_fails_and_ends_its_watches,
+        what_nobody_awaits_does_not_keep_a_session,
         proof_is_the_time_before_the_last_answered_request,
         a_cut_connection_suspends_and_the_session_lives_on,
         a_watch_made_while_cut_off_comes_into_place_later,

@@ -39,6 +39,22 @@ pub(super) async fn a_closed_registry_center_fails_and_ends_its_watches(backend:
     in_time("closed again", center.close()).await;
 }
 
+pub(super) async fn what_nobody_awaits_does_not_keep_a_session(backend: Arc<dyn Backend>) {
+    let (member, other) = (backend.connect().await, backend.connect().await);
+    let center = &*member.center;
+    let pending = (
+        center.watch("/a"),
+        center.commit(one(|t| t.create("/e", "", CreateMode::Ephemeral))),
+        center.get("/e"),
+        center.children("/"),
+    );
+    let before = Instant::now();
+    in_time("closed", center.close()).await;
+    assert!(before.elapsed() < Duration::from_secs(2), "{:?}", before.elapsed());
+    assert_eq!(other.center.get("/e").await, Ok(None));
+    drop(pending);
+}
+
 async fn fails_at_once(center: &dyn RegistryCenter) {
     let before = Instant::now();
     let written = create(center, "/never", CreateMode::Persistent).await;
