@@ -410,6 +410,7 @@ impl JobEngine {
                 Step::Pass => {}
                 Step::Stop => break,
                 Step::Write(Proposal { transaction, purpose }) => {
+                    let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
                     self.write = Some(Write { transaction, purpose, session });

@@ -138,6 +138,9 @@ impl RegistryCenter for ZookeeperRegistryCenter {
             Ok(called) => called,
             Err(why) => return ready(Err(CommitError::NotReached { why })),
         };
+        if let Err(other) = transaction.check_session(super::SessionId(live.client.session_id().0)) {
+            return ready(Err(other));
+        }
         let (limit, acls) = (live.client.session_timeout(), dial::acls(&self.session.config));
         let commit = async move {
             let result = write(&live.client, &transaction, acls).await;

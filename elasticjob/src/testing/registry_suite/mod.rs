@@ -102,7 +102,8 @@ cases! {
         proof_is_the_time_before_the_last_answered_request,
         a_cut_connection_suspends_and_the_session_lives_on,
         a_watch_made_while_cut_off_comes_into_place_later,
-        an_expired_session_is_replaced_by_another;
+        an_expired_session_is_replaced_by_another,
+        a_transaction_made_for_another_session_is_not_committed;
 }
 
 /// A transaction of one operation.

@@ -7,7 +7,7 @@ use super::{
     Backend, children, connected, create, created, delete, deleted, in_time, next, one, persist, suspended, there,
     until_gap, watch,
 };
-use crate::registry::{CommitError, CreateMode, RegistryCenter, RegistryError, SessionState};
+use crate::registry::{CommitError, CreateMode, RegistryCenter, RegistryError, SessionId, SessionState};
 
 pub(super) async fn ephemeral_nodes_go_with_a_closed_session(backend: Arc<dyn Backend>) {
     let (member, other) = (backend.connect().await, backend.connect().await);
@@ -142,4 +142,15 @@ pub(super) async fn an_expired_session_is_replaced_by_another(backend: Arc<dyn B
     assert_eq!(there(&mut *stream), [created("/a/mine")]);
     let owner = other.get("/a/mine").await.unwrap().unwrap().stat.ephemeral_owner;
     assert_eq!(owner, Some(connected(center).await));
+}
+
+pub(super) async fn a_transaction_made_for_another_session_is_not_committed(backend: Arc<dyn Backend>) {
+    let member = backend.connect().await;
+    let center = &*member.center;
+    let live = connected(center).await;
+    let make = || one(|t| t.create("/a", "", CreateMode::Ephemeral));
+    let refused = center.commit(make().in_session(SessionId(live.0 + 1))).await;
+    assert!(matches!(refused, Err(CommitError::NotReached { .. })), "{refused:?}");
+    assert_eq!(center.get("/a").await, Ok(None));
+    center.commit(make().in_session(live)).await.unwrap();
 }

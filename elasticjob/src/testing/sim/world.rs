@@ -404,10 +404,11 @@ impl World {
         if process.connection.take().is_none() {
             return;
         }
-        // Answers and events that were under way are lost with the connection; the engine's own events are not.
-        process
-            .incoming
-            .retain(|(_, incoming)| matches!(incoming, Incoming::Event(event) if !matches!(event, Event::Watch(_))));
+        // What the server sent and was under way is lost with the connection; what this side tells itself is not.
+        process.incoming.retain(|(_, incoming)| match incoming {
+            Incoming::Event(event) => !matches!(event, Event::Watch(_)),
+            Incoming::Answer { proves, .. } => !proves,
+        });
         let life = process.life;
         self.at(notice, Happening::NoticeCut { host, life });
         self.at(back, Happening::Reconnect { host, life });
@@ -585,7 +586,10 @@ impl World {
                 Event::Read { generation, path, node: Ok(node) }
             }
             Request::Commit(transaction) => {
-                let answer = self.commit(session, &transaction, Some(host))?;
+                let answer = match transaction.check_session(session) {
+                    Ok(()) => self.commit(session, &transaction, Some(host))?,
+                    Err(error) => Err(error),
+                };
                 if self.lose_answers > 0 {
                     self.lose_answers -= 1;
                     self.log(|_| format!("the answer to host {host} gets lost"));
