@@ -62,10 +62,10 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(job: Job, started: oneshot::Sender<Result<(), String>>) -> Self {
+    pub(super) fn new(job: Job, started: oneshot::Sender<Result<(), String>>) -> Box<Self> {
         let Job { environment, registry, handler, engine, mailbox, status } = job;
         let name = engine.job_name().clone();
-        Self {
+        Box::new(Self {
             session: registry.session(),
             watch: registry.watch(&JobPath::Root.absolute(&name)),
             timer: environment.timers().register(mailbox.bell().clone()),
@@ -81,10 +81,11 @@ impl Driver {
             triggers: BTreeMap::new(),
             last_trigger: 0,
             started: Some(started),
-        }
+        })
     }
 
-    pub(super) async fn run(mut self) {
+    /// Runs until the job has left. On the heap, because a future that owns its driver would hold it twice.
+    pub(super) async fn run(mut self: Box<Self>) {
         let state = *self.session.borrow_and_update();
         self.feed(Event::Session(state));
         while !self.engine.is_stopped() {

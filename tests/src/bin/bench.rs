@@ -23,6 +23,9 @@ use serde_json::json;
 const USAGE: &str = "usage: bench --jobs J --items N --seconds S [--zookeeper HOST:PORT] [--cron EXPR] [--no-monitor] \
                      [--failover] [--one-off]";
 
+/// How many jobs are started at a time.
+const STARTED_TOGETHER: usize = 200;
+
 /// Everything that was under way in a second is over by then.
 const QUIET: Duration = Duration::from_millis(700);
 
@@ -211,11 +214,13 @@ async fn start(
             Job::Schedule(ScheduleJobBootstrap::new(environment, registry.clone(), configuration, handler)?)
         });
     }
-    futures_util::future::try_join_all(jobs.iter_mut().map(async |job| match job {
-        Job::Schedule(job) => job.schedule().await,
-        Job::OneOff(job) => job.start().await,
-    }))
-    .await?;
+    for together in jobs.chunks_mut(STARTED_TOGETHER) {
+        let start = together.iter_mut().map(async |job| match job {
+            Job::Schedule(job) => job.schedule().await,
+            Job::OneOff(job) => job.start().await,
+        });
+        futures_util::future::try_join_all(start).await?;
+    }
     Ok(jobs)
 }
 
