@@ -1,1 +1,3 @@
 //! Starts the jobs of a program from its settings.
+
+pub mod settings;

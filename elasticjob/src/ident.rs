@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn a_job_name_that_cannot_be_a_node_is_refused_with_the_reason() {
-        for (name, reason) in [("", "blank"), ("..", "'..'"), ("a/b", "'/'"), ("a@-@b", "'@-@'"), ("a\u{7}", "control")] {
+        for (name, reason) in [("", "blank"), ("..", "'..'"), ("a/b", "'/'"), ("a@-@b", "'@-@'"), ("a\u{7}", "control")]
+        {
             let error = JobName::new(name).unwrap_err().to_string();
             assert!(error.contains(reason), "{name:?}: {error}");
         }

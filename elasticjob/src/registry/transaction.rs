@@ -54,9 +54,10 @@ impl Op {
     /// The node the operation is about.
     pub fn path(&self) -> &str {
         match self {
-            Self::Check { path, .. } | Self::Create { path, .. } | Self::Set { path, .. } | Self::Delete { path, .. } => {
-                path
-            }
+            Self::Check { path, .. }
+            | Self::Create { path, .. }
+            | Self::Set { path, .. }
+            | Self::Delete { path, .. } => path,
         }
     }
 }
