@@ -29,7 +29,7 @@ use std::time::Duration;
 pub use error::SettingError;
 pub use jobs::JobEntry;
 pub use node::Origin;
-pub(crate) use schema::{Key, nearest};
+pub(crate) use schema::nearest;
 pub use sources::Sources;
 
 /// The time running items have at a shutdown when nothing else is set. A little less than the 30 seconds that
