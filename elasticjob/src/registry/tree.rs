@@ -1,0 +1,375 @@
+//! The tree of nodes that a server holds, as a pure data structure: no clock, no lock, no task.
+//!
+//! It does what ZooKeeper 3.8 does, so that the embedded registry and the simulator can stand for it: the order in which
+//! conditions are looked at, versions, sequence numbers, transaction ids (a refused transaction takes one too), and one
+//! event for each change, in the order of the operations. Two things the real server leaves open are fixed here: children
+//! come sorted, and the ephemeral nodes of an ended session go in the order of their paths.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::time::Duration;
+
+use super::limits;
+use super::{
+    CommitError, Committed, CreateMode, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction, WatchEvent, Zxid,
+};
+
+/// The nodes and sessions of a registry.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    nodes: BTreeMap<Box<str>, Node>,
+    sessions: BTreeMap<SessionId, Session>,
+    zxid: Zxid,
+}
+
+#[derive(Debug, Clone)]
+struct Session {
+    timeout: Duration,
+    ephemerals: BTreeSet<Box<str>>,
+}
+
+/// 0 is no session: an `Option` would make each of many thousand nodes larger.
+#[derive(Debug, Clone)]
+struct Node {
+    data: Box<[u8]>,
+    czxid: Zxid,
+    mzxid: Zxid,
+    ctime: i64,
+    mtime: i64,
+    owner: i64,
+    version: i32,
+    /// How many children it has.
+    children: u32,
+    /// How many children were ever created, which numbers the sequential ones.
+    created: i32,
+}
+
+/// Takes back one operation of a transaction.
+#[derive(Debug)]
+enum Undo {
+    Remove(Box<str>),
+    Replace(Box<str>, Node),
+    Insert(Box<str>, Node),
+}
+
+/// Why a tree did not apply a transaction.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// The session is not open, or ended.
+    #[error("the session has ended")]
+    NoSession,
+    /// An operation was refused.
+    #[error("operation {index}, on {path}, is refused: {reason}")]
+    Refused {
+        /// Index of the first operation that failed.
+        index: usize,
+        /// Its node.
+        path: String,
+        /// Why.
+        reason: Refusal,
+    },
+}
+
+impl From<TreeError> for CommitError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::NoSession => Self::NotReached { why: error.to_string() },
+            TreeError::Refused { index, path, reason } => Self::Refused { index, path, reason },
+        }
+    }
+}
+
+impl Node {
+    fn stat(&self) -> Stat {
+        Stat {
+            czxid: self.czxid,
+            mzxid: self.mzxid,
+            version: self.version,
+            ctime: self.ctime,
+            mtime: self.mtime,
+            ephemeral_owner: (self.owner != 0).then_some(SessionId(self.owner)),
+        }
+    }
+
+    fn check_version(&self, expected: Option<i32>) -> Result<(), Refusal> {
+        match expected {
+            // The wire knows no other word for any version.
+            None | Some(-1) => Ok(()),
+            Some(version) if version == self.version => Ok(()),
+            Some(_) => Err(Refusal::BadVersion),
+        }
+    }
+}
+
+impl Tree {
+    /// A tree with a root and nothing else, whose first transaction gets the id `base + 1`.
+    pub fn new(base: Zxid) -> Self {
+        let root = Node {
+            data: Box::default(),
+            czxid: 0,
+            mzxid: 0,
+            ctime: 0,
+            mtime: 0,
+            owner: 0,
+            version: 0,
+            children: 0,
+            created: 0,
+        };
+        Self { nodes: BTreeMap::from([("/".into(), root)]), sessions: BTreeMap::new(), zxid: base }
+    }
+
+    /// Id of the last transaction.
+    pub fn last_zxid(&self) -> Zxid {
+        self.zxid
+    }
+
+    /// Number of nodes with the root.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is nothing but the root.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    /// All paths, sorted.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.nodes.keys().map(AsRef::as_ref)
+    }
+
+    /// The open sessions.
+    pub fn sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.sessions.keys().copied()
+    }
+
+    /// Opens a session. Its id must be new and not 0.
+    pub fn open_session(&mut self, id: SessionId, timeout: Duration) {
+        debug_assert!(id.0 != 0 && !self.sessions.contains_key(&id), "{id} cannot be opened");
+        self.zxid += 1;
+        self.sessions.insert(id, Session { timeout, ephemerals: BTreeSet::new() });
+    }
+
+    /// The time-out of an open session.
+    pub fn session_timeout(&self, id: SessionId) -> Option<Duration> {
+        self.sessions.get(&id).map(|session| session.timeout)
+    }
+
+    /// Ends a session, by its owner or because it expired, and deletes its ephemeral nodes.
+    pub fn close_session(&mut self, id: SessionId) -> Vec<WatchEvent> {
+        let Some(session) = self.sessions.remove(&id) else { return Vec::new() };
+        self.zxid += 1;
+        for path in &session.ephemerals {
+            self.nodes.remove(path);
+            self.parent_mut(path).children -= 1;
+        }
+        session.ephemerals.into_iter().map(|path| WatchEvent::Deleted(path.into_string())).collect()
+    }
+
+    /// Data and stat of a node, `None` where there is no such node.
+    ///
+    /// # Errors
+    /// [`Refusal::BadArguments`] when the path can not be one.
+    pub fn get(&self, path: &str) -> Result<Option<NodeData>, Refusal> {
+        check_path(path)?;
+        Ok(self.nodes.get(path).map(|node| NodeData { data: node.data.to_vec(), stat: node.stat() }))
+    }
+
+    /// Names of the children of a node, sorted, `None` where there is no such node.
+    ///
+    /// # Errors
+    /// [`Refusal::BadArguments`] when the path can not be one.
+    pub fn children(&self, path: &str) -> Result<Option<Vec<String>>, Refusal> {
+        check_path(path)?;
+        let Some(node) = self.nodes.get(path) else { return Ok(None) };
+        let mut names = Vec::with_capacity(node.children as usize);
+        let base = if path == "/" { 1 } else { path.len() + 1 };
+        // From child to child: everything below a child is skipped at once.
+        let mut after = format!("{}/", path.trim_end_matches('/'));
+        while names.len() < node.children as usize {
+            let behind = (Bound::Excluded(after.as_str()), Bound::Unbounded);
+            let Some((key, _)) = self.nodes.range::<str, _>(behind).next() else { break };
+            after.clear();
+            match key[base..].split_once('/') {
+                None => {
+                    names.push(key[base..].to_owned());
+                    after.push_str(key);
+                }
+                Some((child, _)) => {
+                    after.push_str(&key[..base + child.len()]);
+                    after.push_str("/\u{10ffff}");
+                }
+            }
+        }
+        Ok(Some(names))
+    }
+
+    /// Applies a transaction of a session at server time `now_ms`, in milliseconds since 1970, or refuses it whole.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn commit(
+        &mut self,
+        session: SessionId,
+        transaction: &Transaction,
+        now_ms: i64,
+    ) -> Result<(Committed, Vec<WatchEvent>), TreeError> {
+        if let Err(CommitError::Refused { index, path, reason }) = limits::check_transaction(transaction, 0) {
+            return Err(TreeError::Refused { index, path, reason });
+        }
+        if !self.sessions.contains_key(&session) {
+            return Err(TreeError::NoSession);
+        }
+        let mut results = Vec::with_capacity(transaction.ops().len());
+        let mut events = Vec::with_capacity(transaction.ops().len());
+        if transaction.is_empty() {
+            return Ok((Committed { results }, events));
+        }
+        self.zxid += 1;
+        let mut undo = Vec::with_capacity(transaction.ops().len());
+        for (index, op) in transaction.ops().iter().enumerate() {
+            match self.apply(session, op, now_ms, &mut undo, &mut events) {
+                Ok(result) => results.push(result),
+                Err(reason) => {
+                    undo.into_iter().rev().for_each(|step| self.take_back(step));
+                    return Err(TreeError::Refused { index, path: op.path().to_owned(), reason });
+                }
+            }
+        }
+        Ok((Committed { results }, events))
+    }
+
+    fn apply(
+        &mut self,
+        session: SessionId,
+        op: &Op,
+        now_ms: i64,
+        undo: &mut Vec<Undo>,
+        events: &mut Vec<WatchEvent>,
+    ) -> Result<OpResult, Refusal> {
+        match op {
+            Op::Check { path, version } => {
+                self.node(path)?.check_version(*version)?;
+                Ok(OpResult::Check)
+            }
+            Op::Create { path, data, mode } => {
+                let path = self.create(session, path, data, *mode, now_ms)?;
+                undo.push(Undo::Remove(path.as_str().into()));
+                events.push(WatchEvent::Created(path.clone()));
+                Ok(OpResult::Create { path })
+            }
+            Op::Set { path, data, version } => {
+                let node = self.node(path)?;
+                node.check_version(*version)?;
+                undo.push(Undo::Replace(path.as_str().into(), node.clone()));
+                let zxid = self.zxid;
+                let node = self.nodes.get_mut(path.as_str()).ok_or(Refusal::NoNode)?;
+                node.data = data.as_slice().into();
+                node.version = node.version.wrapping_add(1);
+                node.mzxid = zxid;
+                node.mtime = now_ms;
+                events.push(WatchEvent::Changed(path.clone()));
+                Ok(OpResult::Set { stat: node.stat() })
+            }
+            Op::Delete { path, version } => {
+                let node = self.node(path)?;
+                node.check_version(*version)?;
+                if node.children > 0 {
+                    return Err(Refusal::NotEmpty);
+                }
+                let node = self.unlink(path).ok_or(Refusal::NoNode)?;
+                undo.push(Undo::Insert(path.as_str().into(), node));
+                events.push(WatchEvent::Deleted(path.clone()));
+                Ok(OpResult::Delete)
+            }
+        }
+    }
+
+    fn create(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+        now_ms: i64,
+    ) -> Result<String, Refusal> {
+        let parent = self.node(parent_of(path))?;
+        let (created, parent_is_ephemeral) = (parent.created, parent.owner != 0);
+        let path = match mode {
+            CreateMode::EphemeralSequential => format!("{path}{created:010}"),
+            CreateMode::Persistent | CreateMode::Ephemeral => path.to_owned(),
+        };
+        if self.nodes.contains_key(path.as_str()) {
+            return Err(Refusal::NodeExists);
+        }
+        if parent_is_ephemeral {
+            return Err(Refusal::NoChildrenForEphemerals);
+        }
+        let node = Node {
+            data: data.into(),
+            czxid: self.zxid,
+            mzxid: self.zxid,
+            ctime: now_ms,
+            mtime: now_ms,
+            owner: if mode == CreateMode::Persistent { 0 } else { session.0 },
+            version: 0,
+            children: 0,
+            created: 0,
+        };
+        self.parent_mut(&path).created += 1;
+        self.link(path.as_str().into(), node);
+        Ok(path)
+    }
+
+    fn node(&self, path: &str) -> Result<&Node, Refusal> {
+        self.nodes.get(path).ok_or(Refusal::NoNode)
+    }
+
+    fn parent_mut(&mut self, path: &str) -> &mut Node {
+        self.nodes.get_mut(parent_of(path)).expect("a node has a parent")
+    }
+
+    fn link(&mut self, path: Box<str>, node: Node) {
+        self.parent_mut(&path).children += 1;
+        if let Some(session) = self.sessions.get_mut(&SessionId(node.owner)) {
+            session.ephemerals.insert(path.clone());
+        }
+        self.nodes.insert(path, node);
+    }
+
+    fn unlink(&mut self, path: &str) -> Option<Node> {
+        let node = self.nodes.remove(path)?;
+        self.parent_mut(path).children -= 1;
+        if let Some(session) = self.sessions.get_mut(&SessionId(node.owner)) {
+            session.ephemerals.remove(path);
+        }
+        Some(node)
+    }
+
+    fn take_back(&mut self, step: Undo) {
+        match step {
+            Undo::Remove(path) => {
+                self.unlink(&path);
+                self.parent_mut(&path).created -= 1;
+            }
+            Undo::Replace(path, node) => {
+                self.nodes.insert(path, node);
+            }
+            Undo::Insert(path, node) => self.link(path, node),
+        }
+    }
+}
+
+fn check_path(path: &str) -> Result<(), Refusal> {
+    if limits::is_valid_path(path) { Ok(()) } else { Err(Refusal::BadArguments) }
+}
+
+fn parent_of(path: &str) -> &str {
+    match path.rfind('/') {
+        None | Some(0) => "/",
+        Some(end) => &path[..end],
+    }
+}
