@@ -14,7 +14,7 @@ pub(crate) struct Linked<'a> {
 
 /// A reference to a function that is not exactly one.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NotOne {
+pub(crate) enum NotOne {
     Nothing,
     Several(Vec<&'static str>),
 }

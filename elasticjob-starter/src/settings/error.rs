@@ -31,6 +31,18 @@ pub enum SettingError {
         /// What would be right.
         expected: String,
     },
+    /// A value that what it is for cannot work with, or that is missing there.
+    #[error("{origin}: {key}: '{value}' is not valid: {reason}")]
+    Refused {
+        /// Where it stands, or what makes it necessary.
+        origin: Origin,
+        /// The setting.
+        key: String,
+        /// The value; hidden where it is a secret.
+        value: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
     /// A setting that one source gives twice, possibly in two spellings.
     #[error(
         "{second}: {key} is given twice, first at {first}; keep one of them (kebab-case, camelCase and snake_case are the same key)"

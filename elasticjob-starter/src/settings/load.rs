@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use config::{Map, Value, ValueKind};
+use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 
 use super::environment::{self, Known};
 use super::error::SettingError;
@@ -224,7 +225,7 @@ impl<'a> Load<'a> {
 
 fn reg_center(reader: &mut Reader<'_>) -> RegCenterSettings {
     let key = |name: &str| Key::of(["reg-center", name]);
-    RegCenterSettings {
+    let settings = RegCenterSettings {
         server_lists: reader.list(&key("server-lists")).map(|list| list.value).unwrap_or_default(),
         namespace: filled(reader.text(&key("namespace"))),
         base_sleep_time_milliseconds: reader.whole(&key("base-sleep-time-milliseconds")),
@@ -233,7 +234,18 @@ fn reg_center(reader: &mut Reader<'_>) -> RegCenterSettings {
         session_timeout_milliseconds: reader.whole(&key("session-timeout-milliseconds")),
         connection_timeout_milliseconds: reader.whole(&key("connection-timeout-milliseconds")),
         digest: filled(reader.text(&key("digest"))),
+    };
+    for problem in settings.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
+        // What is missing is reported where the servers stand.
+        let origin = reader.origin(&key(problem.key)).or_else(|| reader.origin(&key("server-lists")));
+        reader.errors.push(SettingError::Refused {
+            origin: origin.unwrap_or_else(|| Origin::place("settings")),
+            key: key(problem.key).to_string(),
+            value: problem.value,
+            reason: problem.reason,
+        });
     }
+    settings
 }
 
 /// A text that says something: an empty one is what a placeholder with an empty default leaves.

@@ -26,6 +26,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+
 pub use error::SettingError;
 pub use jobs::JobEntry;
 pub use node::Origin;
@@ -81,6 +83,25 @@ pub struct RegCenterSettings {
     pub connection_timeout_milliseconds: Option<u32>,
     /// `user:password` of the scheme `digest`.
     pub digest: Option<String>,
+}
+
+impl RegCenterSettings {
+    /// The configuration of ZooKeeper, `None` when no servers are set.
+    pub fn zookeeper(&self) -> Option<ZookeeperConfiguration> {
+        if self.server_lists.is_empty() {
+            return None;
+        }
+        let mut zookeeper =
+            ZookeeperConfiguration::new(self.server_lists.join(","), self.namespace.clone().unwrap_or_default());
+        let set = |target: &mut u64, value: Option<u32>| *target = value.map_or(*target, u64::from);
+        set(&mut zookeeper.base_sleep_time_milliseconds, self.base_sleep_time_milliseconds);
+        set(&mut zookeeper.max_sleep_time_milliseconds, self.max_sleep_time_milliseconds);
+        set(&mut zookeeper.session_timeout_milliseconds, self.session_timeout_milliseconds);
+        set(&mut zookeeper.connection_timeout_milliseconds, self.connection_timeout_milliseconds);
+        zookeeper.max_retries = self.max_retries.unwrap_or(zookeeper.max_retries);
+        zookeeper.digest = self.digest.clone();
+        Some(zookeeper)
+    }
 }
 
 // Not derived: the digest is secret.
