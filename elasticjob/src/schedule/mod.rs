@@ -1,1 +1,122 @@
 //! When a job fires: the Quartz cron dialect, time zones and the rule for clock changes. Pure.
+//!
+//! No function here reads a clock, and only [`TimeZone::local`] (which [`Schedule::parse`] calls when no zone is named)
+//! reads the environment. Instants are epoch milliseconds; fires are whole seconds.
+//!
+//! # When the clocks change
+//! - A wall-clock time that is skipped does not fire that day.
+//! - A wall-clock time that comes twice fires once, at the later instant; the first pass fires nothing.
+//!
+//! The set of fires of a schedule depends on nothing but the schedule, so all instances of a job agree on it. This is
+//! Quartz's rule, with these differences:
+//! - Asked from within the first pass of a repeated hour, Quartz searches on from the wall-clock time it is asked at, so
+//!   a process started at 01:20 of the first pass never fires the 01:05 that still comes; here it fires.
+//! - Quartz loops for ever on `L` and `LW` in Pacific/Apia at 2011-12-30, a day that this zone skipped; here that day,
+//!   like every gap, does not fire.
+//! - What the parser refuses and how `31W` and the last year differ stands in the cron module's own text.
+//!
+//! The evaluator is our own and not a crate's because no crate covers the dialect (`L`, `W`, `#`, ranges that wrap) and
+//! the rule above; it also has to be free of dependencies to be compiled into the attribute macro.
+
+mod cron;
+#[cfg(test)]
+mod cron_tests;
+#[cfg(test)]
+mod tests;
+mod zone;
+
+use std::fmt::Write as _;
+
+pub use cron::{CronError, CronExpression, CronField};
+pub use zone::{TimeZone, TimeZoneError};
+
+use zone::Instant;
+
+/// A cron expression in a time zone: the instants at which a job fires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    cron: CronExpression,
+    time_zone: TimeZone,
+}
+
+/// Why a schedule cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// The cron expression is wrong.
+    #[error(transparent)]
+    Cron(#[from] CronError),
+    /// The time zone is wrong.
+    #[error(transparent)]
+    TimeZone(#[from] TimeZoneError),
+}
+
+impl Schedule {
+    /// Puts an expression into a zone.
+    pub fn new(cron: CronExpression, time_zone: TimeZone) -> Self {
+        Self { cron, time_zone }
+    }
+
+    /// Parses an expression and a zone; no zone, or a blank one, is the zone of this process ([`TimeZone::local`]).
+    ///
+    /// # Errors
+    /// [`ScheduleError`] says which of the two is wrong and what would be right.
+    pub fn parse(cron: &str, time_zone: Option<&str>) -> Result<Self, ScheduleError> {
+        let cron = cron.parse()?;
+        let time_zone = match time_zone.filter(|name| !name.trim().is_empty()) {
+            Some(name) => name.parse()?,
+            None => TimeZone::local()?,
+        };
+        Ok(Self { cron, time_zone })
+    }
+
+    /// The expression.
+    pub fn cron(&self) -> &CronExpression {
+        &self.cron
+    }
+
+    /// The zone.
+    pub fn time_zone(&self) -> TimeZone {
+        self.time_zone
+    }
+
+    /// The first fire strictly after an instant, both in epoch milliseconds; none when the schedule has ended.
+    pub fn next_after(&self, epoch_ms: i64) -> Option<i64> {
+        // Far enough from the ends of the range for any offset, and still before the first and after the last fire.
+        const LIMIT: i64 = 1 << 36;
+        let mut civil = self.time_zone.search_after(epoch_ms.div_euclid(1000).clamp(-LIMIT, LIMIT));
+        loop {
+            civil = self.cron.next_after(civil)?;
+            match self.time_zone.resolve(civil) {
+                Instant::At(second) => return Some(second * 1000),
+                Instant::SkippedUntil(end) => civil = end - 1,
+            }
+        }
+    }
+
+    /// All fires strictly after an instant in epoch milliseconds, in order.
+    pub fn upcoming(&self, epoch_ms: i64) -> impl Iterator<Item = i64> + '_ {
+        std::iter::successors(self.next_after(epoch_ms), |fire| self.next_after(*fire))
+    }
+
+    /// An instant in this schedule's zone as RFC 3339, for example `2024-03-10T03:30:00-04:00`; milliseconds are written
+    /// where there are any.
+    pub fn format_rfc3339(&self, epoch_ms: i64) -> String {
+        format_rfc3339(epoch_ms, self.time_zone)
+    }
+}
+
+/// An instant in epoch milliseconds as RFC 3339 with the offset of a zone; UTC is `+00:00`.
+pub fn format_rfc3339(epoch_ms: i64, time_zone: TimeZone) -> String {
+    let (second, millisecond) = (epoch_ms.div_euclid(1000), epoch_ms.rem_euclid(1000));
+    // RFC 3339 has no seconds in an offset; a few zones had them until 1972.
+    let offset = time_zone.offset_at(second) / 60 * 60;
+    let civil = second + i64::from(offset);
+    let (year, month, day) = cron::civil_date(civil.div_euclid(86_400));
+    let time = civil.rem_euclid(86_400);
+    let mut text = format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}", time / 3600, time / 60 % 60, time % 60);
+    if millisecond != 0 {
+        let _ = write!(text, ".{millisecond:03}");
+    }
+    let _ = zone::write_offset(&mut text, offset);
+    text
+}

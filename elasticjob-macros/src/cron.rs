@@ -1,0 +1,1 @@
+../../elasticjob/src/schedule/cron.rs
