@@ -12,3 +12,9 @@ pub mod schedule;
 pub mod spi;
 #[cfg(feature = "testing")]
 pub mod testing;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+
+pub use elasticjob_macros::elastic_job;

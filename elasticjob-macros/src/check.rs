@@ -1,0 +1,50 @@
+//! What the values of the options have to be, alone and together.
+
+mod items;
+mod name;
+mod schedule;
+
+use syn::LitStr;
+
+use crate::args::{JobArgs, Value};
+use crate::errors::Errors;
+use crate::zones;
+
+/// Adds what is wrong with the options to `errors`, each at the literal or name it is about.
+pub fn check(args: &JobArgs, errors: &mut Errors) {
+    if let Some(name) = &args.name {
+        report(name, name::check(&name.value()), errors);
+    }
+    if let Some(cron) = args.text("cron") {
+        report(cron, schedule::check(&cron.value()), errors);
+    }
+    if let Some(zone) = args.text("time_zone") {
+        report(zone, zones::check(&zone.value()), errors);
+    }
+    if let Some(parameters) = args.text("sharding_item_parameters") {
+        let total = match args.get("sharding_total_count") {
+            Some(Value::Count(total)) => Some(*total),
+            _ => None,
+        };
+        for problem in items::check(&parameters.value(), total) {
+            errors.on(parameters, problem);
+        }
+    }
+    if let (Some(Value::Flag(failover)), Some(Value::Flag(monitored))) =
+        (args.get("failover"), args.get("monitor_execution"))
+        && failover.value
+        && !monitored.value
+    {
+        let message = "`failover` needs `monitor_execution`: only what is monitored is known to have been cut off";
+        errors.on(failover, message);
+    }
+    if let (Some(_), Some(kind)) = (args.text("elastic_job_class"), args.text("elastic_job_type")) {
+        errors.on(kind, "a job has either `elastic_job_class` or `elastic_job_type`");
+    }
+}
+
+fn report(literal: &LitStr, checked: Result<(), String>, errors: &mut Errors) {
+    if let Err(problem) = checked {
+        errors.on(literal, problem);
+    }
+}

@@ -1,0 +1,50 @@
+//! What is generated gives no warning under lints that forbid much, and hides no name of the user's.
+
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, unused, clippy::all, clippy::pedantic, rust_2018_idioms, unreachable_pub)]
+#![no_implicit_prelude]
+
+use ::elasticjob::api::{Inject, JobResult, ShardingContext};
+use ::elasticjob::elastic_job;
+
+/// Names that the generated code uses itself.
+#[elastic_job]
+pub async fn bind(beans: ShardingContext, arg0: Inject<u32>, missing: Inject<u64>) -> JobResult {
+    let (_, _, _) = (beans, arg0, missing);
+    ::std::result::Result::Ok(())
+}
+
+#[elastic_job(cron = "0 0 3 * * ?")]
+async fn settings() {}
+
+#[elastic_job]
+async fn context(context: ShardingContext) {
+    ::std::mem::drop(context);
+}
+
+#[elastic_job]
+async fn arg0(_: ShardingContext, mut _count: Inject<u32>) {}
+
+#[deprecated]
+#[elastic_job]
+async fn old() {}
+
+#[elastic_job]
+async fn r#match() -> ::std::result::Result<(), impl ::std::fmt::Display> {
+    ::std::result::Result::<(), &str>::Ok(())
+}
+
+macro_rules! job {
+    ($name:ident, $cron:literal, $count:expr, $parameter:ty) => {
+        #[elastic_job(cron = $cron, sharding_total_count = $count)]
+        async fn $name(_: $parameter) {}
+    };
+}
+job!(generated, "0/5 * * * * ?", 2, ShardingContext);
+
+fn main() {
+    let names: ::std::collections::BTreeSet<&str> =
+        ::std::iter::Iterator::collect(::std::iter::Iterator::map(::elasticjob::spi::JOBS.iter(), |job| job.name));
+    let expected = ["arg0", "bind", "context", "generated", "match", "old", "settings"];
+    ::std::assert!(::std::iter::Iterator::eq(names.iter(), &expected));
+}
