@@ -65,7 +65,12 @@ fn parts_of_lists_and_properties_are_judged_one_by_one() {
     );
     assert_errors(
         quote!(props = { "a" = true, "b" = "1", "b" = "2", "" = "3", 4 = "5" }),
-        &["a value of `props` is a string literal: write \"true\"", "\"b\" is given twice", "is blank", "a key of `props`"],
+        &[
+            "a value of `props` is a string literal: write \"true\"",
+            "\"b\" is given twice",
+            "is blank",
+            "a key of `props`",
+        ],
     );
 }
 

@@ -40,6 +40,11 @@ impl ElasticJobApp {
         ElasticJobAppBuilder::new()
     }
 
+    /// Whether jobs were started: the setting `elasticjob.enabled`.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
     /// The handle of a one-off job by its bean name: `job-bootstrap-bean-name`, else the name of the job and
     /// `OneOffJobBootstrap`.
     ///
