@@ -409,6 +409,30 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             "elasticjob:\n  profiles: {active: prod}\n",
             &["application.yaml:2", "'prod'", "application-prod.{yaml,yml,toml,properties}", "./"],
         ),
+        Wrong(
+            "servers without a namespace",
+            yaml,
+            "elasticjob:\n  reg-center:\n    server-lists: a:1\n",
+            &["application.yaml:3", "elasticjob.reg-center.namespace", "''", "'my-app'"],
+        ),
+        Wrong(
+            "a port that is none",
+            yaml,
+            "elasticjob:\n  reg-center: {namespace: x, server-lists: 'a:1,b:port'}\n",
+            &["application.yaml:2", "elasticjob.reg-center.server-lists", "a:1,b:port"],
+        ),
+        Wrong(
+            "a namespace that is no path",
+            yaml,
+            "elasticjob:\n  reg-center:\n    server-lists: a:1\n    namespace: /x/\n",
+            &["application.yaml:4", "elasticjob.reg-center.namespace", "'/x/'"],
+        ),
+        Wrong(
+            "a digest without user",
+            yaml,
+            "elasticjob:\n  reg-center: {server-lists: a, namespace: x, digest: hush}\n",
+            &["application.yaml:2", "elasticjob.reg-center.digest", "<hidden>", "user:password"],
+        ),
         Wrong("broken yaml", yaml, "elasticjob:\n\tenabled: true\n", &["application.yaml:2", "not valid YAML"]),
         Wrong(
             "two documents",

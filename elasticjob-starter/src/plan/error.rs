@@ -136,6 +136,6 @@ pub enum PlanError {
         /// Function and place.
         place: String,
         /// The argument, what it asks for and what there is.
-        missing: MissingBean,
+        missing: Box<MissingBean>,
     },
 }

@@ -99,7 +99,7 @@ pub(crate) fn bind(job: &PlannedJob, beans: &Beans) -> Result<ItemHandler, Vec<P
         let named = |missing| PlanError::MissingBean {
             job: job.configuration.job_name().to_string(),
             place: place(job.function),
-            missing,
+            missing: Box::new(missing),
         };
         missing.into_iter().map(named).collect()
     })
