@@ -216,6 +216,9 @@ mod tests {
         }
         let (layer, ..) = resolved(&["my.dotted-job", "my"], &[("ELASTICJOB_JOBS_MY_DOTTED_JOB_CRON", "x")]);
         assert_eq!(value(&layer, Key::of(["jobs", "my.dotted-job", "cron"])), "x");
+        let (layer, errors, _) = resolved(&["a", "a-props"], &[("ELASTICJOB_JOBS_A_PROPS_CRON", "x")]);
+        assert!(errors.is_empty(), "the longer name of a job is meant: {errors:?}");
+        assert_eq!(value(&layer, Key::of(["jobs", "a-props", "cron"])), "x");
     }
 
     #[test]

@@ -145,5 +145,6 @@ mod tests {
         ] {
             assert!(expanded(text).unwrap_err().contains(reason), "{text}: {:?}", expanded(text));
         }
+        assert!(expanded("${loop}").unwrap_err().ends_with(": loop -> back -> loop"));
     }
 }
