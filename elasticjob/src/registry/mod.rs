@@ -12,7 +12,9 @@
 mod error;
 pub mod limits;
 pub mod memory;
+pub mod mirror;
 mod model;
+pub mod path;
 mod transaction;
 pub mod tree;
 #[cfg(feature = "zookeeper")]

@@ -4,8 +4,8 @@ use std::any::type_name;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::status::JobStatus;
 use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext};
+use crate::engine::JobStatus;
 use crate::ident::JobName;
 
 /// What a handle asks of the driver of its job.

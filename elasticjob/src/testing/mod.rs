@@ -1,1 +1,5 @@
 //! Simulator, invariants and the registry conformance suite.
+
+pub mod invariants;
+pub mod rng;
+pub mod sim;

@@ -1,0 +1,74 @@
+//! What an engine wants done.
+
+use std::sync::Arc;
+
+use super::event::TriggerId;
+use super::fire::Fire;
+use super::notice::Notice;
+use crate::config::JobConfiguration;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::path::JobPath;
+use crate::registry::{Transaction, Zxid};
+
+/// Something to do. Answers come back as [`Event`](super::Event)s.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// List the children of these nodes.
+    List {
+        /// Tag of the question.
+        generation: u32,
+        /// The nodes.
+        paths: Vec<JobPath>,
+    },
+    /// Read the data of these nodes.
+    Read {
+        /// Tag of the question.
+        generation: u32,
+        /// The nodes.
+        paths: Vec<JobPath>,
+    },
+    /// Commit this transaction. There is never a second one before the first is answered.
+    Commit(Transaction),
+    /// Find out whether the session lives: by what was answered lately, or by one cheap read.
+    Prove,
+    /// Start the runs of these items.
+    Start(Start),
+    /// Fire the cancellation tokens of these items' runs.
+    Cancel(Vec<ShardingItem>),
+    /// Drop the futures of these items' runs.
+    Abort(Vec<ShardingItem>),
+    /// Answer a manual trigger.
+    AnswerTrigger(TriggerId, TriggerAnswer),
+    /// Log it.
+    Tell(Notice),
+    /// The engine has left the group, or could not join it. Nothing follows.
+    Stopped,
+}
+
+/// Items to start together.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// The fire they belong to.
+    pub fire: Fire,
+    /// The instance as it is registered.
+    pub instance: InstanceId,
+    /// The configuration they run with.
+    pub configuration: Arc<JobConfiguration>,
+    /// The items, each with its fencing token when execution is monitored.
+    pub items: Vec<(ShardingItem, Option<Zxid>)>,
+}
+
+/// What became of a manual trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TriggerAnswer {
+    /// Every enabled instance was asked.
+    Queued,
+    /// All of them had been asked before and have not begun yet.
+    AlreadyPending,
+    /// No enabled instance is online.
+    NoEnabledInstance,
+    /// The job is leaving.
+    NotRunning,
+    /// The registry center failed, as this text says.
+    Registry(String),
+}

@@ -1,0 +1,104 @@
+//! Which scheduled fire is next, and which are due.
+
+use crate::schedule::Schedule;
+
+/// The schedule of a job followed through time. A scheduled time is never due twice, whatever the clock does.
+#[derive(Debug, Default)]
+pub(super) struct Calendar {
+    next: Option<i64>,
+    last: Option<i64>,
+}
+
+/// A fire that is due.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    /// Its time in milliseconds since 1970.
+    pub(super) at: i64,
+    /// The first of the earlier fires that nobody looked at, if any.
+    pub(super) missed_from: Option<i64>,
+}
+
+impl Calendar {
+    /// Starts to follow a schedule, or another one, or none.
+    pub(super) fn follow(&mut self, schedule: Option<&Schedule>, wall: i64) {
+        self.next = schedule.and_then(|schedule| schedule.next_after(self.last.map_or(wall, |last| last.max(wall))));
+    }
+
+    /// The next fire.
+    pub(super) fn next(&self) -> Option<i64> {
+        self.next
+    }
+
+    /// The fire that was due last.
+    pub(super) fn last(&self) -> Option<i64> {
+        self.last
+    }
+
+    /// The latest fire that is due by now, told once.
+    pub(super) fn due(&mut self, schedule: &Schedule, wall: i64) -> Option<Due> {
+        let first = self.next.filter(|next| *next <= wall)?;
+        let at = latest(schedule, first, wall);
+        self.last = Some(at);
+        self.next = schedule.next_after(at);
+        Some(Due { at, missed_from: (first < at).then_some(first) })
+    }
+}
+
+/// The latest fire not after `wall`, where `first` is one. Looks back from `wall` in growing windows, so that a clock
+/// that stepped by years costs no more than one that stepped by seconds.
+fn latest(schedule: &Schedule, first: i64, wall: i64) -> i64 {
+    let mut window = 1_000;
+    let mut fire = loop {
+        let from = wall - window;
+        if from <= first {
+            break first;
+        }
+        match schedule.next_after(from) {
+            Some(fire) if fire <= wall => break fire,
+            _ => window *= 2,
+        }
+    };
+    while let Some(later) = schedule.next_after(fire).filter(|later| *later <= wall) {
+        fire = later;
+    }
+    fire
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_five_seconds() -> Schedule {
+        Schedule::parse("0/5 * * * * ?", Some("UTC")).unwrap()
+    }
+
+    #[test]
+    fn a_fire_is_due_once() {
+        let (schedule, mut calendar) = (every_five_seconds(), Calendar::default());
+        calendar.follow(Some(&schedule), 1_000);
+        assert_eq!(calendar.next(), Some(5_000));
+        assert_eq!(calendar.due(&schedule, 4_999), None);
+        assert_eq!(calendar.due(&schedule, 5_001), Some(Due { at: 5_000, missed_from: None }));
+        assert_eq!(calendar.due(&schedule, 5_002), None);
+        assert_eq!(calendar.next(), Some(10_000));
+    }
+
+    #[test]
+    fn of_fires_that_nobody_looked_at_the_last_is_due() {
+        let (schedule, mut calendar) = (every_five_seconds(), Calendar::default());
+        calendar.follow(Some(&schedule), 0);
+        assert_eq!(calendar.due(&schedule, 21_000), Some(Due { at: 20_000, missed_from: Some(5_000) }));
+        let ten_years = 315_360_000_000;
+        assert_eq!(calendar.due(&schedule, ten_years), Some(Due { at: ten_years, missed_from: Some(25_000) }));
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_makes_no_fire_due_again() {
+        let (schedule, mut calendar) = (every_five_seconds(), Calendar::default());
+        calendar.follow(Some(&schedule), 0);
+        calendar.due(&schedule, 20_000).unwrap();
+        assert_eq!(calendar.due(&schedule, 5_000), None);
+        calendar.follow(Some(&schedule), 5_000);
+        assert_eq!(calendar.next(), Some(25_000));
+    }
+}

@@ -1,0 +1,529 @@
+//! The machine: events in, actions out.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::action::{Action, TriggerAnswer};
+use super::calendar::Calendar;
+use super::event::{Event, Now, TriggerId};
+use super::fire::Attempt;
+use super::notice::{CancelReason, Notice, SkipReason};
+use super::planted::{Bug, Planted};
+use super::rules::{BeginPlan, RULES, Sharding, Step};
+use super::run::{OpenFire, Run, Stage};
+use super::session::{Session, SessionChange};
+use crate::config::JobConfiguration;
+use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::registry::mirror::{Lookup, Mirror};
+use crate::registry::path::JobPath;
+use crate::registry::{SessionId, SessionState, Transaction};
+
+/// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
+const RETRY_FIRST: Duration = Duration::from_millis(50);
+/// The longest such wait.
+const RETRY_LAST: Duration = Duration::from_secs(3);
+/// Refusals in a row after which everything is listed anew.
+const REFUSALS_BEFORE_RELIST: u32 = 3;
+
+/// How long leaving may take after the last run was cut off, when the registry does not answer.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Who this engine is.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The id to register under.
+    pub base: InstanceId,
+    /// The id in use: the base, or the base with a suffix where that was taken.
+    pub instance: InstanceId,
+    /// Appended to the id when it is taken.
+    pub suffix: u16,
+    /// Makes the name of the candidate node unique: a random UUID.
+    pub candidate: String,
+}
+
+/// The coordination of one job on one instance.
+#[derive(Debug)]
+pub struct JobEngine {
+    pub(super) job: JobName,
+    pub(super) identity: Identity,
+    /// The configuration of the program.
+    pub(super) local: Arc<JobConfiguration>,
+    /// The configuration in force, and the data it was read from.
+    pub(super) configuration: Option<Arc<JobConfiguration>>,
+    pub(super) configuration_data: Option<Box<[u8]>>,
+    pub(super) phase: Phase,
+    pub(super) session: Session,
+    pub(super) mirror: Mirror,
+    pub(super) membership: Membership,
+    pub(super) leadership: Option<Leadership>,
+    pub(super) calendar: Calendar,
+    pub(super) open: Option<OpenFire>,
+    pub(super) run: Option<Run>,
+    pub(super) triggers: VecDeque<TriggerId>,
+    /// Scheduled fires that are over here.
+    pub(super) fires: u64,
+    pub(super) planted: Planted,
+    write: Option<Write>,
+    /// The last time this engine was asked: timers up to it were looked at.
+    seen: Option<Now>,
+    retry: Retry,
+    attempts: u64,
+    wishes: RefCell<BTreeSet<JobPath>>,
+    actions: VecDeque<Action>,
+}
+
+/// Where the life of the engine stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Not registered yet.
+    Joining,
+    /// Takes part.
+    Active,
+    /// Runs end, then the instance is deleted.
+    Leaving {
+        /// When running items are cut off.
+        cut_at: Duration,
+        /// When it leaves without the registry's answer; set once nothing executes any more.
+        give_up_at: Option<Duration>,
+    },
+    /// Over.
+    Stopped,
+}
+
+/// What this engine knows of its own registration.
+#[derive(Debug, Default)]
+pub(super) struct Membership {
+    /// The session in which the instance was registered last.
+    pub(super) session: Option<SessionId>,
+    /// Sessions of this engine: nodes of the earlier ones are ghosts to be replaced.
+    pub(super) own_sessions: BTreeSet<SessionId>,
+    /// A read confirmed in the live session that the instance is gone: an operator deleted it.
+    pub(super) removal_confirmed: bool,
+}
+
+/// What the leader remembers.
+#[derive(Debug, Default)]
+pub(super) struct Leadership {
+    /// What the last sharding was computed from.
+    pub(super) basis: Option<Basis>,
+    /// Items that kept their owner because they were running.
+    pub(super) pinned: BTreeSet<ShardingItem>,
+}
+
+/// What an assignment depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Basis {
+    pub(super) instances: Vec<InstanceId>,
+    pub(super) total: u32,
+    pub(super) strategy: String,
+}
+
+/// Waiting before the registry is asked again.
+#[derive(Debug, Default)]
+struct Retry {
+    failures: u32,
+    not_before: Option<Duration>,
+}
+
+/// The transaction in flight.
+#[derive(Debug)]
+pub(super) struct Write {
+    pub(super) transaction: Transaction,
+    pub(super) purpose: Purpose,
+    /// The session it was sent in.
+    pub(super) session: SessionId,
+}
+
+/// A transaction to commit, and what it is for.
+#[derive(Debug)]
+pub(super) struct Proposal {
+    pub(super) transaction: Transaction,
+    pub(super) purpose: Purpose,
+}
+
+/// What the transaction in flight is for.
+#[derive(Debug, Clone)]
+pub(super) enum Purpose {
+    Register,
+    Candidate,
+    Elect,
+    Abdicate,
+    Request { why: String },
+    Reshard(Sharding),
+    Trigger { ids: Vec<TriggerId> },
+    Begin(BeginPlan),
+    Finish { items: Vec<ShardingItem> },
+    Sweep,
+    Leave,
+}
+
+impl JobEngine {
+    /// An engine that has not heard anything yet.
+    pub fn new(identity: Identity, local: Arc<JobConfiguration>) -> Self {
+        let job = local.job_name().clone();
+        Self {
+            mirror: Mirror::new(job.clone()),
+            job,
+            identity,
+            local,
+            configuration: None,
+            configuration_data: None,
+            phase: Phase::Joining,
+            session: Session::new(),
+            membership: Membership::default(),
+            leadership: None,
+            calendar: Calendar::default(),
+            open: None,
+            run: None,
+            triggers: VecDeque::new(),
+            fires: 0,
+            planted: Planted::default(),
+            write: None,
+            seen: None,
+            retry: Retry::default(),
+            attempts: 0,
+            wishes: RefCell::new(BTreeSet::new()),
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// Plants a bug, to see that the simulator finds it.
+    #[cfg(feature = "testing")]
+    pub fn plant(&mut self, bug: Bug) {
+        self.planted.plant(bug);
+    }
+
+    /// Takes an event and decides what to do; the actions are polled afterwards.
+    pub fn handle(&mut self, now: Now, event: Event) {
+        if self.phase == Phase::Stopped {
+            return;
+        }
+        self.seen = Some(now);
+        self.take(now, event);
+        self.keep_deadlines(now);
+        self.watch_calendar(now);
+        self.advance(now);
+    }
+
+    /// The next action, until there is none.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When to send a [`Event::Tick`] at the latest.
+    pub fn poll_timeout(&self) -> Timeout {
+        if self.phase == Phase::Stopped {
+            return Timeout { wall: None, mono: None };
+        }
+        let run = self.run.as_ref();
+        let executing = run.is_some_and(|run| run.executing().next().is_some());
+        let aborts = run.into_iter().flat_map(|run| run.items.values()).filter_map(|item| match item.stage {
+            Stage::Cancelled { abort_at } => Some(abort_at),
+            _ => None,
+        });
+        let uncancelled =
+            run.is_some_and(|run| run.items.values().any(|item| matches!(item.stage, Stage::Executing)));
+        let session = [
+            executing.then(|| self.session.renew_at()).flatten(),
+            uncancelled.then(|| self.session.deadline()).flatten(),
+        ];
+        let leave = match self.phase {
+            Phase::Leaving { cut_at, give_up_at } => {
+                [uncancelled.then_some(cut_at), give_up_at, Some(self.last_moment(cut_at))]
+            }
+            _ => [None; 3],
+        };
+        let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
+        let others = [self.retry.not_before, run.and_then(Run::finish_at)];
+        let times = [others, open, session].into_iter().flatten().chain(leave).flatten().chain(aborts);
+        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
+        let seen = self.seen.map(|now| now.mono);
+        Timeout { wall: self.calendar.next(), mono: times.filter(|time| Some(*time) > seen).min() }
+    }
+
+    /// When leaving ends even if the futures of cut off runs still live.
+    fn last_moment(&self, cut_at: Duration) -> Duration {
+        cut_at + self.session.grace() + LEAVE_TIMEOUT
+    }
+
+    /// Leaving ends even where the registry does not answer, or a blocking run cannot be dropped.
+    fn gave_up_leaving(&mut self, now: Now) -> bool {
+        let executing = self.run.as_ref().is_some_and(|run| run.executing().next().is_some());
+        let Phase::Leaving { cut_at, give_up_at } = &mut self.phase else { return false };
+        let cut_at = *cut_at;
+        let by_registry = !executing && now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT);
+        by_registry || now.mono >= self.last_moment(cut_at)
+    }
+
+    fn take(&mut self, now: Now, event: Event) {
+        match event {
+            Event::Tick => {}
+            Event::Session(SessionState::Closed) if self.phase == Phase::Joining => {
+                let why = "the registry center was closed before the job could register".to_owned();
+                self.tell(Notice::StartFailed { why });
+                self.stop();
+            }
+            Event::Session(state) => match self.session.on_state(state) {
+                SessionChange::None => {}
+                SessionChange::Closed => self.start_leaving(now.mono),
+                SessionChange::Lost => self.tell(Notice::RegistryLost),
+                SessionChange::Back { new } => self.on_session_back(new),
+            },
+            Event::Proven(at) => self.session.on_proof(at),
+            Event::NotProven => self.session.on_no_proof(),
+            Event::Watch(event) => self.mirror.on_event(&event),
+            Event::Listed { generation, path, children } => match children {
+                Ok(children) => self.mirror.on_listed(generation, &path, children),
+                Err(error) => {
+                    self.mirror.on_unanswered(generation, &path);
+                    self.back_off(now, error.to_string());
+                }
+            },
+            Event::Read { generation, path, node } => match node {
+                Ok(node) => {
+                    if node.is_none() && path == JobPath::Instance(self.identity.instance.clone()) {
+                        self.membership.removal_confirmed = self.session.connected().is_some();
+                    }
+                    self.mirror.on_read(generation, &path, node);
+                }
+                Err(error) => {
+                    self.mirror.on_unanswered(generation, &path);
+                    self.back_off(now, error.to_string());
+                }
+            },
+            Event::Committed(answer) => self.on_answer(now, answer),
+            Event::Trigger(id) => self.triggers.push_back(id),
+            Event::ItemEnded { item, end } => self.on_item_ended(now, item, end),
+            Event::Shutdown { grace } => self.start_leaving(now.mono + grace),
+        }
+    }
+
+    fn on_session_back(&mut self, new: bool) {
+        let Some(session) = self.session.connected() else { return };
+        self.membership.own_sessions.insert(session);
+        self.membership.removal_confirmed = false;
+        self.retry = Retry::default();
+        if new {
+            // Leading ended with the session that owned the leader's node.
+            self.leadership = None;
+        }
+        self.tell(Notice::RegistryBack { session, new });
+    }
+
+    fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: super::event::ItemEnd) {
+        if let Some(run) = self.run.as_mut().and_then(|run| run.items.get_mut(&item)) {
+            run.stage = Stage::Ended { at: now.mono, end };
+        }
+    }
+
+    /// Begins to leave; a second, earlier deadline replaces the first.
+    pub(super) fn start_leaving(&mut self, cut_at: Duration) {
+        let cut_at = match self.phase {
+            Phase::Stopped => return,
+            Phase::Leaving { cut_at: before, .. } => before.min(cut_at),
+            _ => cut_at,
+        };
+        self.phase = Phase::Leaving { cut_at, give_up_at: None };
+        if let Some(open) = self.open.take()
+            && !open.looked
+        {
+            self.tell(Notice::Skipped { fire: open.fire, items: vec![], reason: SkipReason::Leaving });
+        }
+        for id in std::mem::take(&mut self.triggers) {
+            self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
+        }
+    }
+
+    /// Cancels and aborts runs whose time is over. Never waits for a write.
+    fn keep_deadlines(&mut self, now: Now) {
+        let executing = self.run.as_ref().is_some_and(|run| run.executing().next().is_some());
+        if executing && self.session.renew_at().is_some_and(|at| now.mono >= at) {
+            self.prove();
+        }
+        // Marks of a run that was begun in an earlier session died with it.
+        let other_session = self.session.connected().is_some() && self.membership.session != self.session.connected();
+        let unproven = self.session.deadline().is_some_and(|deadline| now.mono >= deadline);
+        let cut = matches!(self.phase, Phase::Leaving { cut_at, .. } if now.mono >= cut_at);
+        if cut {
+            self.cancel_runs(now, CancelReason::Shutdown);
+        } else if (unproven || other_session) && !self.planted.has(Bug::RunsOutliveSession) {
+            self.cancel_runs(now, CancelReason::SessionUnproven);
+        }
+        let Some(run) = &mut self.run else { return };
+        let mut aborted = Vec::new();
+        for (item, run) in &mut run.items {
+            if matches!(run.stage, Stage::Cancelled { abort_at } if now.mono >= abort_at) {
+                run.stage = Stage::Aborted;
+                aborted.push(*item);
+            }
+        }
+        if !aborted.is_empty() {
+            self.act(Action::Abort(aborted));
+        }
+    }
+
+    fn cancel_runs(&mut self, now: Now, reason: CancelReason) {
+        let abort_at = now.mono + self.session.grace();
+        let Some(run) = &mut self.run else { return };
+        let mut cancelled = Vec::new();
+        for (item, run) in &mut run.items {
+            if matches!(run.stage, Stage::Executing) {
+                run.stage = Stage::Cancelled { abort_at };
+                cancelled.push(*item);
+            }
+        }
+        if !cancelled.is_empty() {
+            self.tell(Notice::RunsCancelled { items: cancelled.clone(), reason });
+            self.act(Action::Cancel(cancelled));
+        }
+    }
+
+    /// Asks the rules until one writes or all pass; then asks for what is not known yet.
+    fn advance(&mut self, now: Now) {
+        let waiting = self.retry.not_before.is_some_and(|at| now.mono < at);
+        if !waiting {
+            self.retry.not_before = None;
+        }
+        let lists = if waiting { Vec::new() } else { self.mirror.take_lists() };
+        if !lists.is_empty() {
+            self.act(Action::List { generation: self.mirror.generation(), paths: lists });
+        }
+        if self.gave_up_leaving(now) {
+            self.stop();
+            return;
+        }
+        let Some(session) = self.session.connected() else { return };
+        if waiting || self.write.is_some() || !self.mirror.is_synced() {
+            return;
+        }
+        for rule in RULES {
+            match rule(self, now) {
+                Step::Pass => {}
+                Step::Stop => break,
+                Step::Write(Proposal { transaction, purpose }) => {
+                    self.mirror.on_commit_sent(&transaction);
+                    self.act(Action::Commit(transaction.clone()));
+                    self.write = Some(Write { transaction, purpose, session });
+                    break;
+                }
+            }
+            if self.phase == Phase::Stopped {
+                return;
+            }
+        }
+        let wishes = self.wishes.take();
+        if self.write.is_none() {
+            let paths = self.mirror.start_reads(wishes);
+            if !paths.is_empty() {
+                self.act(Action::Read { generation: self.mirror.generation(), paths });
+            }
+        }
+    }
+
+    /// The write in flight, taken when it is answered.
+    pub(super) fn take_write(&mut self) -> Option<Write> {
+        self.write.take()
+    }
+
+    /// Whether the begin of a fire is in flight.
+    pub(super) fn is_beginning(&self) -> bool {
+        self.write.as_ref().is_some_and(|write| matches!(write.purpose, Purpose::Begin(_)))
+    }
+
+    /// A transaction went through.
+    pub(super) fn note_success(&mut self) {
+        self.retry = Retry::default();
+    }
+
+    /// The registry refused a transaction: the mirror knows why by now, unless it happens again and again.
+    pub(super) fn note_refusal(&mut self, now: Now, why: &str) {
+        self.retry.failures += 1;
+        if self.retry.failures >= REFUSALS_BEFORE_RELIST {
+            self.mirror.relist();
+            self.wait_before_retry(now, why.to_owned());
+        }
+    }
+
+    /// The registry did not answer.
+    pub(super) fn back_off(&mut self, now: Now, why: String) {
+        self.retry.failures += 1;
+        self.wait_before_retry(now, why);
+    }
+
+    fn wait_before_retry(&mut self, now: Now, why: String) {
+        let doubled = RETRY_FIRST.saturating_mul(1 << self.retry.failures.min(8));
+        self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
+        // Without a connection every question fails; that was said once.
+        if self.session.connected().is_some() {
+            self.tell(Notice::RegistryTrouble { why });
+        }
+    }
+
+    /// A new attempt, unique in the group.
+    pub(super) fn next_attempt(&mut self) -> Attempt {
+        self.attempts += 1;
+        Attempt::new(self.session.last().unwrap_or(SessionId(0)), self.attempts)
+    }
+
+    /// What is known of a node; data that are not are wished for.
+    pub(super) fn look(&self, path: &JobPath) -> Lookup<'_> {
+        let lookup = self.mirror.lookup(path);
+        if lookup == Lookup::Unread {
+            self.wishes.borrow_mut().insert(path.clone());
+        }
+        lookup
+    }
+
+    /// Wishes for a node even where the mirror says that it does not exist.
+    pub(super) fn confirm(&self, path: JobPath) {
+        self.wishes.borrow_mut().insert(path);
+    }
+
+    /// Whether data are wished for.
+    pub(super) fn has_wishes(&self) -> bool {
+        !self.wishes.borrow().is_empty()
+    }
+
+    /// Says what differs between the configuration of the program and that of the registry, if anything.
+    pub(super) fn tell_differences(&mut self, local: &JobConfiguration, registry: &JobConfiguration, overwritten: bool) {
+        let differences = local.differences(registry);
+        if !differences.is_empty() {
+            self.tell(Notice::ConfigurationDiffers { differences, overwritten });
+        }
+    }
+
+    pub(super) fn prove(&mut self) {
+        if self.session.renew_at().is_some() {
+            self.session.start_proving();
+            self.act(Action::Prove);
+        }
+    }
+
+    pub(super) fn act(&mut self, action: Action) {
+        self.actions.push_back(action);
+    }
+
+    pub(super) fn tell(&mut self, notice: Notice) {
+        self.actions.push_back(Action::Tell(notice));
+    }
+
+    /// The end: nothing follows.
+    pub(super) fn stop(&mut self) {
+        self.phase = Phase::Stopped;
+        for id in std::mem::take(&mut self.triggers) {
+            self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
+        }
+        self.act(Action::Stopped);
+    }
+}
+
+/// When an engine has to be asked again: at the earlier of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeout {
+    /// By the wall clock, in milliseconds since 1970.
+    pub wall: Option<i64>,
+    /// By the clock that never steps.
+    pub mono: Option<Duration>,
+}

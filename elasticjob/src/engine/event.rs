@@ -1,0 +1,80 @@
+//! What an engine is told.
+
+use std::time::Duration;
+
+use super::fire::FireState;
+use crate::ident::ShardingItem;
+use crate::registry::path::JobPath;
+use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionState, WatchEvent};
+
+/// The time, as an argument of everything that depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// Wall clock in milliseconds since 1970. May step.
+    pub wall: i64,
+    /// Time since some fixed point. Never steps.
+    pub mono: Duration,
+}
+
+/// Tells manual triggers apart until they are answered.
+pub type TriggerId = u64;
+
+/// Something happened.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// Time passed; nothing else.
+    Tick,
+    /// The session of the registry center has this state now.
+    Session(SessionState),
+    /// The session was live at this time: a request sent then was answered later.
+    Proven(Duration),
+    /// [`Prove`](super::Action::Prove) got no answer.
+    NotProven,
+    /// The watch of the job's nodes delivered something.
+    Watch(WatchEvent),
+    /// Answer to [`List`](super::Action::List), one a path.
+    Listed {
+        /// The tag of the question.
+        generation: u32,
+        /// The directory.
+        path: JobPath,
+        /// Its children, `None` when it does not exist.
+        children: Result<Option<Vec<String>>, RegistryError>,
+    },
+    /// Answer to [`Read`](super::Action::Read), one a path.
+    Read {
+        /// The tag of the question.
+        generation: u32,
+        /// The node.
+        path: JobPath,
+        /// Its data, `None` when it does not exist.
+        node: Result<Option<NodeData>, RegistryError>,
+    },
+    /// Answer to [`Commit`](super::Action::Commit).
+    Committed(Result<Committed, CommitError>),
+    /// Somebody asks for a run on every enabled instance.
+    Trigger(TriggerId),
+    /// The run of an item is over: its future is gone.
+    ItemEnded {
+        /// The item.
+        item: ShardingItem,
+        /// How it ended.
+        end: ItemEnd,
+    },
+    /// Leave the group.
+    Shutdown {
+        /// How long running items may go on before they are cut off.
+        grace: Duration,
+    },
+}
+
+/// How the run of an item ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemEnd {
+    /// The outcome; never [`FireState::Running`].
+    pub state: FireState,
+    /// How long it ran, in milliseconds.
+    pub took: u64,
+    /// Why it failed.
+    pub error: Option<String>,
+}

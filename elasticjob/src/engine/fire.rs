@@ -1,0 +1,204 @@
+//! The identity of a fire, and the record of it that each item keeps in the registry.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ident::InstanceId;
+use crate::registry::{SessionId, Zxid};
+
+/// What made a job run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fire {
+    /// The schedule, at this time in milliseconds since 1970.
+    Scheduled(i64),
+    /// A manual trigger.
+    Manual {
+        /// The transaction that created the trigger node of this instance: no two triggers share it.
+        trigger: Zxid,
+        /// Server time of that, in milliseconds since 1970.
+        at: i64,
+    },
+}
+
+impl Fire {
+    /// The time the fire was scheduled for or triggered at, in milliseconds since 1970.
+    pub fn at(self) -> i64 {
+        match self {
+            Self::Scheduled(at) | Self::Manual { at, .. } => at,
+        }
+    }
+}
+
+impl fmt::Display for Fire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scheduled(at) => write!(f, "scheduled@{at}"),
+            Self::Manual { trigger, .. } => write!(f, "manual@0x{trigger:x}"),
+        }
+    }
+}
+
+/// Where a begun item stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FireState {
+    /// Begun, and not ended as far as the registry knows.
+    Running,
+    /// Ended well.
+    Succeeded,
+    /// Ended with an error or a panic.
+    Failed,
+    /// Cut off before its end: shutdown, or the session could no longer be proven.
+    Cancelled,
+}
+
+/// One begin of a set of items: no two begins of any instance share it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Attempt(String);
+
+impl Attempt {
+    /// The `number`th attempt of a session.
+    pub fn new(session: SessionId, number: u64) -> Self {
+        Self(format!("{:x}-{number}", session.0))
+    }
+
+    /// Whether the attempt was made in that session.
+    pub fn is_of(&self, session: SessionId) -> bool {
+        self.0.rsplit_once('-').is_some_and(|(of, _)| of == format!("{:x}", session.0))
+    }
+}
+
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Data of `sharding/{i}/fire`, as JSON. The node is never made anew while the item exists, so its version guards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FireRecord {
+    /// Every scheduled fire up to this time (milliseconds since 1970) was begun or decided against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<i64>,
+    /// The last manual trigger that the item was begun for: the transaction that created the trigger's node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggered: Option<Zxid>,
+    /// What was begun last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<Begun>,
+}
+
+/// A begun run of an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Begun {
+    /// Time of the scheduled fire in milliseconds since 1970, or of the trigger.
+    pub at: i64,
+    /// Whether it was a manual trigger.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub manual: bool,
+    /// Who began it.
+    pub instance: InstanceId,
+    /// Under which attempt.
+    pub attempt: Attempt,
+    /// Where it stands.
+    pub state: FireState,
+    /// How long it ran, in milliseconds, once it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took: Option<u64>,
+    /// Why it failed, shortened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Errors are shortened to this many characters in the registry; the log has them in full.
+const ERROR_LIMIT: usize = 500;
+
+impl FireRecord {
+    /// The record of an item that was never begun.
+    pub fn empty() -> Self {
+        Self { through: None, triggered: None, last: None }
+    }
+
+    /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, as whoever wrote
+    /// them does not take part in this protocol.
+    pub fn parse(data: &[u8]) -> Self {
+        serde_json::from_slice(data).unwrap_or_else(|_| Self::empty())
+    }
+
+    /// The data of the node.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a record of texts and numbers has a JSON form")
+    }
+
+    /// The record after a begin.
+    pub fn begin(&self, fire: Fire, instance: InstanceId, attempt: Attempt) -> Self {
+        let (through, triggered) = match fire {
+            Fire::Scheduled(at) => (self.through.max(Some(at)), self.triggered),
+            Fire::Manual { trigger, .. } => (self.through, self.triggered.max(Some(trigger))),
+        };
+        let manual = matches!(fire, Fire::Manual { .. });
+        let last = Begun { at: fire.at(), manual, instance, attempt, state: FireState::Running, took: None, error: None };
+        Self { through, triggered, last: Some(last) }
+    }
+
+    /// The record after the end of what was begun last.
+    pub fn end(&self, state: FireState, took: u64, error: Option<&str>, through: Option<i64>) -> Self {
+        let error = error.map(|text| text.chars().take(ERROR_LIMIT).collect());
+        let last = self.last.clone().map(|begun| Begun { state, took: Some(took), error, ..begun });
+        Self { through: self.through.max(through), triggered: self.triggered, last }
+    }
+
+    /// Whether the item was begun for this fire, or for a later one, or that was decided against.
+    pub fn covers(&self, fire: Fire) -> bool {
+        match fire {
+            Fire::Scheduled(at) => self.through >= Some(at),
+            Fire::Manual { trigger, .. } => self.triggered >= Some(trigger),
+        }
+    }
+
+    /// Whether this attempt is what was begun last.
+    pub fn is_attempt(&self, attempt: &Attempt) -> bool {
+        self.last.as_ref().is_some_and(|begun| begun.attempt == *attempt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_reads_back_what_it_writes() {
+        let id = InstanceId::of_process("10.0.0.1", 7);
+        let begun = FireRecord::empty().begin(Fire::Scheduled(1_000), id, Attempt::new(SessionId(0x2a), 3));
+        let text = String::from_utf8(begun.to_bytes()).unwrap();
+        assert_eq!(
+            text,
+            r#"{"through":1000,"last":{"at":1000,"instance":"10.0.0.1@-@7","attempt":"2a-3","state":"RUNNING"}}"#
+        );
+        assert_eq!(FireRecord::parse(text.as_bytes()), begun);
+        let ended = begun.end(FireState::Failed, 12, Some("no"), Some(2_000));
+        assert_eq!(ended.through, Some(2_000));
+        assert_eq!(FireRecord::parse(&ended.to_bytes()), ended);
+        assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 3)));
+    }
+
+    #[test]
+    fn a_manual_fire_leaves_the_schedule_alone() {
+        let id = InstanceId::of_process("10.0.0.1", 7);
+        let record = FireRecord { through: Some(5), triggered: None, last: None };
+        let manual = record.begin(Fire::Manual { trigger: 9, at: 1_000 }, id, Attempt::new(SessionId(1), 1));
+        assert_eq!(manual.through, Some(5));
+        assert!(manual.last.as_ref().is_some_and(|begun| begun.manual));
+        assert!(manual.covers(Fire::Manual { trigger: 9, at: 1_000 }));
+        assert!(!manual.covers(Fire::Manual { trigger: 10, at: 1_000 }));
+    }
+
+    #[test]
+    fn blank_and_foreign_data_are_an_item_never_begun() {
+        assert_eq!(FireRecord::parse(b""), FireRecord::empty());
+        assert_eq!(FireRecord::parse(b"x: y"), FireRecord::empty());
+    }
+}

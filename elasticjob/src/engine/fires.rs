@@ -1,0 +1,112 @@
+//! The way of a fire: due, open, looked at, running, over.
+
+use super::action::{Action, Start};
+use super::engine::{JobEngine, Phase};
+use super::event::Now;
+use super::fire::{Attempt, Fire};
+use super::notice::{Notice, SkipReason};
+use super::run::{ItemRun, OpenFire, Run, Stage};
+use crate::config::JobConfiguration;
+use crate::ident::ShardingItem;
+use crate::registry::Zxid;
+use crate::registry::path::JobPath;
+
+impl JobEngine {
+    /// Opens the scheduled fire that is due, closes the one that had its time.
+    pub(super) fn watch_calendar(&mut self, now: Now) {
+        if self.phase != Phase::Active {
+            return;
+        }
+        let configuration = self.configuration.clone();
+        if let Some(schedule) = configuration.as_deref().and_then(JobConfiguration::schedule)
+            && let Some(due) = self.calendar.due(schedule, now.wall)
+        {
+            if let Some(from) = due.missed_from {
+                self.tell(Notice::Missed { from, until: due.at });
+            }
+            self.on_due(now, Fire::Scheduled(due.at));
+        }
+        let over = |open: &OpenFire| now.mono >= open.closes_at && open.unresolved.is_none();
+        if !self.is_beginning() && self.open.as_ref().is_some_and(over) {
+            self.close();
+        }
+    }
+
+    fn on_due(&mut self, now: Now, fire: Fire) {
+        let beginning = self.is_beginning();
+        let executing = self.run.as_mut().filter(|run| run.executing().next().is_some());
+        let since = match (executing, &self.open) {
+            (Some(run), _) => {
+                run.skipped = Some(fire.at());
+                Some(run.fire)
+            }
+            // Begun, or about to be: as good as running.
+            (None, Some(open)) if beginning || open.unresolved.is_some() => Some(open.fire),
+            _ => None,
+        };
+        if let Some(since) = since {
+            self.skip_fire(fire, SkipReason::StillRunning { since });
+            return;
+        }
+        self.close();
+        self.open = Some(OpenFire::new(fire, now.mono));
+    }
+
+    /// Closes the open fire; one that was never looked at is accounted for.
+    fn close(&mut self) {
+        if let Some(open) = self.open.take()
+            && !open.looked
+        {
+            let connected = self.session.connected().is_some();
+            let reason = if connected { SkipReason::NotBegunInTime } else { SkipReason::RegistryLost };
+            self.skip_fire(open.fire, reason);
+        }
+    }
+
+    /// A fire is not run here.
+    pub(super) fn skip_fire(&mut self, fire: Fire, reason: SkipReason) {
+        self.tell(Notice::Skipped { fire, items: vec![], reason });
+        if let Fire::Scheduled(_) = fire {
+            self.fires += 1;
+        }
+    }
+
+    /// All items of the open fire that this instance owns now were begun or decided against.
+    pub(super) fn looked_at(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        let first = !std::mem::replace(&mut open.looked, true);
+        if first && self.run.is_none() && matches!(open.fire, Fire::Scheduled(_)) {
+            self.fires += 1;
+        }
+    }
+
+    /// Starts items of a fire, as its run or as part of it.
+    pub(super) fn start_items(
+        &mut self,
+        fire: Fire,
+        attempt: Option<&Attempt>,
+        items: Vec<(ShardingItem, Option<Zxid>)>,
+    ) {
+        let Some(configuration) = self.configuration.clone() else { return };
+        if let Some(open) = self.open.as_mut().filter(|open| open.fire == fire) {
+            open.begun.extend(items.iter().map(|(item, _)| *item));
+        }
+        let run = self.run.get_or_insert_with(|| Run::new(fire));
+        for (item, _) in &items {
+            run.items.insert(*item, ItemRun { attempt: attempt.cloned(), stage: Stage::Executing });
+        }
+        self.tell(Notice::Begun { fire, items: items.iter().map(|(item, _)| *item).collect() });
+        let instance = self.identity.instance.clone();
+        self.act(Action::Start(Start { fire, instance, configuration, items }));
+    }
+
+    /// Whether the instance is registered in the live session.
+    pub(super) fn is_registered(&self) -> bool {
+        let session = self.session.connected();
+        session.is_some() && self.membership.session == session
+    }
+
+    pub(super) fn own_node(&self) -> JobPath {
+        JobPath::Instance(self.identity.instance.clone())
+    }
+}

@@ -1,0 +1,181 @@
+//! What an engine has to say: each is a line of the log, and part of the answer to "why did it not run".
+
+use std::fmt;
+
+use super::fire::{Fire, FireState};
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::SessionId;
+
+/// A fact worth a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The instance is in the group.
+    Registered {
+        /// Under this id.
+        instance: InstanceId,
+        /// In this session.
+        session: SessionId,
+    },
+    /// The id of the process is taken by another live session, or by the ghost of one.
+    IdTaken {
+        /// The taken id.
+        taken: InstanceId,
+        /// The id used instead.
+        instance: InstanceId,
+    },
+    /// A setting differs between the program and the registry.
+    ConfigurationDiffers {
+        /// What differs, a setting each.
+        differences: Vec<String>,
+        /// Whether the program's values were written to the registry (`overwrite`).
+        overwritten: bool,
+    },
+    /// The configuration in the registry changed and is in force.
+    ConfigurationChanged,
+    /// The configuration in the registry changed and is not accepted; the last good one stays in force.
+    ConfigurationRefused {
+        /// Why.
+        why: String,
+    },
+    /// The engine cannot join the group.
+    StartFailed {
+        /// Why, and what to do.
+        why: String,
+    },
+    /// This instance leads.
+    Elected,
+    /// This instance gave up leading: its server is disabled.
+    Abdicated,
+    /// The leader asks for resharding.
+    ReshardRequested {
+        /// What changed.
+        why: String,
+    },
+    /// The leader assigned the items.
+    Resharded {
+        /// What moved, `item: from -> to` each.
+        moved: Vec<String>,
+        /// Items that stay where they run for now.
+        pinned: Vec<ShardingItem>,
+    },
+    /// The items of a fire that this instance owns began.
+    Begun {
+        /// The fire.
+        fire: Fire,
+        /// The items.
+        items: Vec<ShardingItem>,
+    },
+    /// A fire, or some items of it, are not run by this instance.
+    Skipped {
+        /// The fire.
+        fire: Fire,
+        /// The items, none when the whole fire is meant.
+        items: Vec<ShardingItem>,
+        /// Why.
+        reason: SkipReason,
+    },
+    /// Scheduled fires were due while nobody looked: the process was stopped, or the clock stepped.
+    Missed {
+        /// The first of them, in milliseconds since 1970.
+        from: i64,
+        /// The fire that is run instead of them.
+        until: i64,
+    },
+    /// The run of a fire is over here.
+    Finished {
+        /// The fire.
+        fire: Fire,
+        /// How each item ended.
+        items: Vec<(ShardingItem, FireState)>,
+    },
+    /// A run ended after its item went on without it.
+    Stale {
+        /// The fire.
+        fire: Fire,
+        /// The item.
+        item: ShardingItem,
+    },
+    /// The session can no longer be proven: runs are cancelled.
+    RunsCancelled {
+        /// The items.
+        items: Vec<ShardingItem>,
+        /// Why.
+        reason: CancelReason,
+    },
+    /// The connection to the registry center is lost; nothing begins until it is back.
+    RegistryLost,
+    /// The registry center is back.
+    RegistryBack {
+        /// The session.
+        session: SessionId,
+        /// Whether it is another session than before.
+        new: bool,
+    },
+    /// The registry center did not do what was asked, and it will be asked again.
+    RegistryTrouble {
+        /// What happened.
+        why: String,
+    },
+    /// An operator deleted the instance: it leaves.
+    RemovedByOperator,
+    /// The instance left the group.
+    Left,
+}
+
+/// Why a fire or an item of it is not run here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SkipReason {
+    /// The previous fire still runs here.
+    StillRunning {
+        /// The previous fire.
+        since: Fire,
+    },
+    /// Another instance runs the item.
+    RunsElsewhere {
+        /// The instance, when known.
+        by: Option<InstanceId>,
+    },
+    /// The item was begun for this fire, or decided against, before.
+    AlreadyBegun {
+        /// By whom, when known.
+        by: Option<InstanceId>,
+    },
+    /// The registry kept refusing to begin the item.
+    Refused,
+    /// The next fire came before this one could begin: no assignment, or no proven session.
+    NotBegunInTime,
+    /// The server of this instance is disabled.
+    ServerDisabled,
+    /// The item is disabled.
+    ItemDisabled,
+    /// The instance leaves.
+    Leaving,
+    /// The registry center is not connected.
+    RegistryLost,
+}
+
+/// Why runs are cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelReason {
+    /// The session cannot be proven any more: another instance may be given the items.
+    SessionUnproven,
+    /// The grace time of the shutdown is over.
+    Shutdown,
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let somebody = |by: &Option<InstanceId>| by.as_ref().map_or("somebody".to_owned(), ToString::to_string);
+        match self {
+            Self::StillRunning { .. } => f.write_str("the previous run has not ended"),
+            Self::RunsElsewhere { by } => write!(f, "the item is running on {}", somebody(by)),
+            Self::AlreadyBegun { by } => write!(f, "already begun or decided against by {}", somebody(by)),
+            Self::Refused => f.write_str("the registry center kept refusing to begin it"),
+            Self::NotBegunInTime => f.write_str("the next fire came before it could begin"),
+            Self::ServerDisabled => f.write_str("the server is disabled"),
+            Self::ItemDisabled => f.write_str("the item is disabled"),
+            Self::Leaving => f.write_str("the instance is leaving"),
+            Self::RegistryLost => f.write_str("the registry center is not connected"),
+        }
+    }
+}

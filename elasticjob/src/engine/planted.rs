@@ -1,0 +1,63 @@
+//! Bugs that can be planted, to see that the simulator finds them. Only with the feature `testing`.
+
+/// A planted bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bug {
+    /// `running` and `fire` are looked at, then overwritten, without guards.
+    LookThenOverwrite,
+    /// The leader does not check in its transaction that it still leads.
+    UnguardedReshard,
+    /// The leader assigns items to the instances of the last sharding.
+    StaleInstanceList,
+    /// Runs are not cancelled when the session can no longer be proven.
+    RunsOutliveSession,
+    /// A lost answer is taken for a failure and the begin is repeated.
+    BlindRetry,
+}
+
+impl Bug {
+    /// All bugs that can be planted, with their names.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("look-then-overwrite", Self::LookThenOverwrite),
+        ("unguarded-reshard", Self::UnguardedReshard),
+        ("stale-instance-list", Self::StaleInstanceList),
+        ("runs-outlive-session", Self::RunsOutliveSession),
+        ("blind-retry", Self::BlindRetry),
+    ];
+}
+
+#[cfg(feature = "testing")]
+impl std::str::FromStr for Bug {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let names = Self::ALL.map(|(name, _)| name).join(", ");
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, bug)| bug).ok_or_else(|| format!("unknown bug {name}; there are {names}"))
+    }
+}
+
+/// The bug planted in an engine, if any.
+#[derive(Debug, Default)]
+pub(super) struct Planted {
+    #[cfg(feature = "testing")]
+    bug: Option<Bug>,
+}
+
+impl Planted {
+    #[cfg(feature = "testing")]
+    pub(super) fn plant(&mut self, bug: Bug) {
+        self.bug = Some(bug);
+    }
+
+    #[cfg(feature = "testing")]
+    pub(super) fn has(&self, bug: Bug) -> bool {
+        self.bug == Some(bug)
+    }
+
+    #[cfg(not(feature = "testing"))]
+    #[allow(clippy::unused_self)]
+    pub(super) fn has(&self, _: Bug) -> bool {
+        false
+    }
+}

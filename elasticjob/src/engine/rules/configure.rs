@@ -1,0 +1,42 @@
+//! Following the configuration in the registry.
+
+use std::sync::Arc;
+
+use super::Step;
+use crate::config::{unsupported, wire};
+use crate::engine::engine::JobEngine;
+use crate::engine::event::Now;
+use crate::engine::notice::Notice;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+/// Puts a changed configuration in force. One that cannot be used is refused and the last good one stays; so it does
+/// when the node is deleted.
+pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
+    let data = match engine.look(&JobPath::Config) {
+        Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
+        Lookup::Known(known) if engine.configuration_data.as_ref() == Some(&known.data) => return wait_for_first(engine),
+        Lookup::Known(known) => known.data.clone(),
+    };
+    let first = engine.configuration.is_none();
+    match wire::from_yaml(&engine.job, &data).map_err(|error| error.to_string()).and_then(|read| {
+        let refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
+        if refused.is_empty() { Ok(read) } else { Err(refused.join("; ")) }
+    }) {
+        Ok(configuration) => {
+            engine.calendar.follow(configuration.schedule(), now.wall);
+            engine.configuration = Some(Arc::new(configuration));
+            if !first {
+                engine.tell(Notice::ConfigurationChanged);
+            }
+        }
+        Err(why) => engine.tell(Notice::ConfigurationRefused { why }),
+    }
+    engine.configuration_data = Some(data);
+    wait_for_first(engine)
+}
+
+/// Without any configuration nothing else can be decided.
+fn wait_for_first(engine: &JobEngine) -> Step {
+    if engine.configuration.is_some() { Step::Pass } else { Step::Stop }
+}

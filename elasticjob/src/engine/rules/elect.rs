@@ -1,0 +1,109 @@
+//! Electing the leader, under a latch that Curator understands.
+
+use super::Step;
+use super::register::ENABLED;
+use crate::engine::engine::{JobEngine, Leadership, Phase, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::txn::JobTransaction;
+use crate::registry::CreateMode;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+/// A leader whose server is disabled gives up.
+pub(super) fn abdicate(engine: &mut JobEngine, _: Now) -> Step {
+    engine.refresh_leadership();
+    if engine.leadership.is_none() || engine.is_server_enabled() != Some(false) {
+        return Step::Pass;
+    }
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    txn.delete(&JobPath::LeaderInstance, None);
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Abdicate })
+}
+
+/// Stands as a candidate while there is no leader; the candidate with the lowest number becomes it.
+pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
+    if engine.phase != Phase::Active {
+        return Step::Pass;
+    }
+    let Some(session) = engine.session.connected() else { return Step::Pass };
+    let vacant = match engine.look(&JobPath::LeaderInstance) {
+        Lookup::Missing => true,
+        Lookup::Unread => return Step::Pass,
+        // The ghost of an earlier session of this instance; nobody else may stand for what is ours.
+        Lookup::Known(known) => known
+            .owner
+            .is_some_and(|owner| owner != session && engine.membership.own_sessions.contains(&owner)),
+    };
+    let candidate = engine.own_candidate();
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    if !vacant || engine.is_server_enabled() != Some(true) {
+        let Some(candidate) = candidate else { return Step::Pass };
+        txn.delete(&candidate, None);
+        return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate });
+    }
+    let Some(candidate) = candidate else {
+        let prefix = JobPath::Candidate(engine.candidate_prefix().into());
+        txn.create(&prefix, "", CreateMode::EphemeralSequential);
+        return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate });
+    };
+    let JobPath::Candidate(name) = &candidate else { return Step::Pass };
+    if engine.mirror.candidates().any(|other| number(other) < number(name)) {
+        return Step::Pass;
+    }
+    let me = engine.identity.instance.to_string();
+    txn.replace(&JobPath::LeaderInstance, me, CreateMode::Ephemeral);
+    txn.delete(&candidate, None);
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Elect })
+}
+
+/// What Curator sorts candidates by: the text after the last `latch-`.
+fn number(candidate: &str) -> &str {
+    candidate.rsplit_once("latch-").map_or(candidate, |(_, number)| number)
+}
+
+impl JobEngine {
+    pub(super) fn candidate_prefix(&self) -> String {
+        format!("_c_{}-latch-", self.identity.candidate)
+    }
+
+    /// The own node among the candidates.
+    pub(super) fn own_candidate(&self) -> Option<JobPath> {
+        let prefix = self.candidate_prefix();
+        let own = self.mirror.candidates().find(|name| name.starts_with(&prefix));
+        own.map(|name| JobPath::Candidate(name.into()))
+    }
+
+    /// Whether the leader's node is this instance's, made in the live session.
+    pub(super) fn is_leader(&self) -> bool {
+        let session = self.session.connected();
+        match self.look(&JobPath::LeaderInstance) {
+            Lookup::Known(known) => {
+                session.is_some() && known.owner == session && known.text() == Some(self.identity.instance.as_str())
+            }
+            _ => false,
+        }
+    }
+
+    /// Keeps what a leader remembers exactly as long as it leads.
+    pub(super) fn refresh_leadership(&mut self) {
+        match self.is_leader() {
+            false => self.leadership = None,
+            true if self.leadership.is_none() => self.leadership = Some(Leadership::default()),
+            true => {}
+        }
+    }
+
+    /// Whether the own server may run items; `None` while it is not known.
+    pub(super) fn is_server_enabled(&self) -> Option<bool> {
+        self.is_enabled(self.identity.instance.server_ip())
+    }
+
+    /// Whether a server may run items; `None` while it is not known.
+    pub(super) fn is_enabled(&self, ip: &str) -> Option<bool> {
+        match self.look(&JobPath::Server(ip.into())) {
+            Lookup::Missing => Some(false),
+            Lookup::Unread => None,
+            Lookup::Known(known) => Some(known.text() == Some(ENABLED)),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Leaving the group: asked to, or removed by an operator.
+
+use std::time::Duration;
+
+use super::Step;
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::notice::Notice;
+use crate::engine::txn::JobTransaction;
+use crate::registry::path::JobPath;
+
+/// How long running items may go on after an operator removed the instance.
+const REMOVAL_GRACE: Duration = Duration::from_secs(25);
+
+/// An operator deleted the own instance while the session lived. An ended session deletes it too, so a read that is
+/// answered in the live session has to confirm it.
+pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
+    let me = engine.own_node();
+    let registered = engine.is_registered();
+    if !registered || engine.mirror.exists(&me) || matches!(engine.phase, Phase::Leaving { .. }) {
+        return Step::Pass;
+    }
+    if engine.membership.removal_confirmed {
+        engine.tell(Notice::RemovedByOperator);
+        engine.start_leaving(now.mono + REMOVAL_GRACE);
+        return Step::Pass;
+    }
+    engine.confirm(me);
+    Step::Stop
+}
+
+/// Deletes the own traces once nothing runs any more.
+pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
+    if !matches!(engine.phase, Phase::Leaving { .. }) || engine.run.is_some() {
+        return Step::Pass;
+    }
+    let me = engine.own_node();
+    let own_trigger = JobPath::Trigger(engine.identity.instance.clone());
+    let candidate = engine.own_candidate();
+    let leading = engine.is_leader();
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    if engine.membership.session.is_some() {
+        txn.delete_existing(&me);
+        txn.delete_existing(&own_trigger);
+    }
+    if leading {
+        txn.delete(&JobPath::LeaderInstance, None);
+    }
+    if let Some(candidate) = candidate {
+        txn.delete(&candidate, None);
+    }
+    let transaction = txn.build();
+    if transaction.is_empty() {
+        if !engine.has_wishes() {
+            engine.tell(Notice::Left);
+            engine.stop();
+        }
+        return Step::Stop;
+    }
+    Step::Write(Proposal { transaction, purpose: Purpose::Leave })
+}

@@ -1,0 +1,46 @@
+//! The rules of the engine, asked in order after each event; the first with a write wins.
+//!
+//! A rule looks at the mirror and the state and proposes one transaction, or does what needs none. It wishes for data
+//! that it needs and that are not read yet. It is asked again after every change, so it never waits.
+
+mod begin;
+mod configure;
+mod elect;
+mod finish;
+mod leave;
+mod register;
+mod reshard;
+mod sweep;
+mod trigger;
+
+use super::engine::{JobEngine, Proposal};
+use super::event::Now;
+pub(super) use begin::BeginPlan;
+pub(super) use reshard::Sharding;
+
+/// What a rule came to.
+pub(super) enum Step {
+    /// Nothing to do, or data are wished for; the next rule is asked.
+    Pass,
+    /// Nothing that comes after this rule may be done yet.
+    Stop,
+    /// Commit this.
+    Write(Proposal),
+}
+
+type Rule = fn(&mut JobEngine, Now) -> Step;
+
+/// All rules, in the order in which they are asked.
+pub(super) const RULES: [Rule; 11] = [
+    leave::removed,
+    leave::leave,
+    register::register,
+    configure::follow,
+    finish::finish,
+    elect::abdicate,
+    elect::elect,
+    reshard::reshard,
+    trigger::trigger,
+    sweep::sweep,
+    begin::begin,
+];

@@ -1,0 +1,170 @@
+//! Joining the group: configuration, server and instance in one transaction.
+
+use super::Step;
+use crate::config::{JobConfiguration, unsupported, wire};
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::notice::Notice;
+use crate::engine::txn::JobTransaction;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+use crate::registry::{CreateMode, SessionId};
+
+/// What the registry says of a server.
+pub(super) const ENABLED: &str = "ENABLED";
+/// Its opposite.
+pub(super) const DISABLED: &str = "DISABLED";
+
+/// Registers the instance, at first or in a new session.
+pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
+    let Some(session) = engine.session.connected() else { return Step::Stop };
+    if engine.is_registered() || matches!(engine.phase, Phase::Leaving { .. }) {
+        return Step::Pass;
+    }
+    if !choose_id(engine, session) {
+        return Step::Stop;
+    }
+    let joining = engine.phase == Phase::Joining;
+    let accepted = if joining {
+        match accept(engine) {
+            Ok(Some(accepted)) => accepted,
+            Ok(None) => return Step::Stop,
+            Err(why) => {
+                engine.tell(Notice::StartFailed { why });
+                engine.stop();
+                return Step::Stop;
+            }
+        }
+    } else {
+        Accepted { disabled: false, write: None }
+    };
+    let server = JobPath::Server(engine.identity.instance.server_ip().into());
+    let status = match engine.look(&server) {
+        Lookup::Unread => return Step::Stop,
+        // An operator's DISABLED stays; blank ones were written by old releases.
+        Lookup::Known(known) => match known.text() {
+            Some(DISABLED) => None,
+            Some(ENABLED) if !accepted.disabled => None,
+            _ => Some(accepted.disabled),
+        },
+        Lookup::Missing => Some(accepted.disabled),
+    };
+    let me = engine.own_node();
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    if let Some(configuration) = &accepted.write {
+        let class = configuration.class_name().unwrap_or_default();
+        match engine.mirror.exists(&JobPath::Root) {
+            true if !class.is_empty() => {
+                txn.set(&JobPath::Root, class, None);
+            }
+            true => {}
+            false => {
+                txn.create(&JobPath::Root, class, CreateMode::Persistent);
+            }
+        }
+        let yaml = wire::to_yaml(configuration);
+        match engine.mirror.lookup(&JobPath::Config) {
+            Lookup::Known(known) if *known.data == *yaml.as_bytes() => {}
+            Lookup::Known(known) => {
+                txn.set(&JobPath::Config, yaml, Some(known.version));
+            }
+            _ => {
+                txn.create(&JobPath::Config, yaml, CreateMode::Persistent);
+            }
+        }
+    }
+    if let Some(disabled) = status {
+        let text = if disabled { DISABLED } else { ENABLED };
+        if engine.mirror.exists(&server) {
+            txn.set(&server, text, None);
+        } else {
+            txn.create(&server, text, CreateMode::Persistent);
+        }
+    }
+    // A trigger that waited for an earlier owner of this id is not meant for this one.
+    if joining {
+        txn.delete_existing(&JobPath::Trigger(engine.identity.instance.clone()));
+    }
+    txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register })
+}
+
+/// Settles under which id to register. Returns whether it is settled and free.
+fn choose_id(engine: &mut JobEngine, session: SessionId) -> bool {
+    loop {
+        let owner = match engine.look(&engine.own_node()) {
+            Lookup::Missing => return true,
+            Lookup::Unread => return false,
+            Lookup::Known(known) => known.owner,
+        };
+        if owner == Some(session) {
+            // The answer to the registration got lost: it went through.
+            engine.on_registered(session);
+            return false;
+        }
+        if owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner)) {
+            return true;
+        }
+        let taken = engine.identity.instance.clone();
+        engine.identity.instance = engine.identity.base.with_suffix(engine.identity.suffix);
+        engine.identity.suffix = engine.identity.suffix.wrapping_add(1);
+        engine.tell(Notice::IdTaken { taken, instance: engine.identity.instance.clone() });
+    }
+}
+
+/// What joining has to write of the configuration.
+struct Accepted {
+    disabled: bool,
+    write: Option<std::sync::Arc<JobConfiguration>>,
+}
+
+/// Decides between the configuration of the program and that of the registry. `None` while data are missing.
+fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
+    let job = &engine.job;
+    if let Some(class) = engine.local.class_name() {
+        match engine.look(&JobPath::Root) {
+            Lookup::Unread => return Ok(None),
+            Lookup::Known(known) => {
+                let theirs = known.text().unwrap_or_default();
+                if !theirs.trim().is_empty() && theirs != class {
+                    return Err(format!(
+                        "job '{job}' belongs to class '{theirs}' in the registry, and to '{class}' in this program: \
+                         rename one of the two jobs, or set `elastic-job-class` to '{theirs}'"
+                    ));
+                }
+            }
+            Lookup::Missing => {}
+        }
+    }
+    let local = engine.local.clone();
+    let data = match engine.look(&JobPath::Config) {
+        Lookup::Unread => return Ok(None),
+        Lookup::Missing => return Ok(Some(Accepted { disabled: local.disabled(), write: Some(local) })),
+        Lookup::Known(known) => known.data.clone(),
+    };
+    let theirs = wire::from_yaml(job, &data);
+    if local.overwrite() {
+        // What the program does not know of is carried over.
+        let write = match &theirs {
+            Ok(theirs) => local.with_extra_of(theirs),
+            Err(_) => (*local).clone(),
+        };
+        if let Ok(theirs) = &theirs {
+            engine.tell_differences(&local, theirs, true);
+        }
+        return Ok(Some(Accepted { disabled: write.disabled(), write: Some(write.into()) }));
+    }
+    let theirs = theirs.map_err(|error| {
+        format!(
+            "the configuration of job '{job}' in the registry cannot be used: {error}; correct it there, or start once \
+             with `overwrite: true`"
+        )
+    })?;
+    let refused = unsupported(&theirs);
+    if !refused.is_empty() {
+        let refused: Vec<String> = refused.iter().map(ToString::to_string).collect();
+        return Err(format!("the configuration of job '{job}' in the registry cannot be used: {}", refused.join("; ")));
+    }
+    engine.tell_differences(&local, &theirs, false);
+    Ok(Some(Accepted { disabled: theirs.disabled(), write: None }))
+}

@@ -1,0 +1,247 @@
+//! Resharding: the leader assigns the items to the enabled instances.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Step;
+use crate::engine::engine::{Basis, JobEngine, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::planted::Bug;
+use crate::engine::strategy;
+use crate::engine::txn::JobTransaction;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::CreateMode;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::{ItemNode, JobPath};
+
+/// What a resharding in flight will have done.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct Sharding {
+    pub(in crate::engine) basis: Basis,
+    pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
+    pub(in crate::engine) moved: Vec<String>,
+}
+
+/// What the leader sees of the items.
+struct Survey {
+    /// Owner of each item that has one.
+    owners: BTreeMap<ShardingItem, InstanceId>,
+    /// Items that a live instance runs.
+    running: BTreeSet<ShardingItem>,
+}
+
+/// Asks for resharding when something the assignment depends on changed, then reshards.
+///
+/// Both happen as soon as they are seen. Items that run stay with their owner until they end, and are looked at again
+/// then, so that a running fire is not disturbed and nobody waits for it.
+pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
+    let (Some(leadership), Some(configuration)) = (&engine.leadership, engine.configuration.clone()) else {
+        return Step::Pass;
+    };
+    let Some(instances) = engine.available_instances() else { return Step::Pass };
+    if instances.is_empty() {
+        return Step::Pass;
+    }
+    let total = configuration.sharding_total_count();
+    let strategy_type = configuration.sharding_strategy_type().to_owned();
+    let mut basis = Basis { instances, total, strategy: strategy_type };
+    if engine.planted.has(Bug::StaleInstanceList)
+        && let Some(old) = &leadership.basis
+    {
+        basis.instances.clone_from(&old.instances);
+    }
+    let flag = match engine.mirror.exists(&JobPath::Necessary) {
+        true => match engine.look(&JobPath::Necessary) {
+            Lookup::Known(known) => Some(known.version),
+            _ => return Step::Pass,
+        },
+        false => None,
+    };
+    let last = leadership.basis.clone();
+    let pinned = leadership.pinned.clone();
+    let Some(survey) = survey(engine, total) else { return Step::Pass };
+    let Some(version) = flag else {
+        return match cause(&survey, &basis, last.as_ref(), &pinned, engine) {
+            None => Step::Pass,
+            Some(why) => {
+                let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+                txn.check(&JobPath::LeaderInstance);
+                txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+                Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } })
+            }
+        };
+    };
+    Step::Write(assign(engine, basis, &survey, version))
+}
+
+/// Owners and running items; `None` while data are missing.
+fn survey(engine: &JobEngine, total: u32) -> Option<Survey> {
+    let mut complete = true;
+    let mut owners = BTreeMap::new();
+    for item in 0..total {
+        match engine.look(&JobPath::owner_of(item)) {
+            Lookup::Missing => {}
+            Lookup::Unread => complete = false,
+            Lookup::Known(known) => {
+                if let Some(owner) = known.text().and_then(|text| text.parse().ok()) {
+                    owners.insert(item, owner);
+                }
+            }
+        }
+    }
+    let mut running = BTreeSet::new();
+    for item in engine.mirror.running_items() {
+        match engine.look(&JobPath::running(item)) {
+            Lookup::Missing => {}
+            Lookup::Unread => complete = false,
+            Lookup::Known(known) => {
+                // A mark that names an instance which is gone is dead.
+                let runner = known.text().and_then(|text| text.parse().ok());
+                if runner.is_some_and(|id| engine.mirror.exists(&JobPath::Instance(id))) {
+                    running.insert(item);
+                }
+            }
+        }
+    }
+    complete.then_some(Survey { owners, running })
+}
+
+/// Why the items have to be assigned anew, if so.
+fn cause(
+    survey: &Survey,
+    basis: &Basis,
+    last: Option<&Basis>,
+    pinned: &BTreeSet<ShardingItem>,
+    engine: &JobEngine,
+) -> Option<String> {
+    let owned_well = |item: ShardingItem| {
+        survey.running.contains(&item) || survey.owners.get(&item).is_some_and(|owner| basis.instances.contains(owner))
+    };
+    if let Some(item) = (0..basis.total).find(|item| !owned_well(*item)) {
+        return Some(match survey.owners.get(&item) {
+            None => format!("item {item} has no owner"),
+            Some(owner) => format!("item {item} belongs to {owner}, which is not available"),
+        });
+    }
+    let surplus = engine.mirror.items().find(|item| *item >= basis.total && !survey.running.contains(item));
+    if let Some(item) = surplus {
+        return Some(format!("item {item} is beyond the total count of {}", basis.total));
+    }
+    if let Some(item) = pinned.iter().find(|item| !survey.running.contains(item)) {
+        return Some(format!("item {item}, which stayed where it ran, has ended"));
+    }
+    match last {
+        // A new leader trusts an assignment that everybody takes part in.
+        None => {
+            let owners: BTreeSet<&InstanceId> = survey.owners.values().collect();
+            basis.instances.iter().find(|id| !owners.contains(id)).map(|id| format!("{id} has no item"))
+        }
+        Some(last) if last == basis => None,
+        Some(last) if last.instances != basis.instances => Some(format!(
+            "the available instances changed from [{}] to [{}]",
+            list(&last.instances),
+            list(&basis.instances)
+        )),
+        Some(_) => Some("the sharding configuration changed".to_owned()),
+    }
+}
+
+fn list(instances: &[InstanceId]) -> String {
+    instances.iter().map(InstanceId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// One transaction that assigns every item and takes the request back.
+fn assign(engine: &JobEngine, basis: Basis, survey: &Survey, request: i32) -> Proposal {
+    let assignment = strategy::by_type(&basis.strategy)
+        .expect("a configuration with an unknown strategy is never in force")
+        .assign(&engine.job, &basis.instances, basis.total);
+    let wanted: BTreeMap<ShardingItem, InstanceId> =
+        assignment.into_iter().flat_map(|(id, items)| items.into_iter().map(move |item| (item, id.clone()))).collect();
+    let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+    let mut moved = Vec::new();
+    let mut pinned = BTreeSet::new();
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    if !engine.planted.has(Bug::UnguardedReshard) {
+        txn.check(&JobPath::LeaderInstance);
+    }
+    for item in 0..basis.total {
+        let (owner, wanted) = (survey.owners.get(&item), wanted.get(&item));
+        let path = JobPath::owner_of(item);
+        if owner != wanted {
+            if survey.running.contains(&item) && owner.is_some() {
+                pinned.insert(item);
+            } else {
+                moved.push(format!("{item}: {} -> {}", name(owner), name(wanted)));
+                match wanted {
+                    Some(id) if engine.mirror.exists(&path) => {
+                        txn.set(&path, id.as_str(), None);
+                    }
+                    Some(id) => {
+                        txn.create(&path, id.as_str(), CreateMode::Persistent);
+                    }
+                    None => txn.delete_existing(&path),
+                }
+            }
+        }
+        if monitored && !engine.mirror.exists(&JobPath::fire(item)) {
+            txn.create(&JobPath::fire(item), "", CreateMode::Persistent);
+        }
+    }
+    let surplus: Vec<ShardingItem> = engine.mirror.items().filter(|item| *item >= basis.total).collect();
+    for item in surplus {
+        if survey.running.contains(&item) {
+            pinned.insert(item);
+            continue;
+        }
+        moved.push(format!("{item}: removed"));
+        for path in engine.mirror.item_tree(item) {
+            txn.delete(&path, None);
+        }
+    }
+    txn.delete(&JobPath::Necessary, Some(request));
+    txn.delete_existing(&JobPath::Processing);
+    Proposal { transaction: txn.build(), purpose: Purpose::Reshard(Sharding { basis, pinned, moved }) }
+}
+
+fn name(owner: Option<&InstanceId>) -> &str {
+    owner.map_or("nobody", InstanceId::as_str)
+}
+
+impl JobEngine {
+    /// Online instances of enabled servers, in the order strategies get them; `None` while data are missing.
+    pub(super) fn available_instances(&self) -> Option<Vec<InstanceId>> {
+        let mut known = true;
+        let mut available = Vec::new();
+        for id in self.mirror.instances() {
+            match self.is_enabled(id.server_ip()) {
+                Some(true) => available.push(id.clone()),
+                Some(false) => {}
+                None => known = false,
+            }
+        }
+        strategy::sort_as_java(&mut available);
+        known.then_some(available)
+    }
+
+    /// The owners of all items as they stand, `None` while data are missing. The flag is whether the leader has nothing
+    /// left to assign, as far as this side sees.
+    pub(super) fn assignment(&self, total: u32) -> Option<(BTreeMap<ShardingItem, InstanceId>, bool)> {
+        let mut owners = BTreeMap::new();
+        let mut known = true;
+        let mut settled = !self.mirror.exists(&JobPath::Necessary) && !self.mirror.exists(&JobPath::Processing);
+        for item in 0..total {
+            match self.look(&JobPath::Item(item, ItemNode::Instance)) {
+                Lookup::Missing => settled = false,
+                Lookup::Unread => known = false,
+                Lookup::Known(data) => {
+                    let Some(owner) = data.text().and_then(|text| text.parse::<InstanceId>().ok()) else {
+                        settled = false;
+                        continue;
+                    };
+                    settled &= self.mirror.exists(&JobPath::Instance(owner.clone()));
+                    owners.insert(item, owner);
+                }
+            }
+        }
+        known.then_some((owners, settled))
+    }
+}

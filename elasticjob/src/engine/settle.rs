@@ -1,0 +1,131 @@
+//! Answers to transactions, and what follows from them.
+
+use super::action::{Action, TriggerAnswer};
+use super::engine::{JobEngine, Phase, Purpose, Write};
+use super::event::Now;
+use super::notice::Notice;
+use crate::ident::ShardingItem;
+use crate::registry::path::JobPath;
+use crate::registry::{CommitError, Committed, Refusal, SessionId};
+
+impl JobEngine {
+    pub(super) fn on_answer(&mut self, now: Now, answer: Result<Committed, CommitError>) {
+        let Some(Write { transaction, purpose, session }) = self.take_write() else { return };
+        match answer {
+            Ok(committed) => {
+                self.mirror.on_committed(&transaction, &committed, session);
+                self.note_success();
+                self.on_done(now, purpose, &committed, session);
+            }
+            Err(error) => {
+                self.mirror.on_not_committed();
+                match error {
+                    CommitError::Refused { ref path, reason, .. } => {
+                        let path = JobPath::parse(&self.job, path);
+                        if let Some(path) = &path {
+                            // Whatever was believed of it is not so.
+                            self.mirror.doubt(path);
+                        }
+                        self.on_refused(purpose, path.as_ref(), reason, &error.to_string());
+                        self.note_refusal(now, &error.to_string());
+                    }
+                    CommitError::NotReached { .. } => {
+                        self.on_not_reached(purpose);
+                        self.back_off(now, error.to_string());
+                    }
+                    CommitError::Unknown { .. } => {
+                        self.mirror.relist();
+                        self.on_unknown(purpose, &error.to_string());
+                        self.back_off(now, error.to_string());
+                    }
+                }
+            }
+        }
+    }
+
+    fn on_done(&mut self, now: Now, purpose: Purpose, committed: &Committed, session: SessionId) {
+        match purpose {
+            Purpose::Register => self.on_registered(session),
+            Purpose::Candidate | Purpose::Sweep | Purpose::Leave => {}
+            Purpose::Elect => self.tell(Notice::Elected),
+            Purpose::Abdicate => {
+                self.leadership = None;
+                self.tell(Notice::Abdicated);
+            }
+            Purpose::Request { why } => self.tell(Notice::ReshardRequested { why }),
+            Purpose::Reshard(sharding) => {
+                if let Some(leadership) = &mut self.leadership {
+                    leadership.basis = Some(sharding.basis);
+                    leadership.pinned.clone_from(&sharding.pinned);
+                }
+                let pinned = sharding.pinned.into_iter().collect();
+                self.tell(Notice::Resharded { moved: sharding.moved, pinned });
+            }
+            Purpose::Trigger { ids } => {
+                for id in ids {
+                    self.act(Action::AnswerTrigger(id, TriggerAnswer::Queued));
+                }
+            }
+            Purpose::Begin(plan) => {
+                let live = self.session.connected() == Some(session);
+                self.on_begun(now, plan, committed.zxid(), live);
+            }
+            Purpose::Finish { items } => self.on_finished(&items),
+        }
+    }
+
+    /// The instance is in the group, in this session.
+    pub(super) fn on_registered(&mut self, session: SessionId) {
+        self.membership.session = Some(session);
+        self.membership.removal_confirmed = false;
+        if self.phase == Phase::Joining {
+            self.phase = Phase::Active;
+        }
+        self.tell(Notice::Registered { instance: self.identity.instance.clone(), session });
+    }
+
+    fn on_refused(&mut self, purpose: Purpose, path: Option<&JobPath>, reason: Refusal, why: &str) {
+        match purpose {
+            Purpose::Begin(plan) => {
+                let item: Option<ShardingItem> = match path {
+                    Some(JobPath::Item(item, _)) => Some(*item),
+                    _ => None,
+                };
+                self.on_begin_refused(&plan, item);
+            }
+            // Asked again by the rule, with what the mirror knows by then.
+            Purpose::Trigger { ids } => self.triggers.extend(ids),
+            Purpose::Register if self.phase == Phase::Joining && is_final(reason) => {
+                self.tell(Notice::StartFailed { why: why.to_owned() });
+                self.stop();
+            }
+            _ => {}
+        }
+    }
+
+    fn on_not_reached(&mut self, purpose: Purpose) {
+        if let Purpose::Trigger { ids } = purpose {
+            self.triggers.extend(ids);
+        }
+    }
+
+    fn on_unknown(&mut self, purpose: Purpose, why: &str) {
+        match purpose {
+            Purpose::Begin(plan) => self.on_begin_unresolved(plan),
+            // A trigger that was consumed before it is looked for again would be taken for one never written: say so
+            // instead of running twice.
+            Purpose::Trigger { ids } => {
+                for id in ids {
+                    let why = format!("it may or may not run: {why}");
+                    self.act(Action::AnswerTrigger(id, TriggerAnswer::Registry(why)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether trying again cannot help.
+fn is_final(reason: Refusal) -> bool {
+    matches!(reason, Refusal::NoAuth | Refusal::InvalidAcl | Refusal::BadArguments | Refusal::NoChildrenForEphemerals)
+}

@@ -1,0 +1,62 @@
+//! Builds a transaction on the nodes of one job.
+
+use std::collections::BTreeSet;
+
+use crate::ident::JobName;
+use crate::registry::mirror::Mirror;
+use crate::registry::path::JobPath;
+use crate::registry::{CreateMode, Transaction};
+
+/// A transaction in the making. Creates the missing nodes above a node it creates, as plain ones without data.
+pub(super) struct JobTransaction<'a> {
+    job: &'a JobName,
+    mirror: &'a Mirror,
+    created: BTreeSet<JobPath>,
+    transaction: Transaction,
+}
+
+impl<'a> JobTransaction<'a> {
+    pub(super) fn new(job: &'a JobName, mirror: &'a Mirror) -> Self {
+        Self { job, mirror, created: BTreeSet::new(), transaction: Transaction::new() }
+    }
+
+    pub(super) fn check(&mut self, path: &JobPath) -> usize {
+        self.transaction.check(path.absolute(self.job), None)
+    }
+
+    pub(super) fn create(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
+        if let Some(parent) = path.parent()
+            && !self.mirror.exists(&parent)
+            && !self.created.contains(&parent)
+        {
+            self.create(&parent, "", CreateMode::Persistent);
+        }
+        self.created.insert(path.clone());
+        self.transaction.create(path.absolute(self.job), data, mode)
+    }
+
+    pub(super) fn set(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, version: Option<i32>) -> usize {
+        self.transaction.set(path.absolute(self.job), data, version)
+    }
+
+    pub(super) fn delete(&mut self, path: &JobPath, version: Option<i32>) -> usize {
+        self.transaction.delete(path.absolute(self.job), version)
+    }
+
+    /// Deletes a node where it exists.
+    pub(super) fn delete_existing(&mut self, path: &JobPath) {
+        if self.mirror.exists(path) {
+            self.delete(path, None);
+        }
+    }
+
+    /// Deletes a node where it exists and creates it anew, for an ephemeral node of another session.
+    pub(super) fn replace(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
+        self.delete_existing(path);
+        self.create(path, data, mode)
+    }
+
+    pub(super) fn build(self) -> Transaction {
+        self.transaction
+    }
+}

@@ -1,0 +1,381 @@
+//! What this side knows of the nodes of one job. Pure.
+//!
+//! Which nodes exist comes from the recursive watch; their data are read only when somebody asks for them. Own commits
+//! are applied from their answers. A gap in the watch makes everything known so far doubtful: all nodes are listed anew,
+//! and data are read again when they are needed.
+//!
+//! Answers and events of one session arrive so that an event is never later than an answer that follows it (see
+//! [`crate::registry`]), but an event may arrive before an answer that was given earlier. The mirror therefore keeps
+//! apart what an own transaction announces ([`InFlight`]) and drops answers to questions asked before a gap.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::path::{ItemNode, JobPath};
+use super::{Committed, CreateMode, NodeData, Op, OpResult, SessionId, Transaction, WatchEvent, Zxid};
+use crate::ident::{InstanceId, JobName, ShardingItem};
+
+/// Data of a node as far as they are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// The data.
+    pub data: Box<[u8]>,
+    /// Version of the data.
+    pub version: i32,
+    /// The transaction that set them, 0 where the server did not tell.
+    pub mzxid: Zxid,
+    /// The transaction that created the node, 0 where the server did not tell.
+    pub czxid: Zxid,
+    /// Server time of the creation in milliseconds since 1970, 0 where the server did not tell.
+    pub ctime: i64,
+    /// The session of an ephemeral node.
+    pub owner: Option<SessionId>,
+}
+
+impl Known {
+    /// The data as text.
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.data).ok()
+    }
+}
+
+/// What the mirror says of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookup<'a> {
+    /// There is no such node.
+    Missing,
+    /// It exists; its data have to be read.
+    Unread,
+    /// It exists with these data.
+    Known(&'a Known),
+}
+
+/// How often the paths of the own transaction in flight are announced by events, expected and seen.
+#[derive(Debug, Default)]
+struct InFlight(BTreeMap<JobPath, (u32, u32)>);
+
+/// The nodes of one job as this side knows them.
+#[derive(Debug)]
+pub struct Mirror {
+    job: JobName,
+    nodes: BTreeMap<JobPath, Option<Known>>,
+    /// Grows with every gap: answers to older questions are dropped.
+    generation: u32,
+    /// Directories still to be asked for, and asked for.
+    to_list: BTreeSet<JobPath>,
+    listing: BTreeSet<JobPath>,
+    /// Nodes being read, and whether an event made the answer doubtful before it came.
+    reading: BTreeMap<JobPath, bool>,
+    in_flight: InFlight,
+    watching: bool,
+}
+
+impl Mirror {
+    /// Knows nothing yet; the first gap of the watch starts it.
+    pub fn new(job: JobName) -> Self {
+        Self {
+            job,
+            nodes: BTreeMap::new(),
+            generation: 0,
+            to_list: BTreeSet::new(),
+            listing: BTreeSet::new(),
+            reading: BTreeMap::new(),
+            in_flight: InFlight::default(),
+            watching: false,
+        }
+    }
+
+    /// Whether all nodes were listed since the last gap.
+    pub fn is_synced(&self) -> bool {
+        self.watching && self.to_list.is_empty() && self.listing.is_empty()
+    }
+
+    /// Tag of the questions asked now.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Doubts everything and lists anew, as after a gap.
+    pub fn relist(&mut self) {
+        if self.watching {
+            self.doubt_all();
+        }
+    }
+
+    fn doubt_all(&mut self) {
+        self.generation += 1;
+        self.nodes.values_mut().for_each(|known| *known = None);
+        self.reading.clear();
+        self.listing.clear();
+        self.to_list = BTreeSet::from([JobPath::Root]);
+    }
+
+    /// Takes an event of the watch.
+    pub fn on_event(&mut self, event: &WatchEvent) {
+        let (path, exists) = match event {
+            WatchEvent::Gap => {
+                self.watching = true;
+                // Events may be missing: what is in flight is as doubtful as if others had written too.
+                self.in_flight.0.values_mut().for_each(|(expected, seen)| *seen = *expected + 1);
+                self.doubt_all();
+                return;
+            }
+            WatchEvent::Created(path) | WatchEvent::Changed(path) => (path, true),
+            WatchEvent::Deleted(path) => (path, false),
+        };
+        let Some(path) = JobPath::parse(&self.job, path) else { return };
+        if let Some((_, seen)) = self.in_flight.0.get_mut(&path) {
+            *seen += 1;
+        }
+        if let Some(doubtful) = self.reading.get_mut(&path) {
+            *doubtful = true;
+        }
+        if exists {
+            self.nodes.insert(path, None);
+        } else {
+            self.nodes.remove(&path);
+        }
+    }
+
+    /// The directories to list now; each is told once.
+    pub fn take_lists(&mut self) -> Vec<JobPath> {
+        let paths = std::mem::take(&mut self.to_list);
+        self.listing.extend(paths.iter().cloned());
+        paths.into_iter().collect()
+    }
+
+    /// Takes the children of a listed directory, `None` when it does not exist.
+    pub fn on_listed(&mut self, generation: u32, path: &JobPath, children: Option<Vec<String>>) {
+        if generation != self.generation || !self.listing.remove(path) {
+            return;
+        }
+        let exists = children.is_some();
+        let listed: BTreeSet<JobPath> =
+            children.unwrap_or_default().iter().filter_map(|name| path.child(&self.job, name)).collect();
+        let known: Vec<JobPath> = self.children(path);
+        for gone in known.iter().filter(|known| !listed.contains(known)) {
+            self.remove_tree(gone);
+        }
+        if exists {
+            self.nodes.entry(path.clone()).or_insert(None);
+        } else {
+            self.nodes.remove(path);
+        }
+        for child in listed {
+            if child.has_children() {
+                self.to_list.insert(child.clone());
+            }
+            self.nodes.entry(child).or_insert(None);
+        }
+    }
+
+    /// A list or a read got no answer: the question is asked again on demand.
+    pub fn on_unanswered(&mut self, generation: u32, path: &JobPath) {
+        if generation != self.generation {
+            return;
+        }
+        if self.listing.remove(path) {
+            self.to_list.insert(path.clone());
+        }
+        self.reading.remove(path);
+    }
+
+    /// Of the nodes somebody asks for, those to read now.
+    pub fn start_reads(&mut self, wanted: impl IntoIterator<Item = JobPath>) -> Vec<JobPath> {
+        let mut start = Vec::new();
+        for path in wanted {
+            if !self.reading.contains_key(&path) {
+                self.reading.insert(path.clone(), false);
+                start.push(path);
+            }
+        }
+        start
+    }
+
+    /// Takes the data of a node that was read, `None` when it does not exist.
+    pub fn on_read(&mut self, generation: u32, path: &JobPath, node: Option<NodeData>) {
+        if generation != self.generation {
+            return;
+        }
+        // Doubtful: an event came between question and answer, and may be the later one. The next rule that needs the
+        // data asks again.
+        let Some(false) = self.reading.remove(path) else { return };
+        match node {
+            Some(node) => {
+                let NodeData { data, stat } = node;
+                let known = Known {
+                    data: data.into_boxed_slice(),
+                    version: stat.version,
+                    mzxid: stat.mzxid,
+                    czxid: stat.czxid,
+                    ctime: stat.ctime,
+                    owner: stat.ephemeral_owner,
+                };
+                self.nodes.insert(path.clone(), Some(known));
+            }
+            None => {
+                self.nodes.remove(path);
+            }
+        }
+    }
+
+    /// An own transaction is sent.
+    pub fn on_commit_sent(&mut self, transaction: &Transaction) {
+        self.in_flight.0.clear();
+        for op in transaction.ops() {
+            let sequential = matches!(op, Op::Create { mode: CreateMode::EphemeralSequential, .. });
+            if matches!(op, Op::Check { .. }) || sequential {
+                continue;
+            }
+            if let Some(path) = JobPath::parse(&self.job, op.path()) {
+                self.in_flight.0.entry(path).or_default().0 += 1;
+            }
+        }
+    }
+
+    /// The own transaction was applied.
+    pub fn on_committed(&mut self, transaction: &Transaction, committed: &Committed, session: SessionId) {
+        let in_flight = std::mem::take(&mut self.in_flight.0);
+        let zxid = committed.zxid().unwrap_or(0);
+        for (op, result) in transaction.ops().iter().zip(&committed.results) {
+            let path = match result {
+                OpResult::Create { path } => path,
+                _ => op.path(),
+            };
+            let Some(path) = JobPath::parse(&self.job, path) else { continue };
+            let (expected, seen) = in_flight.get(&path).copied().unwrap_or((1, 0));
+            // Events told already what exists, and more of them than announced mean that somebody else wrote as well.
+            let told = seen > 0;
+            let foreign = seen > expected;
+            match (op, result) {
+                (Op::Create { data, mode, .. }, _) if !told || self.nodes.contains_key(&path) => {
+                    let known = Known {
+                        data: data.as_slice().into(),
+                        version: 0,
+                        mzxid: zxid,
+                        czxid: zxid,
+                        ctime: 0,
+                        owner: (*mode != CreateMode::Persistent).then_some(session),
+                    };
+                    // Who takes a trigger needs to know when it was made, which the answer does not tell.
+                    let complete = !matches!(path, JobPath::Trigger(_));
+                    self.nodes.insert(path, (complete && !foreign).then_some(known));
+                }
+                (Op::Set { data, .. }, OpResult::Set { stat }) if !told || self.nodes.contains_key(&path) => {
+                    let known = Known {
+                        data: data.as_slice().into(),
+                        version: stat.version,
+                        mzxid: stat.mzxid,
+                        czxid: stat.czxid,
+                        ctime: stat.ctime,
+                        owner: stat.ephemeral_owner,
+                    };
+                    self.nodes.insert(path, (!foreign).then_some(known));
+                }
+                (Op::Delete { .. }, _) if !told => {
+                    self.nodes.remove(&path);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The own transaction was refused, or not sent.
+    pub fn on_not_committed(&mut self) {
+        self.in_flight.0.clear();
+    }
+
+    /// Forgets the data of a node, so that they are read again when needed.
+    pub fn doubt(&mut self, path: &JobPath) {
+        if let Some(known) = self.nodes.get_mut(path) {
+            *known = None;
+        }
+    }
+
+    /// What is known of a node.
+    pub fn lookup(&self, path: &JobPath) -> Lookup<'_> {
+        match self.nodes.get(path) {
+            None => Lookup::Missing,
+            Some(None) => Lookup::Unread,
+            Some(Some(known)) => Lookup::Known(known),
+        }
+    }
+
+    /// Whether a node exists.
+    pub fn exists(&self, path: &JobPath) -> bool {
+        self.nodes.contains_key(path)
+    }
+
+    /// The live instances, in ascending order.
+    pub fn instances(&self) -> impl Iterator<Item = &InstanceId> {
+        self.nodes.range(JobPath::Instances..JobPath::Sharding).filter_map(|(path, _)| match path {
+            JobPath::Instance(id) => Some(id),
+            _ => None,
+        })
+    }
+
+    /// Numbers of the items that exist, in ascending order.
+    pub fn items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Dir).then_some(item))
+    }
+
+    /// The items that run somewhere, in ascending order.
+    pub fn running_items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Running).then_some(item))
+    }
+
+    fn item_nodes(&self) -> impl Iterator<Item = (ShardingItem, &ItemNode)> {
+        self.nodes.range(JobPath::Sharding..JobPath::Leader).filter_map(|(path, _)| match path {
+            JobPath::Item(item, node) => Some((*item, node)),
+            _ => None,
+        })
+    }
+
+    /// The nodes of an item, deepest first, the item's own node last.
+    pub fn item_tree(&self, item: ShardingItem) -> Vec<JobPath> {
+        let first = JobPath::Item(item, ItemNode::Dir);
+        let below = self.nodes.range(first.clone()..).take_while(|(path, _)| matches!(path, JobPath::Item(i, _) if *i == item));
+        let mut paths: Vec<JobPath> = below.map(|(path, _)| path.clone()).collect();
+        paths.reverse();
+        paths
+    }
+
+    /// The instances that a trigger waits for.
+    pub fn triggers(&self) -> impl Iterator<Item = &InstanceId> {
+        self.nodes.range(JobPath::Triggers..).filter_map(|(path, _)| match path {
+            JobPath::Trigger(id) => Some(id),
+            _ => None,
+        })
+    }
+
+    /// Names of the candidates for leadership.
+    pub fn candidates(&self) -> impl Iterator<Item = &str> {
+        self.nodes.range(JobPath::Latch..JobPath::LeaderSharding).filter_map(|(path, _)| match path {
+            JobPath::Candidate(name) => Some(name.as_ref()),
+            _ => None,
+        })
+    }
+
+    fn children(&self, parent: &JobPath) -> Vec<JobPath> {
+        match parent {
+            // The common and large one: no scan of all nodes.
+            JobPath::Item(item, ItemNode::Dir) => {
+                self.item_tree(*item).into_iter().filter(|path| path != parent).collect()
+            }
+            _ => self.nodes.keys().filter(|path| path.parent().as_ref() == Some(parent)).cloned().collect(),
+        }
+    }
+
+    fn remove_tree(&mut self, path: &JobPath) {
+        if path.has_children() {
+            for child in self.children(path) {
+                self.remove_tree(&child);
+            }
+            self.to_list.remove(path);
+            self.listing.remove(path);
+        }
+        self.nodes.remove(path);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+use super::*;
+use crate::registry::Stat;
+
+fn job() -> JobName {
+    JobName::new("job").unwrap()
+}
+
+fn names(names: &[&str]) -> Option<Vec<String>> {
+    Some(names.iter().map(|name| (*name).to_owned()).collect())
+}
+
+fn stat(version: i32, mzxid: Zxid) -> Stat {
+    Stat { czxid: 1, mzxid, version, ctime: 1, mtime: 2, ephemeral_owner: None }
+}
+
+fn node(data: &str, version: i32) -> Option<NodeData> {
+    Some(NodeData { data: data.into(), stat: stat(version, 5) })
+}
+
+/// Answers every list from a fixed tree.
+fn list_all(mirror: &mut Mirror, tree: &[(&str, &[&str])]) {
+    while !mirror.is_synced() {
+        let generation = mirror.generation();
+        for path in mirror.take_lists() {
+            let absolute = path.absolute(&job());
+            let children = tree.iter().find(|(parent, _)| *parent == absolute).map(|(_, children)| *children);
+            mirror.on_listed(generation, &path, children.and_then(names));
+        }
+    }
+}
+
+fn synced() -> Mirror {
+    let mut mirror = Mirror::new(job());
+    assert!(!mirror.is_synced());
+    mirror.on_event(&WatchEvent::Gap);
+    list_all(
+        &mut mirror,
+        &[
+            ("/job", &["config", "sharding", "guarantee"]),
+            ("/job/sharding", &["0", "1"]),
+            ("/job/sharding/0", &["instance", "running", "misfire"]),
+            ("/job/sharding/1", &[]),
+        ],
+    );
+    mirror
+}
+
+#[test]
+fn a_gap_lists_the_whole_tree_and_foreign_nodes_are_left_out() {
+    let mirror = synced();
+    assert_eq!(mirror.items().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(mirror.running_items().collect::<Vec<_>>(), [0]);
+    assert_eq!(mirror.lookup(&JobPath::Config), Lookup::Unread);
+    assert_eq!(mirror.lookup(&JobPath::Leader), Lookup::Missing);
+    let tree: Vec<String> = mirror.item_tree(0).iter().map(ToString::to_string).collect();
+    assert_eq!(tree, ["sharding/0/misfire", "sharding/0/running", "sharding/0/instance", "sharding/0"]);
+}
+
+#[test]
+fn what_a_later_list_does_not_name_is_gone_with_everything_below() {
+    let mut mirror = synced();
+    mirror.on_event(&WatchEvent::Gap);
+    list_all(&mut mirror, &[("/job", &["sharding"]), ("/job/sharding", &["1"]), ("/job/sharding/1", &[])]);
+    assert_eq!(mirror.items().collect::<Vec<_>>(), [1]);
+    assert!(!mirror.exists(&JobPath::running(0)));
+    assert!(!mirror.exists(&JobPath::Config));
+}
+
+#[test]
+fn an_answer_to_a_question_from_before_a_gap_is_dropped() {
+    let mut mirror = synced();
+    let old = mirror.generation();
+    assert_eq!(mirror.start_reads([JobPath::Config]), [JobPath::Config]);
+    mirror.on_event(&WatchEvent::Gap);
+    mirror.on_read(old, &JobPath::Config, node("old", 3));
+    mirror.on_listed(old, &JobPath::Root, None);
+    assert_eq!(mirror.lookup(&JobPath::Config), Lookup::Unread);
+    assert!(!mirror.is_synced());
+}
+
+#[test]
+fn a_node_is_read_once_and_again_after_it_changed() {
+    let mut mirror = synced();
+    let generation = mirror.generation();
+    assert_eq!(mirror.start_reads([JobPath::Config]), [JobPath::Config]);
+    assert!(mirror.start_reads([JobPath::Config]).is_empty());
+    mirror.on_read(generation, &JobPath::Config, node("a", 3));
+    assert!(matches!(mirror.lookup(&JobPath::Config), Lookup::Known(known) if known.text() == Some("a")));
+    mirror.on_event(&WatchEvent::Changed("/job/config".into()));
+    assert_eq!(mirror.lookup(&JobPath::Config), Lookup::Unread);
+}
+
+#[test]
+fn data_that_an_event_overtook_are_read_again() {
+    let mut mirror = synced();
+    let generation = mirror.generation();
+    mirror.start_reads([JobPath::Config]);
+    mirror.on_event(&WatchEvent::Changed("/job/config".into()));
+    mirror.on_read(generation, &JobPath::Config, node("maybe old", 3));
+    assert_eq!(mirror.lookup(&JobPath::Config), Lookup::Unread);
+    assert_eq!(mirror.start_reads([JobPath::Config]), [JobPath::Config]);
+}
+
+#[test]
+fn a_read_without_answer_can_be_repeated() {
+    let mut mirror = synced();
+    mirror.start_reads([JobPath::Config]);
+    mirror.on_unanswered(mirror.generation(), &JobPath::Config);
+    assert_eq!(mirror.start_reads([JobPath::Config]), [JobPath::Config]);
+}
+
+fn commit(mirror: &mut Mirror, events: &[WatchEvent]) {
+    let mut transaction = Transaction::new();
+    transaction.create("/job/sharding/1/fire", "", CreateMode::Persistent);
+    transaction.set("/job/sharding/1/fire", "begun", Some(0));
+    transaction.create("/job/sharding/1/running", "me", CreateMode::Ephemeral);
+    transaction.delete("/job/sharding/0/running", None);
+    mirror.on_commit_sent(&transaction);
+    events.iter().for_each(|event| mirror.on_event(event));
+    let results = vec![
+        OpResult::Create { path: "/job/sharding/1/fire".into() },
+        OpResult::Set { stat: stat(1, 77) },
+        OpResult::Create { path: "/job/sharding/1/running".into() },
+        OpResult::Delete,
+    ];
+    mirror.on_committed(&transaction, &Committed { results }, SessionId(9));
+}
+
+fn own_events() -> Vec<WatchEvent> {
+    vec![
+        WatchEvent::Created("/job/sharding/1/fire".into()),
+        WatchEvent::Changed("/job/sharding/1/fire".into()),
+        WatchEvent::Created("/job/sharding/1/running".into()),
+        WatchEvent::Deleted("/job/sharding/0/running".into()),
+    ]
+}
+
+#[test]
+fn an_own_commit_is_known_from_its_answer() {
+    for events in [own_events(), vec![]] {
+        let mut mirror = synced();
+        commit(&mut mirror, &events);
+        let Lookup::Known(fire) = mirror.lookup(&JobPath::fire(1)) else { panic!("fire is not known") };
+        assert_eq!((fire.text(), fire.version, fire.mzxid), (Some("begun"), 1, 77));
+        let Lookup::Known(running) = mirror.lookup(&JobPath::running(1)) else { panic!("running is not known") };
+        assert_eq!(running.owner, Some(SessionId(9)));
+        assert_eq!(mirror.running_items().collect::<Vec<_>>(), [1]);
+    }
+}
+
+#[test]
+fn what_others_wrote_around_an_own_commit_is_read_again() {
+    let mut mirror = synced();
+    let mut events = own_events();
+    events.push(WatchEvent::Changed("/job/sharding/1/fire".into()));
+    events.push(WatchEvent::Deleted("/job/sharding/1/running".into()));
+    commit(&mut mirror, &events);
+    assert_eq!(mirror.lookup(&JobPath::fire(1)), Lookup::Unread);
+    assert_eq!(mirror.lookup(&JobPath::running(1)), Lookup::Missing);
+}
+
+#[test]
+fn a_gap_around_an_own_commit_makes_its_answer_doubtful() {
+    let mut mirror = synced();
+    commit(&mut mirror, &[WatchEvent::Gap]);
+    assert!(!matches!(mirror.lookup(&JobPath::fire(1)), Lookup::Known(_)));
+}

@@ -1,0 +1,270 @@
+//! The nodes of one job, relative to its root. Layout of ElasticJob 3.0.5, plus `sharding/{i}/fire`.
+
+use std::fmt;
+
+use crate::ident::{InstanceId, JobName, ShardingItem};
+
+/// A node of a job that this side reads or writes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobPath {
+    /// `/{job}`: class name or type of the job, or blank.
+    Root,
+    /// `config`: the configuration as YAML.
+    Config,
+    /// `servers`
+    Servers,
+    /// `servers/{ip}`: `ENABLED` or `DISABLED`.
+    Server(Box<str>),
+    /// `instances`
+    Instances,
+    /// `instances/{id}`: ephemeral, one a live instance.
+    Instance(InstanceId),
+    /// `sharding`
+    Sharding,
+    /// `sharding/{i}` and what is below it.
+    Item(ShardingItem, ItemNode),
+    /// `leader`
+    Leader,
+    /// `leader/election`
+    Election,
+    /// `leader/election/instance`: ephemeral, id of the leader.
+    LeaderInstance,
+    /// `leader/election/latch`
+    Latch,
+    /// `leader/election/latch/{name}`: ephemeral, one a candidate.
+    Candidate(Box<str>),
+    /// `leader/sharding`
+    LeaderSharding,
+    /// `leader/sharding/necessary`: the leader shall reshard.
+    Necessary,
+    /// `leader/sharding/processing`: a Java leader is resharding.
+    Processing,
+    /// `trigger`
+    Triggers,
+    /// `trigger/{id}`: the instance shall run its items once.
+    Trigger(InstanceId),
+}
+
+/// A node below `sharding/{i}`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ItemNode {
+    /// `sharding/{i}` itself.
+    Dir,
+    /// `disabled`: nobody runs the item.
+    Disabled,
+    /// `fire`: what was begun last. Only this implementation writes it.
+    Fire,
+    /// `instance`: id of the owner.
+    Instance,
+    /// `running`: id of the instance that runs the item.
+    Running,
+    /// Another one: kept to be deleted with the item.
+    Other(Box<str>),
+}
+
+impl JobPath {
+    /// `sharding/{item}/instance`
+    pub fn owner_of(item: ShardingItem) -> Self {
+        Self::Item(item, ItemNode::Instance)
+    }
+
+    /// `sharding/{item}/running`
+    pub fn running(item: ShardingItem) -> Self {
+        Self::Item(item, ItemNode::Running)
+    }
+
+    /// `sharding/{item}/fire`
+    pub fn fire(item: ShardingItem) -> Self {
+        Self::Item(item, ItemNode::Fire)
+    }
+
+    /// The absolute path inside the namespace.
+    pub fn absolute(&self, job: &JobName) -> String {
+        match self {
+            Self::Root => format!("/{job}"),
+            path => format!("/{job}/{path}"),
+        }
+    }
+
+    /// The node an absolute path names, `None` for nodes of other jobs and nodes that this side does not deal with.
+    pub fn parse(job: &JobName, absolute: &str) -> Option<Self> {
+        let relative = absolute.strip_prefix('/')?.strip_prefix(job.as_str())?;
+        let Some(relative) = relative.strip_prefix('/') else {
+            return relative.is_empty().then_some(Self::Root);
+        };
+        let mut segments = relative.split('/');
+        let segments = (segments.next()?, segments.next(), segments.next(), segments.next(), segments.next());
+        Some(match segments {
+            ("config", None, ..) => Self::Config,
+            ("servers", None, ..) => Self::Servers,
+            ("servers", Some(ip), None, ..) => Self::Server(ip.into()),
+            ("instances", None, ..) => Self::Instances,
+            ("instances", Some(id), None, ..) => Self::Instance(id.parse().ok()?),
+            ("sharding", None, ..) => Self::Sharding,
+            ("sharding", Some(item), node, None, None) => Self::Item(parse_item(item)?, ItemNode::parse(node)),
+            ("leader", None, ..) => Self::Leader,
+            ("leader", Some("election"), None, ..) => Self::Election,
+            ("leader", Some("election"), Some("instance"), None, None) => Self::LeaderInstance,
+            ("leader", Some("election"), Some("latch"), None, None) => Self::Latch,
+            ("leader", Some("election"), Some("latch"), Some(name), None) => Self::Candidate(name.into()),
+            ("leader", Some("sharding"), None, ..) => Self::LeaderSharding,
+            ("leader", Some("sharding"), Some("necessary"), None, None) => Self::Necessary,
+            ("leader", Some("sharding"), Some("processing"), None, None) => Self::Processing,
+            ("trigger", None, ..) => Self::Triggers,
+            ("trigger", Some(id), None, ..) => Self::Trigger(id.parse().ok()?),
+            _ => return None,
+        })
+    }
+
+    /// The node above, `None` for the root.
+    pub fn parent(&self) -> Option<Self> {
+        Some(match self {
+            Self::Root => return None,
+            Self::Config | Self::Servers | Self::Instances | Self::Sharding | Self::Leader | Self::Triggers => Self::Root,
+            Self::Server(_) => Self::Servers,
+            Self::Instance(_) => Self::Instances,
+            Self::Item(_, ItemNode::Dir) => Self::Sharding,
+            Self::Item(item, _) => Self::Item(*item, ItemNode::Dir),
+            Self::Election | Self::LeaderSharding => Self::Leader,
+            Self::LeaderInstance | Self::Latch => Self::Election,
+            Self::Candidate(_) => Self::Latch,
+            Self::Necessary | Self::Processing => Self::LeaderSharding,
+            Self::Trigger(_) => Self::Triggers,
+        })
+    }
+
+    /// The child of this node with a name, `None` when this side does not deal with it.
+    pub fn child(&self, job: &JobName, name: &str) -> Option<Self> {
+        Self::parse(job, &format!("{}/{name}", self.absolute(job)))
+    }
+
+    /// Whether this side deals with nodes below this one.
+    pub fn has_children(&self) -> bool {
+        match self {
+            Self::Root
+            | Self::Servers
+            | Self::Instances
+            | Self::Sharding
+            | Self::Leader
+            | Self::Election
+            | Self::Latch
+            | Self::LeaderSharding
+            | Self::Triggers => true,
+            Self::Item(_, node) => *node == ItemNode::Dir,
+            _ => false,
+        }
+    }
+}
+
+impl ItemNode {
+    fn parse(name: Option<&str>) -> Self {
+        match name {
+            None => Self::Dir,
+            Some("disabled") => Self::Disabled,
+            Some("fire") => Self::Fire,
+            Some("instance") => Self::Instance,
+            Some("running") => Self::Running,
+            Some(other) => Self::Other(other.into()),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Dir => "",
+            Self::Disabled => "disabled",
+            Self::Fire => "fire",
+            Self::Instance => "instance",
+            Self::Running => "running",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// Only the canonical form of a number is an item: `07` is a foreign node.
+fn parse_item(text: &str) -> Option<ShardingItem> {
+    let item: ShardingItem = text.parse().ok()?;
+    (item.to_string() == text).then_some(item)
+}
+
+/// The path relative to the root of the job.
+impl fmt::Display for JobPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Config => f.write_str("config"),
+            Self::Servers => f.write_str("servers"),
+            Self::Server(ip) => write!(f, "servers/{ip}"),
+            Self::Instances => f.write_str("instances"),
+            Self::Instance(id) => write!(f, "instances/{id}"),
+            Self::Sharding => f.write_str("sharding"),
+            Self::Item(item, ItemNode::Dir) => write!(f, "sharding/{item}"),
+            Self::Item(item, node) => write!(f, "sharding/{item}/{}", node.name()),
+            Self::Leader => f.write_str("leader"),
+            Self::Election => f.write_str("leader/election"),
+            Self::LeaderInstance => f.write_str("leader/election/instance"),
+            Self::Latch => f.write_str("leader/election/latch"),
+            Self::Candidate(name) => write!(f, "leader/election/latch/{name}"),
+            Self::LeaderSharding => f.write_str("leader/sharding"),
+            Self::Necessary => f.write_str("leader/sharding/necessary"),
+            Self::Processing => f.write_str("leader/sharding/processing"),
+            Self::Triggers => f.write_str("trigger"),
+            Self::Trigger(id) => write!(f, "trigger/{id}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> JobName {
+        JobName::new("my.job").unwrap()
+    }
+
+    #[test]
+    fn every_node_reads_back_what_it_writes_and_stands_below_its_parent() {
+        let id = InstanceId::of_process("10.0.0.1", 7);
+        let nodes = [
+            JobPath::Root,
+            JobPath::Config,
+            JobPath::Servers,
+            JobPath::Server("10.0.0.1".into()),
+            JobPath::Instances,
+            JobPath::Instance(id.clone()),
+            JobPath::Sharding,
+            JobPath::Item(10, ItemNode::Dir),
+            JobPath::Item(10, ItemNode::Disabled),
+            JobPath::fire(10),
+            JobPath::owner_of(10),
+            JobPath::running(10),
+            JobPath::Item(10, ItemNode::Other("misfire".into())),
+            JobPath::Leader,
+            JobPath::Election,
+            JobPath::LeaderInstance,
+            JobPath::Latch,
+            JobPath::Candidate("_c_0-latch-0000000001".into()),
+            JobPath::LeaderSharding,
+            JobPath::Necessary,
+            JobPath::Processing,
+            JobPath::Triggers,
+            JobPath::Trigger(id),
+        ];
+        for node in nodes {
+            let absolute = node.absolute(&job());
+            assert_eq!(JobPath::parse(&job(), &absolute).as_ref(), Some(&node), "{absolute}");
+            let Some(parent) = node.parent() else { continue };
+            assert!(parent.has_children(), "{parent:?}");
+            let (above, name) = absolute.rsplit_once('/').unwrap();
+            assert_eq!(parent.absolute(&job()), above);
+            assert_eq!(parent.child(&job(), name), Some(node));
+        }
+    }
+
+    #[test]
+    fn foreign_nodes_are_not_ours() {
+        for path in ["/other/config", "/my.job2/config", "/my.job/sharding/07", "/my.job/sharding/x", "/my.job/guarantee"]
+        {
+            assert_eq!(JobPath::parse(&job(), path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The leader assigns every item, and only to instances that there are or were. After the faults every item belongs to
+//! a live instance, and there are as many items as configured.
+
+use std::collections::BTreeSet;
+
+use super::{Observation, Scene};
+use crate::engine::Notice;
+use crate::registry::Op;
+use crate::registry::path::{ItemNode, JobPath};
+
+#[derive(Debug, Default)]
+pub(super) struct Assignment {
+    registered: BTreeSet<String>,
+}
+
+impl Assignment {
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        match observation {
+            Observation::Committed { host: Some(_), transaction, .. } => {
+                // The mark of an instance is made in the transaction that registers it.
+                for op in transaction.ops() {
+                    match (op, JobPath::parse(scene.job, op.path())) {
+                        (Op::Create { .. }, Some(JobPath::Instance(id))) => {
+                            self.registered.insert(id.to_string());
+                        }
+                        (Op::Delete { .. }, Some(JobPath::Necessary)) => return self.all_owned(scene, None),
+                        _ => {}
+                    }
+                }
+                Ok(())
+            }
+            Observation::Notice { notice: Notice::Registered { instance, .. }, .. } => {
+                self.registered.insert(instance.to_string());
+                Ok(())
+            }
+            Observation::Converged if scene.hosts.iter().any(|host| host.process.is_some()) => {
+                let live = scene.children(&JobPath::Instances).into_iter().collect();
+                self.all_owned(scene, Some(&live))?;
+                let items = scene.children(&JobPath::Sharding).len();
+                if items != scene.total as usize {
+                    return Err(format!("there are {items} items, and {} are configured", scene.total));
+                }
+                if scene.tree.get(&JobPath::Necessary.absolute(scene.job)).is_ok_and(|node| node.is_some()) {
+                    return Err("a request for resharding is left".to_owned());
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn all_owned(&self, scene: &Scene<'_>, live: Option<&BTreeSet<String>>) -> Result<(), String> {
+        for item in scene.children(&JobPath::Sharding) {
+            let Ok(number) = item.parse() else { return Err(format!("{item} is not an item")) };
+            match scene.text(&JobPath::Item(number, ItemNode::Instance)) {
+                None => return Err(format!("item {item} has no owner")),
+                Some(owner) if !live.unwrap_or(&self.registered).contains(&owner) => {
+                    return Err(format!("item {item} belongs to {owner}, which is not there"));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,154 @@
+//! What must hold in every history, one file each.
+
+mod accounted;
+mod assignment;
+mod begun_once;
+mod leadership;
+mod nothing_left;
+mod one_owner;
+mod punctual;
+
+use crate::engine::{Fire, Notice};
+use crate::ident::{JobName, ShardingItem};
+use crate::registry::path::JobPath;
+use crate::registry::tree::Tree;
+use crate::registry::{SessionId, Transaction};
+use crate::testing::sim::{Host, Millis};
+
+/// Something that invariants look at.
+#[derive(Debug)]
+pub enum Observation<'a> {
+    /// The server applied a transaction of a host.
+    Committed {
+        /// The session it came from.
+        session: SessionId,
+        /// The host, `None` for an operator.
+        host: Option<usize>,
+        /// What was applied.
+        transaction: &'a Transaction,
+        /// The session that led before.
+        leader: Option<SessionId>,
+    },
+    /// A host starts to run an item.
+    Started {
+        /// The host.
+        host: usize,
+        /// The item.
+        item: ShardingItem,
+        /// The fire.
+        fire: Fire,
+        /// The fencing token.
+        token: Option<i64>,
+    },
+    /// An engine has something to say.
+    Notice {
+        /// Its host.
+        host: usize,
+        /// What it says.
+        notice: &'a Notice,
+    },
+    /// An engine that was connected stopped.
+    Left {
+        /// Its host.
+        host: usize,
+        /// Its session.
+        session: Option<SessionId>,
+    },
+    /// The faults are over for long enough.
+    Converged,
+    /// A stretch without faults is over.
+    Calm {
+        /// Its begin, in milliseconds since 1970.
+        from: i64,
+        /// Its end.
+        until: i64,
+    },
+    /// Every host was asked to leave, and had the time.
+    AllLeft,
+    /// Nothing follows.
+    Over,
+}
+
+/// What an invariant may look at beside the observation.
+pub(crate) struct Scene<'a> {
+    pub(crate) now: Millis,
+    pub(crate) job: &'a JobName,
+    pub(crate) tree: &'a Tree,
+    pub(crate) hosts: &'a [Host],
+    pub(crate) monitored: bool,
+    pub(crate) total: u32,
+    /// Whether clocks ever stepped, so that they may disagree.
+    pub(crate) calm: bool,
+}
+
+impl Scene<'_> {
+    /// Data of a node as text.
+    pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
+        let node = self.tree.get(&path.absolute(self.job)).ok()??;
+        String::from_utf8(node.data).ok()
+    }
+
+    /// Names of the children of a node.
+    pub(crate) fn children(&self, path: &JobPath) -> Vec<String> {
+        self.tree.children(&path.absolute(self.job)).ok().flatten().unwrap_or_default()
+    }
+}
+
+/// All invariants of one history.
+#[derive(Debug)]
+pub struct Invariants {
+    monitored: bool,
+    total: u32,
+    calm: bool,
+    accounted: accounted::Accounted,
+    assignment: assignment::Assignment,
+    begun_once: begun_once::BegunOnce,
+}
+
+impl Invariants {
+    /// The invariants of a group with so many items.
+    pub fn new(total: u32, monitored: bool) -> Self {
+        Self {
+            monitored,
+            total,
+            calm: false,
+            accounted: accounted::Accounted::default(),
+            assignment: assignment::Assignment::default(),
+            begun_once: begun_once::BegunOnce::default(),
+        }
+    }
+
+    /// Something happened that may cost a fire around that time, in milliseconds since 1970.
+    pub fn incident(&mut self, wall: i64) {
+        self.accounted.incident(wall);
+    }
+
+    /// The total count is another one now.
+    pub fn total_changed(&mut self, total: u32) {
+        self.total = total;
+    }
+
+    /// Looks at what happened.
+    ///
+    /// # Errors
+    /// What does not hold, and why.
+    pub fn observe(
+        &mut self,
+        now: Millis,
+        job: &JobName,
+        tree: &Tree,
+        hosts: &[Host],
+        observation: &Observation<'_>,
+    ) -> Result<(), String> {
+        self.calm |= matches!(observation, Observation::Converged);
+        let (monitored, total, calm) = (self.monitored, self.total, self.calm);
+        let scene = Scene { now, job, tree, hosts, monitored, total, calm };
+        one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
+        self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
+        self.accounted.check(&scene, observation).map_err(|why| format!("every fire accounted for: {why}"))?;
+        self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
+        leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
+        punctual::check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
+        nothing_left::check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
+    }
+}

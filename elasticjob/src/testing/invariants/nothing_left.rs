@@ -1,0 +1,37 @@
+//! An instance that leaves takes all its traces along.
+
+use super::{Observation, Scene};
+use crate::registry::path::{ItemNode, JobPath};
+
+pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+    match observation {
+        Observation::Left { host, session: Some(session) } if scene.calm => {
+            let mine = |path: &str| {
+                let node = scene.tree.get(path).ok().flatten();
+                node.is_some_and(|node| node.stat.ephemeral_owner == Some(*session))
+            };
+            match scene.tree.paths().find(|path| mine(path)) {
+                Some(path) => Err(format!("host {host} left, and {path} is still there")),
+                None => Ok(()),
+            }
+        }
+        Observation::AllLeft => {
+            if let Some(host) = scene.hosts.iter().position(|host| host.process.is_some()) {
+                return Err(format!("host {host} was asked to leave and did not"));
+            }
+            if let Some(id) = scene.children(&JobPath::Instances).first() {
+                return Err(format!("instance {id} is still there"));
+            }
+            if let Some(id) = scene.children(&JobPath::Triggers).first() {
+                return Err(format!("trigger {id} is still there"));
+            }
+            let items = scene.children(&JobPath::Sharding);
+            let mut items = items.iter().filter_map(|item| item.parse().ok());
+            match items.find(|item| scene.text(&JobPath::Item(*item, ItemNode::Running)).is_some()) {
+                Some(item) => Err(format!("the mark of item {item} is still there")),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}

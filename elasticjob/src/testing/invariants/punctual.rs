@@ -1,0 +1,18 @@
+//! Without faults a fire begins at once.
+
+use super::{Observation, Scene};
+use crate::engine::Fire;
+use crate::testing::sim::EPOCH;
+
+/// How late an item may begin in the calm, in milliseconds: clocks disagree by a little, and a run may have to be
+/// finished before.
+const LATE: i64 = 1_500;
+
+pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+    let Observation::Started { host, item, fire: Fire::Scheduled(at), .. } = observation else { return Ok(()) };
+    let late = EPOCH + scene.now as i64 - at;
+    if scene.calm && late > LATE {
+        return Err(format!("host {host} begins item {item} {late} ms late, and nothing was wrong"));
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! What can go wrong in a simulated group.
+
+use std::collections::BTreeMap;
+
+use super::world::World;
+use crate::registry::path::JobPath;
+
+/// How often each fault happened.
+#[derive(Debug, Clone, Default)]
+pub struct FaultCounts(pub BTreeMap<&'static str, u64>);
+
+impl FaultCounts {
+    /// Adds one.
+    pub fn count(&mut self, fault: &'static str) {
+        *self.0.entry(fault).or_default() += 1;
+    }
+
+    /// Adds those of another history.
+    pub fn add(&mut self, other: &Self) {
+        for (fault, count) in &other.0 {
+            *self.0.entry(fault).or_default() += count;
+        }
+    }
+}
+
+impl World {
+    /// Lets one thing go wrong, or lets an operator do something.
+    pub(super) fn inject(&mut self) {
+        let host = self.rng.below(self.hosts.len() as u64) as usize;
+        let running = self.hosts[host].process.is_some();
+        match self.rng.below(20) {
+            0 | 1 if running => {
+                let same_id = self.rng.one_in(2);
+                let delay = self.rng.between(100, 2 * self.session_timeout);
+                self.count(if same_id { "crash_same_id" } else { "crash_new_id" });
+                self.crash(host);
+                self.restart_later(host, same_id, delay);
+            }
+            2..=5 if running => {
+                self.count("connection_cut");
+                let outage = self.rng.between(50, 2 * self.session_timeout);
+                self.cut(host, outage);
+            }
+            6 | 7 if running => {
+                self.count("freeze");
+                let duration = self.rng.between(200, 3 * self.session_timeout);
+                self.freeze(host, duration);
+            }
+            8 if running => {
+                self.count("session_expired_by_server");
+                self.expire_silently(host);
+            }
+            9 => {
+                self.count("clock_step");
+                let step = self.rng.between(1, 8_000) as i64;
+                self.hosts[host].clock_offset = if self.rng.one_in(2) { step } else { -step };
+                self.incident();
+                self.wake_soon(host);
+            }
+            10 => {
+                self.count("total_changed");
+                let total = self.rng.between(1, 7) as u32;
+                self.configure(total);
+            }
+            11 | 12 if running => {
+                self.count("graceful_leave");
+                let delay = self.rng.between(100, 20_000);
+                self.leave(host);
+                self.restart_later(host, false, delay);
+            }
+            13 | 14 => {
+                self.count("manual_trigger");
+                self.trigger(host);
+            }
+            15 => {
+                let ip = self.hosts[host].ip.clone();
+                let server = JobPath::Server(ip.as_str().into());
+                self.count("server_disabled_or_enabled");
+                let disabled = self.rng.one_in(2);
+                self.operator_sets(&server, if disabled { "DISABLED" } else { "ENABLED" });
+                self.incident();
+            }
+            16 | 17 => {
+                self.count("answers_lost");
+                self.lose_answers = self.rng.between(1, 4);
+            }
+            18 => {
+                self.count("slow_network");
+                self.latency = self.rng.between(2, 400);
+            }
+            _ => {
+                self.count("fast_network");
+                self.latency = self.rng.between(1, 5);
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! One host of the simulated group: an engine, its connection to the server, and the runs of its items.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use crate::engine::{Event, Fire, JobEngine, Now};
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::path::JobPath;
+use crate::registry::{SessionId, Transaction};
+
+/// Milliseconds of simulated time.
+pub type Millis = u64;
+
+/// Simulated time starts at this wall clock time.
+pub const EPOCH: i64 = 1_700_000_000_000;
+
+/// A request on its way, or waiting for its answer.
+#[derive(Debug, Clone)]
+pub enum Request {
+    /// Children of a node.
+    List { generation: u32, path: JobPath },
+    /// Data of a node.
+    Read { generation: u32, path: JobPath },
+    /// A transaction.
+    Commit(Transaction),
+    /// Anything that proves the session.
+    Probe,
+}
+
+/// A request with what is remembered of it.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    pub id: u64,
+    pub at: Millis,
+    pub request: Request,
+}
+
+/// Something that arrives at a host.
+#[derive(Debug, Clone)]
+pub enum Incoming {
+    /// An event of the engine that needs nothing else.
+    Event(Event),
+    /// An answer to a request, which proves the session when it is one.
+    Answer { id: u64, sent: Millis, proves: bool, event: Event },
+}
+
+/// A run of an item on this host.
+#[derive(Debug, Clone)]
+pub struct Execution {
+    pub serial: u64,
+    pub fire: Fire,
+    pub token: Option<i64>,
+    /// It cannot be dropped: it ends when it ends.
+    pub blocking: bool,
+    pub cancelled: bool,
+}
+
+/// One host. A process that crashed leaves its host behind for the next one.
+#[derive(Debug)]
+pub struct Host {
+    /// The address.
+    pub ip: String,
+    /// Process id of the process that runs or will run.
+    pub pid: u32,
+    pub process: Option<Process>,
+    /// How far its wall clock is off, in milliseconds.
+    pub clock_offset: i64,
+}
+
+/// A running process.
+#[derive(Debug)]
+pub struct Process {
+    pub engine: JobEngine,
+    /// Tells it from other processes of the same host.
+    pub life: u64,
+    pub started: Millis,
+    pub session: Option<SessionId>,
+    /// The connection, while there is one.
+    pub connection: Option<u64>,
+    pub frozen_until: Option<Millis>,
+    pub incoming: VecDeque<(Millis, Incoming)>,
+    /// Requests that are not answered yet, in the order in which they were sent.
+    pub outstanding: Vec<Sent>,
+    pub executions: BTreeMap<ShardingItem, Execution>,
+    /// When the last message in each direction arrives: connections keep the order.
+    pub last_in: Millis,
+    pub last_out: Millis,
+    /// Wake-ups asked for, so that the same one is not asked for twice.
+    pub next_wake: Option<Millis>,
+    /// Whether it was asked to leave.
+    pub leaving: bool,
+    /// Until when what it still executes is for the fence to stop: it was frozen past its session.
+    pub fenced: bool,
+}
+
+impl Host {
+    pub fn instance(&self) -> InstanceId {
+        InstanceId::of_process(&self.ip, self.pid)
+    }
+
+    pub fn now(&self, at: Millis) -> Now {
+        Now { wall: EPOCH + at as i64 + self.clock_offset, mono: Duration::from_millis(at) }
+    }
+
+    /// The simulated time at which the wall clock of this host shows `wall`.
+    pub fn when(&self, wall: i64) -> Millis {
+        (wall - EPOCH - self.clock_offset).max(0) as Millis
+    }
+}
+
+impl Process {
+    pub fn is_frozen(&self) -> bool {
+        self.frozen_until.is_some()
+    }
+}

@@ -1,0 +1,40 @@
+//! Plays histories of a group of engines on one tree. One seed decides everything.
+//!
+//! The engines, their mirrors and their session machines are the production ones. The simulator stands for what is
+//! around them: a server with sessions, connections that delay and break, processes that crash and freeze, clocks that
+//! step, and operators. After a while the faults stop, and the group has to be as if nothing had happened.
+
+mod faults;
+mod host;
+mod world;
+
+pub use faults::FaultCounts;
+pub use host::{EPOCH, Execution, Host, Millis, Process};
+pub use world::World;
+
+use crate::engine::Bug;
+
+/// What came of a seed.
+#[derive(Debug)]
+pub struct Played {
+    /// How often each fault happened.
+    pub faults: FaultCounts,
+    /// What is wrong, if anything, with the end of the history.
+    pub violation: Option<Violation>,
+}
+
+/// A history that broke an invariant.
+#[derive(Debug)]
+pub struct Violation {
+    /// The invariant and what broke it.
+    pub what: String,
+    /// What happened, a line each. Only kept when asked for.
+    pub history: Vec<String>,
+}
+
+/// Plays one seed.
+pub fn play(seed: u64, bug: Option<Bug>, keep_history: bool) -> Played {
+    let mut world = World::new(seed, bug, keep_history);
+    let violation = world.play().err().map(|what| Violation { what, history: world.take_history() });
+    Played { faults: world.fault_counts(), violation }
+}

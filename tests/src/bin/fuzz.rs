@@ -1,0 +1,103 @@
+//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--bug NAME]`.
+//!
+//! The last line is JSON. Exit code 0, 1 after a violation (its history is printed), 2 for wrong usage. With `--bug` a
+//! bug is planted, and finding it is the violation.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use elasticjob::engine::Bug;
+use elasticjob::testing::sim::{FaultCounts, Violation, play};
+
+const USAGE: &str = "usage: fuzz --seeds N [--seed S] [--bug NAME] [--threads T]";
+
+struct Arguments {
+    seeds: u64,
+    first: u64,
+    bug: Option<Bug>,
+    threads: u64,
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    let mut parsed = Arguments { seeds: 0, first: 0, bug: None, threads: 2 };
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
+        let number = || value.parse::<u64>().map_err(|error| format!("{name} {value}: {error}"));
+        match name.as_str() {
+            "--seeds" => parsed.seeds = number()?,
+            "--seed" => parsed.first = number()?,
+            "--threads" => parsed.threads = number()?.max(1),
+            "--bug" => parsed.bug = Some(value.parse()?),
+            _ => return Err(format!("unknown option {name}")),
+        }
+    }
+    if parsed.seeds == 0 { Err("--seeds is missing, or 0".to_owned()) } else { Ok(parsed) }
+}
+
+fn main() -> ExitCode {
+    let arguments = match parse(std::env::args().skip(1)) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            eprintln!("{error}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let started = Instant::now();
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let results: Vec<(FaultCounts, u64, Option<u64>)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..arguments.threads).map(|_| scope.spawn(|| work(&arguments, &next, &stop))).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect()
+    });
+    let mut faults = FaultCounts::default();
+    let (mut played, mut failed) = (0, None::<u64>);
+    for (counts, seeds, seed) in &results {
+        faults.add(counts);
+        played += seeds;
+        failed = failed.into_iter().chain(*seed).min();
+    }
+    if let Some(seed) = failed {
+        report(seed, arguments.bug);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let line = serde_json::json!({
+        "seeds": played,
+        "seeds_per_s": (played as f64 / seconds).round(),
+        "faults": faults.0,
+        "violations": u8::from(failed.is_some()),
+        "seed": failed,
+    });
+    println!("{line}");
+    if failed.is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS }
+}
+
+/// Plays seeds until there are none left, or one of them is bad.
+fn work(arguments: &Arguments, next: &AtomicU64, stop: &AtomicBool) -> (FaultCounts, u64, Option<u64>) {
+    let (mut faults, mut seeds) = (FaultCounts::default(), 0);
+    while !stop.load(Ordering::Relaxed) {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        if index >= arguments.seeds {
+            break;
+        }
+        let seed = arguments.first.wrapping_add(index);
+        let played = play(seed, arguments.bug, false);
+        faults.add(&played.faults);
+        seeds += 1;
+        if played.violation.is_some() {
+            stop.store(true, Ordering::Relaxed);
+            return (faults, seeds, Some(seed));
+        }
+    }
+    (faults, seeds, None)
+}
+
+/// Plays a bad seed again with its history.
+fn report(seed: u64, bug: Option<Bug>) {
+    if let Some(Violation { what, history }) = play(seed, bug, true).violation {
+        for line in history {
+            println!("{line}");
+        }
+        println!("violation in seed {seed}: {what}");
+        println!("play it again: cargo run --release -p elasticjob-tests --bin fuzz -- --seeds 1 --seed {seed}");
+    }
+}
