@@ -106,8 +106,8 @@ fn announcement(plan: &Plan, settings: &Settings) -> String {
 
 fn describe(job: &PlannedJob) -> String {
     let configuration = &job.configuration;
-    let when = match configuration.cron() {
-        Some(cron) => format!("'{cron}'"),
+    let when = match configuration.schedule() {
+        Some(schedule) => format!("'{}'", schedule.cron()),
         None => format!("one-off, bean {}", job.bean_name),
     };
     format!("{} ({when}, {} items)", configuration.job_name(), configuration.sharding_total_count())

@@ -1,6 +1,6 @@
 //! Makes the configuration of a job of its settings.
 
-use elasticjob::config::{JobConfiguration, JobSettings};
+use elasticjob::config::{Invalid, JobConfiguration, JobSettings, UnsupportedSetting, unsupported};
 
 use super::{Draft, PlanError};
 use crate::settings::JobEntry;
@@ -13,17 +13,21 @@ pub(super) fn over(attribute: JobSettings, entry: Option<&JobEntry>) -> JobSetti
     }
 }
 
-/// The checked configuration.
+/// The checked configuration, of which this version can do everything.
 pub(super) fn configure(draft: &Draft<'_>) -> Result<JobConfiguration, Vec<PlanError>> {
-    let mut settings = draft.settings.clone();
-    // An empty schedule is how a setting takes that of the attribute away.
-    settings.cron = settings.cron.filter(|cron| !cron.trim().is_empty());
-    JobConfiguration::from_settings(draft.name.clone(), &settings).map_err(|wrong| {
-        let named = |wrong: elasticjob::config::Invalid| PlanError::Invalid {
-            origin: draft.origin(wrong.setting),
-            job: draft.name.to_string(),
-            reason: wrong.reason,
-        };
-        wrong.into_iter().map(named).collect()
-    })
+    let invalid = |setting: &str, reason: String| PlanError::Invalid {
+        origin: draft.origin(setting),
+        job: draft.name.to_string(),
+        reason,
+    };
+    let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
+    let configuration = checked.map_err(|wrong| {
+        let named = |wrong: Invalid| invalid(wrong.setting, wrong.to_string());
+        wrong.into_iter().map(named).collect::<Vec<_>>()
+    })?;
+    let refused: Vec<PlanError> = unsupported(&configuration)
+        .into_iter()
+        .map(|refused: UnsupportedSetting| invalid(refused.setting, refused.to_string()))
+        .collect();
+    if refused.is_empty() { Ok(configuration) } else { Err(refused) }
 }

@@ -36,7 +36,7 @@ pub(crate) struct PlannedJob {
 
 impl PlannedJob {
     pub fn is_one_off(&self) -> bool {
-        self.configuration.cron().is_none()
+        self.configuration.schedule().is_none()
     }
 }
 
@@ -202,7 +202,7 @@ fn planned(
             known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
         });
     }
-    let kind = if configuration.cron().is_none() { "OneOffJobBootstrap" } else { "ScheduleJobBootstrap" };
+    let kind = if configuration.schedule().is_none() { "OneOffJobBootstrap" } else { "ScheduleJobBootstrap" };
     let named = draft.settings.job_bootstrap_bean_name.clone().filter(|name| !name.trim().is_empty());
     let bean_name = named.unwrap_or_else(|| format!("{}{kind}", draft.name));
     PlannedJob { configuration, function: draft.function, bean_name, registry_center }

@@ -71,7 +71,7 @@ fn jobs(functions: &'static [JobDescriptor], yaml: &str) -> Vec<String> {
             "{} {} {} {} {}",
             job.configuration.job_name(),
             job.function.function,
-            job.configuration.cron().unwrap_or("-"),
+            job.configuration.schedule().map_or("-".to_owned(), |schedule| schedule.cron().to_string()),
             job.configuration.job_parameter(),
             job.bean_name
         )
@@ -111,7 +111,7 @@ fn an_empty_schedule_makes_a_one_off_job() {
 #[test]
 fn several_entries_can_name_one_function_in_each_way() {
     let yaml = "elasticjob:\n  jobs:\n    east: {elastic-job-class: 'shop::jobs::bare', sharding-total-count: 1}\n    \
-                west: {elasticJobClass: bare, sharding-total-count: 1, cron: x}\n    copy: {elastic-job-class: two}\n    \
+                west: {elasticJobClass: bare, sharding-total-count: 1, cron: 0 0 1 * * ?}\n    copy: {elastic-job-class: two}\n    \
                 java: {elastic-job-class: com.example.Peer}\n    one: {elastic-job-class: com.example.Other}\n";
     assert_eq!(
         jobs(&SEVERAL, yaml),
@@ -120,7 +120,7 @@ fn several_entries_can_name_one_function_in_each_way() {
             "east shop::jobs::bare -  eastOneOffJobBootstrap",
             "java shop::peer 0/5 * * * * ? attribute javaScheduleJobBootstrap",
             "one shop::a::run 0/5 * * * * ? attribute oneScheduleJobBootstrap",
-            "west shop::jobs::bare x  westScheduleJobBootstrap",
+            "west shop::jobs::bare 0 0 1 * * ?  westScheduleJobBootstrap",
             "two shop::b::run -  twoOneOffJobBootstrap",
             "three shop::peer 0/5 * * * * ? attribute threeScheduleJobBootstrap",
         ]
@@ -129,7 +129,7 @@ fn several_entries_can_name_one_function_in_each_way() {
 
 #[test]
 fn a_configured_job_without_code_lists_the_linked_ones() {
-    let yaml = "elasticjob:\n  jobs:\n    syncOrder: {cron: x}\n";
+    let yaml = "elasticjob:\n  jobs:\n    syncOrder: {cron: 0 0 1 * * ?}\n";
     let parts = [
         "application.yaml:3",
         "elasticjob.jobs.syncOrder",
@@ -140,13 +140,13 @@ fn a_configured_job_without_code_lists_the_linked_ones() {
     only_error(&SYNC, yaml, &parts);
     let yaml = "elasticjob:\n  jobs:\n    x:\n      elastic-job-class: shop::none\n";
     only_error(&SYNC, yaml, &["application.yaml:4", "'shop::none'", "'syncOrders' (shop::jobs::sync_orders)"]);
-    only_error(&[], "elasticjob: {jobs: {x: {cron: x}}}", &["none is linked at all"]);
+    only_error(&[], "elasticjob: {jobs: {x: {cron: 0 0 1 * * ?}}}", &["none is linked at all"]);
 }
 
 #[test]
 fn a_function_without_any_settings_says_which_are_missing() {
     only_error(&BARE, "", &["'bare'", "src/jobs.rs:7", "`sharding-total-count`", "`cron`", "elasticjob.jobs.bare"]);
-    only_error(&BARE, "elasticjob:\n  jobs:\n    bare: {cron: x}\n", &["'bare'", "sharding-total-count"]);
+    only_error(&BARE, "elasticjob:\n  jobs:\n    bare: {cron: 0 0 1 * * ?}\n", &["'bare'", "sharding-total-count"]);
 }
 
 #[test]
@@ -181,6 +181,20 @@ fn a_wrong_setting_names_its_place() {
     let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      cron: bad\n";
     only_error(&SYNC, yaml, &["application.yaml:4", "syncOrders", "cron", "'bad'"]);
     only_error(&SYNC, "elasticjob: {jobs: {'a/b': {elastic-job-class: syncOrders}}}", &["application.yaml:1", "'a/b'"]);
+}
+
+#[test]
+fn a_setting_that_nothing_acts_on_yet_is_refused_at_its_place() {
+    let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      failover: true\n";
+    only_error(
+        &SYNC,
+        yaml,
+        &["application.yaml:4", "'syncOrders'", "failover: 'true' is not supported", "possible: false"],
+    );
+    assert_eq!(
+        jobs(&SYNC, "elasticjob: {jobs: {syncOrders: {failover: false, job-error-handler-type: LOG}}}").len(),
+        1
+    );
 }
 
 #[test]
