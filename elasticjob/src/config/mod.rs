@@ -1,1 +1,12 @@
 //! The configuration of a job: valid by construction, and as the registry stores it.
+
+mod features;
+mod items;
+mod job;
+mod settings;
+pub mod wire;
+
+pub use features::{UnsupportedSetting, unsupported};
+pub use items::{ItemParameterError, ItemParameters};
+pub use job::{ConfigError, Invalid, JobConfiguration, JobConfigurationBuilder};
+pub use settings::JobSettings;

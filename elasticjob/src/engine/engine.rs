@@ -223,8 +223,7 @@ impl JobEngine {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
         });
-        let uncancelled =
-            run.is_some_and(|run| run.items.values().any(|item| matches!(item.stage, Stage::Executing)));
+        let uncancelled = run.is_some_and(|run| run.items.values().any(|item| matches!(item.stage, Stage::Executing)));
         let session = [
             executing.then(|| self.session.renew_at()).flatten(),
             uncancelled.then(|| self.session.deadline()).flatten(),
@@ -487,7 +486,12 @@ impl JobEngine {
     }
 
     /// Says what differs between the configuration of the program and that of the registry, if anything.
-    pub(super) fn tell_differences(&mut self, local: &JobConfiguration, registry: &JobConfiguration, overwritten: bool) {
+    pub(super) fn tell_differences(
+        &mut self,
+        local: &JobConfiguration,
+        registry: &JobConfiguration,
+        overwritten: bool,
+    ) {
         let differences = local.differences(registry);
         if !differences.is_empty() {
             self.tell(Notice::ConfigurationDiffers { differences, overwritten });

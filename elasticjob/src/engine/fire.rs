@@ -140,7 +140,8 @@ impl FireRecord {
             Fire::Manual { trigger, .. } => (self.through, self.triggered.max(Some(trigger))),
         };
         let manual = matches!(fire, Fire::Manual { .. });
-        let last = Begun { at: fire.at(), manual, instance, attempt, state: FireState::Running, took: None, error: None };
+        let last =
+            Begun { at: fire.at(), manual, instance, attempt, state: FireState::Running, took: None, error: None };
         Self { through, triggered, last: Some(last) }
     }
 

@@ -333,7 +333,8 @@ impl Mirror {
     /// The nodes of an item, deepest first, the item's own node last.
     pub fn item_tree(&self, item: ShardingItem) -> Vec<JobPath> {
         let first = JobPath::Item(item, ItemNode::Dir);
-        let below = self.nodes.range(first.clone()..).take_while(|(path, _)| matches!(path, JobPath::Item(i, _) if *i == item));
+        let below =
+            self.nodes.range(first.clone()..).take_while(|(path, _)| matches!(path, JobPath::Item(i, _) if *i == item));
         let mut paths: Vec<JobPath> = below.map(|(path, _)| path.clone()).collect();
         paths.reverse();
         paths

@@ -120,7 +120,9 @@ impl JobPath {
     pub fn parent(&self) -> Option<Self> {
         Some(match self {
             Self::Root => return None,
-            Self::Config | Self::Servers | Self::Instances | Self::Sharding | Self::Leader | Self::Triggers => Self::Root,
+            Self::Config | Self::Servers | Self::Instances | Self::Sharding | Self::Leader | Self::Triggers => {
+                Self::Root
+            }
             Self::Server(_) => Self::Servers,
             Self::Instance(_) => Self::Instances,
             Self::Item(_, ItemNode::Dir) => Self::Sharding,
@@ -262,7 +264,8 @@ mod tests {
 
     #[test]
     fn foreign_nodes_are_not_ours() {
-        for path in ["/other/config", "/my.job2/config", "/my.job/sharding/07", "/my.job/sharding/x", "/my.job/guarantee"]
+        for path in
+            ["/other/config", "/my.job2/config", "/my.job/sharding/07", "/my.job/sharding/x", "/my.job/guarantee"]
         {
             assert_eq!(JobPath::parse(&job(), path), None, "{path}");
         }

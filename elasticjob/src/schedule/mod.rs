@@ -50,6 +50,16 @@ pub enum ScheduleError {
     TimeZone(#[from] TimeZoneError),
 }
 
+impl ScheduleError {
+    /// The setting that is wrong, in kebab-case.
+    pub fn setting(&self) -> &'static str {
+        match self {
+            Self::Cron(_) => "cron",
+            Self::TimeZone(_) => "time-zone",
+        }
+    }
+}
+
 impl Schedule {
     /// Puts an expression into a zone.
     pub fn new(cron: CronExpression, time_zone: TimeZone) -> Self {

@@ -137,15 +137,17 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<Sha
         engine.prove();
         return Step::Pass;
     }
-    let (disabled, items): (Vec<_>, Vec<_>) = mine
-        .into_iter()
-        .partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
+    let (disabled, items): (Vec<_>, Vec<_>) =
+        mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
     for item in disabled {
         drop_item(engine, item, SkipReason::ItemDisabled);
     }
     if matches!(fire, Fire::Manual { .. }) {
         let Proposal { transaction, .. } = take_trigger(engine, fire);
-        return Step::Write(Proposal { transaction, purpose: Purpose::Begin(BeginPlan { fire, attempt: None, items }) });
+        return Step::Write(Proposal {
+            transaction,
+            purpose: Purpose::Begin(BeginPlan { fire, attempt: None, items }),
+        });
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if !items.is_empty() {
@@ -240,7 +242,13 @@ fn begin_transaction(engine: &JobEngine, fire: Fire, attempt: &Attempt, items: &
 
 impl JobEngine {
     /// The begin went through, unless it is too late to trust it.
-    pub(in crate::engine) fn on_begun(&mut self, now: Now, plan: BeginPlan, token: Option<Zxid>, in_live_session: bool) {
+    pub(in crate::engine) fn on_begun(
+        &mut self,
+        now: Now,
+        plan: BeginPlan,
+        token: Option<Zxid>,
+        in_live_session: bool,
+    ) {
         if !in_live_session || !self.session.is_proven(now.mono) {
             // Begun in the registry, not started here: once the session is proven again it is adopted or begun anew.
             self.on_begin_unresolved(plan);

@@ -15,7 +15,9 @@ use crate::registry::path::JobPath;
 pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     let data = match engine.look(&JobPath::Config) {
         Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
-        Lookup::Known(known) if engine.configuration_data.as_ref() == Some(&known.data) => return wait_for_first(engine),
+        Lookup::Known(known) if engine.configuration_data.as_ref() == Some(&known.data) => {
+            return wait_for_first(engine);
+        }
         Lookup::Known(known) => known.data.clone(),
     };
     let first = engine.configuration.is_none();

@@ -30,9 +30,9 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
         Lookup::Missing => true,
         Lookup::Unread => return Step::Pass,
         // The ghost of an earlier session of this instance; nobody else may stand for what is ours.
-        Lookup::Known(known) => known
-            .owner
-            .is_some_and(|owner| owner != session && engine.membership.own_sessions.contains(&owner)),
+        Lookup::Known(known) => {
+            known.owner.is_some_and(|owner| owner != session && engine.membership.own_sessions.contains(&owner))
+        }
     };
     let candidate = engine.own_candidate();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);

@@ -73,7 +73,10 @@ impl Accounted {
                     })
                 });
                 if !by_somebody && !with_reason {
-                    return Err(format!("item {item} of the fire at {} ({at}) was not begun; skips: {excused:?}", at - EPOCH));
+                    return Err(format!(
+                        "item {item} of the fire at {} ({at}) was not begun; skips: {excused:?}",
+                        at - EPOCH
+                    ));
                 }
             }
         }

@@ -13,9 +13,10 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         )
     });
     match leaders {
-        Some(op) if *leader != Some(*session) => {
-            Err(format!("host {host} wrote {} while {leader:?} was the leader's session, its own is {session}", op.path()))
-        }
+        Some(op) if *leader != Some(*session) => Err(format!(
+            "host {host} wrote {} while {leader:?} was the leader's session, its own is {session}",
+            op.path()
+        )),
         _ => Ok(()),
     }
 }

@@ -14,7 +14,10 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         let Some(execution) = process.executions.get(item) else { continue };
         let fenced = process.is_frozen() || process.fenced || (execution.blocking && execution.cancelled);
         if other != *host && !fenced {
-            return Err(format!("host {host} starts item {item} of {fire} while host {other} runs it ({})", execution.fire));
+            return Err(format!(
+                "host {host} starts item {item} of {fire} while host {other} runs it ({})",
+                execution.fire
+            ));
         }
     }
     Ok(())

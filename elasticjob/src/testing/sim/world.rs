@@ -1,7 +1,7 @@
 //! The world around the engines: server, connections, time, operators.
 
-use std::collections::{BTreeMap, BinaryHeap};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,19 +27,47 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
     /// A request reaches the server.
-    Arrive { host: usize, life: u64, connection: u64, id: u64 },
+    Arrive {
+        host: usize,
+        life: u64,
+        connection: u64,
+        id: u64,
+    },
     /// A message is there for a host, or its engine wants to be asked.
-    Wake { host: usize, life: u64 },
+    Wake {
+        host: usize,
+        life: u64,
+    },
     /// A run of an item ends by itself.
-    ItemEnds { host: usize, life: u64, item: ShardingItem, serial: u64 },
+    ItemEnds {
+        host: usize,
+        life: u64,
+        item: ShardingItem,
+        serial: u64,
+    },
     /// The client of a host has noticed that its connection is gone.
-    NoticeCut { host: usize, life: u64 },
+    NoticeCut {
+        host: usize,
+        life: u64,
+    },
     /// A connection may be made again.
-    Reconnect { host: usize, life: u64 },
+    Reconnect {
+        host: usize,
+        life: u64,
+    },
     /// A client stops waiting for an answer.
-    AnswerTimeout { host: usize, life: u64, id: u64 },
-    Thaw { host: usize, life: u64 },
-    Restart { host: usize },
+    AnswerTimeout {
+        host: usize,
+        life: u64,
+        id: u64,
+    },
+    Thaw {
+        host: usize,
+        life: u64,
+    },
+    Restart {
+        host: usize,
+    },
     /// The server looks for sessions that ended.
     Expire,
     Inject,
@@ -85,7 +113,12 @@ impl World {
         let mut tree = Tree::new(1_000);
         tree.open_session(OPERATOR, Duration::from_secs(1_000_000));
         let hosts = (0..hosts)
-            .map(|n| Host { ip: format!("10.0.0.{}", n + 1), pid: 100, process: None, clock_offset: rng.below(40) as i64 })
+            .map(|n| Host {
+                ip: format!("10.0.0.{}", n + 1),
+                pid: 100,
+                process: None,
+                clock_offset: rng.below(40) as i64,
+            })
             .collect();
         let mut world = Self {
             now: 0,
@@ -364,9 +397,9 @@ impl World {
             return;
         }
         // Answers and events that were under way are lost with the connection; the engine's own events are not.
-        process.incoming.retain(|(_, incoming)| {
-            matches!(incoming, Incoming::Event(event) if !matches!(event, Event::Watch(_)))
-        });
+        process
+            .incoming
+            .retain(|(_, incoming)| matches!(incoming, Incoming::Event(event) if !matches!(event, Event::Watch(_))));
         let life = process.life;
         self.at(notice, Happening::NoticeCut { host, life });
         self.at(back, Happening::Reconnect { host, life });
@@ -505,7 +538,11 @@ impl World {
     fn give_up_waiting(&mut self, host: usize, life: u64, id: u64) -> Result<(), String> {
         let Some(process) = self.live(host, life) else { return Ok(()) };
         let Some(index) = process.outstanding.iter().position(|sent| sent.id == id) else { return Ok(()) };
-        if process.incoming.iter().any(|(_, incoming)| matches!(incoming, Incoming::Answer { id: other, .. } if *other == id)) {
+        if process
+            .incoming
+            .iter()
+            .any(|(_, incoming)| matches!(incoming, Incoming::Answer { id: other, .. } if *other == id))
+        {
             return Ok(());
         }
         let sent = process.outstanding.remove(index);
@@ -531,7 +568,8 @@ impl World {
         let event = match sent.request {
             Request::Probe => Event::Tick,
             Request::List { generation, path } => {
-                let children = self.tree.children(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                let children =
+                    self.tree.children(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
                 Event::Listed { generation, path, children: Ok(children) }
             }
             Request::Read { generation, path } => {
@@ -564,7 +602,11 @@ impl World {
             Ok((committed, events)) => {
                 self.log(|_| {
                     let ops: Vec<String> = transaction.ops().iter().map(describe).collect();
-                    format!("commit by {}: {}", host.map_or("operator".into(), |host| format!("host {host}")), ops.join(", "))
+                    format!(
+                        "commit by {}: {}",
+                        host.map_or("operator".into(), |host| format!("host {host}")),
+                        ops.join(", ")
+                    )
                 });
                 self.publish(&events);
                 self.observe(Observation::Committed { session, host, transaction, leader })?;
@@ -671,7 +713,8 @@ impl World {
                 }
                 Action::Stopped => {
                     self.log(|_| format!("host {host} has left"));
-                    let connected = self.hosts[host].process.as_ref().is_some_and(|process| process.connection.is_some());
+                    let connected =
+                        self.hosts[host].process.as_ref().is_some_and(|process| process.connection.is_some());
                     let session = self.hosts[host].process.take().and_then(|process| process.session);
                     if connected {
                         self.observe(Observation::Left { host, session })?;
@@ -689,10 +732,8 @@ impl World {
             let duration = self.rng.between(1, self.longest_run);
             let fire = start.fire;
             let Some(process) = self.live(host, life) else { return Ok(()) };
-            let before = process.executions.insert(
-                *item,
-                Execution { serial, fire, token: *token, blocking, cancelled: false },
-            );
+            let before =
+                process.executions.insert(*item, Execution { serial, fire, token: *token, blocking, cancelled: false });
             if before.is_some() {
                 return Err(format!("host {host} starts item {item}, which it is executing already"));
             }
@@ -792,7 +833,9 @@ impl World {
 
     fn operate(&mut self, transaction: &Transaction) {
         if let Ok((_, events)) = self.tree.commit(OPERATOR, transaction, EPOCH + self.now as i64) {
-            self.log(|_| format!("operator: {}", transaction.ops().iter().map(describe).collect::<Vec<_>>().join(", ")));
+            self.log(|_| {
+                format!("operator: {}", transaction.ops().iter().map(describe).collect::<Vec<_>>().join(", "))
+            });
             self.publish(&events);
         }
     }

@@ -1,0 +1,88 @@
+//! Settings whose features are not there yet: refused by name, never ignored.
+
+use std::fmt;
+
+use super::job::JobConfiguration;
+
+/// A setting with a value that nothing acts on yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsupportedSetting {
+    /// The setting in kebab-case.
+    pub setting: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What is possible.
+    pub possible: &'static str,
+}
+
+impl fmt::Display for UnsupportedSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: '{}' is not supported by this version yet; possible: {}",
+            self.setting, self.value, self.possible
+        )
+    }
+}
+
+/// What a configuration asks for that this version cannot do.
+pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> {
+    let mut refused = Vec::new();
+    let mut refuse = |setting, value: String, possible| refused.push(UnsupportedSetting { setting, value, possible });
+    if configuration.failover {
+        refuse("failover", "true".into(), "false");
+    }
+    if configuration.static_sharding {
+        refuse("static-sharding", "true".into(), "false");
+    }
+    if configuration.max_time_diff_seconds >= 0 {
+        refuse("max-time-diff-seconds", configuration.max_time_diff_seconds.to_string(), "-1");
+    }
+    if configuration.reconcile_interval_minutes != 10 {
+        refuse("reconcile-interval-minutes", configuration.reconcile_interval_minutes.to_string(), "10");
+    }
+    if let Some(pool) = configuration.thread_pool.as_deref().filter(|pool| *pool != "CPU") {
+        refuse("job-executor-thread-pool-size-provider-type", pool.into(), "CPU");
+    }
+    if let Some(handler) = configuration.error_handler.as_deref().filter(|handler| *handler != "LOG") {
+        refuse("job-error-handler-type", handler.into(), "LOG");
+    }
+    if !configuration.listeners.is_empty() {
+        refuse("job-listener-types", configuration.listeners.join(","), "none");
+    }
+    if let Some(kind) = &configuration.job_type {
+        refuse("elastic-job-type", kind.to_string(), "none: a job is a function");
+    }
+    refused
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nothing_acts_on_is_refused_by_name() {
+        let builder = || JobConfiguration::builder("job", 1);
+        let cases = [
+            ("failover", builder().failover(true)),
+            ("static-sharding", builder().static_sharding(true)),
+            ("max-time-diff-seconds", builder().max_time_diff_seconds(0)),
+            ("reconcile-interval-minutes", builder().reconcile_interval_minutes(0)),
+            ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
+            ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
+            ("job-listener-types", builder().job_listener_type("a")),
+            ("elastic-job-type", builder().elastic_job_type("SCRIPT")),
+        ];
+        for (setting, builder) in cases {
+            let refused = unsupported(&builder.build().unwrap());
+            assert_eq!(refused.iter().map(|refused| refused.setting).collect::<Vec<_>>(), [setting]);
+        }
+        let plain = builder()
+            .misfire(false)
+            .job_error_handler_type("LOG")
+            .job_executor_thread_pool_size_provider_type("CPU")
+            .label("l")
+            .build();
+        assert!(unsupported(&plain.unwrap()).is_empty());
+    }
+}

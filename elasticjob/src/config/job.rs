@@ -1,0 +1,401 @@
+//! The configuration of a job, valid by construction.
+
+use std::collections::BTreeMap;
+
+use super::items::ItemParameters;
+use super::settings::JobSettings;
+use crate::engine::strategy;
+use crate::ident::{InvalidIdent, JobName, ShardingItem};
+use crate::schedule::Schedule;
+
+/// The default sharding strategy.
+pub(super) const DEFAULT_STRATEGY: &str = "AVG_ALLOCATION";
+
+/// What a transaction may weigh: ZooKeeper takes about 1 MiB, and closes the connection on more.
+const TRANSACTION_LIMIT: usize = 900_000;
+/// What an item weighs at most in the transaction that shards a job or begins a fire, beside the names: paths, owner and
+/// record.
+const ITEM_WEIGHT: usize = 520;
+
+/// A setting with a value that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{setting}: {reason}")]
+pub struct Invalid {
+    /// The setting in kebab-case.
+    pub setting: &'static str,
+    /// What is wrong with its value, and what would be right.
+    pub reason: String,
+}
+
+/// A configuration that cannot be used, with everything that is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The name cannot be used.
+    #[error(transparent)]
+    Name(#[from] InvalidIdent),
+    /// Settings cannot be used.
+    #[error("the configuration of job '{job}' is not valid: {}", list(.problems))]
+    Settings {
+        /// The job.
+        job: JobName,
+        /// All problems.
+        problems: Vec<Invalid>,
+    },
+}
+
+fn list(problems: &[Invalid]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// The configuration of a job. Every value was checked when it was made.
+///
+/// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-time-diff-seconds` -1 (no check),
+/// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
+/// empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobConfiguration {
+    pub(super) name: JobName,
+    pub(super) schedule: Option<Schedule>,
+    pub(super) time_zone: Option<Box<str>>,
+    pub(super) total: u32,
+    pub(super) items: ItemParameters,
+    pub(super) parameter: Box<str>,
+    pub(super) monitor_execution: bool,
+    pub(super) failover: bool,
+    pub(super) misfire: bool,
+    pub(super) max_time_diff_seconds: i32,
+    pub(super) reconcile_interval_minutes: i32,
+    pub(super) strategy: Option<Box<str>>,
+    pub(super) thread_pool: Option<Box<str>>,
+    pub(super) error_handler: Option<Box<str>>,
+    pub(super) listeners: Vec<Box<str>>,
+    pub(super) description: Box<str>,
+    pub(super) props: BTreeMap<Box<str>, Box<str>>,
+    pub(super) disabled: bool,
+    pub(super) overwrite: bool,
+    pub(super) label: Option<Box<str>>,
+    pub(super) static_sharding: bool,
+    pub(super) class_name: Option<Box<str>>,
+    pub(super) job_type: Option<Box<str>>,
+    /// The block `jobExtraConfigurations` of the registry, carried through unchanged.
+    pub(super) extra: Option<Box<str>>,
+}
+
+/// Where settings come from decides how strictly they are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Somebody wrote them for this program.
+    Program,
+    /// The registry has them, perhaps from a Java instance.
+    Registry,
+}
+
+impl JobConfiguration {
+    /// Starts the configuration of a job with so many items.
+    pub fn builder(name: impl Into<String>, sharding_total_count: u32) -> JobConfigurationBuilder {
+        let settings = JobSettings { sharding_total_count: Some(sharding_total_count), ..JobSettings::default() };
+        JobConfigurationBuilder { name: name.into(), settings }
+    }
+
+    /// Checks settings.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub fn from_settings(name: JobName, settings: &JobSettings) -> Result<Self, Vec<Invalid>> {
+        Self::check(name, settings, Origin::Program)
+    }
+
+    pub(super) fn check(name: JobName, settings: &JobSettings, origin: Origin) -> Result<Self, Vec<Invalid>> {
+        let mut problems = Vec::new();
+        let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid { setting, reason });
+        let total = settings.sharding_total_count.unwrap_or(0);
+        match settings.sharding_total_count {
+            None => wrong("sharding-total-count", "it is missing: set how many items a fire is split into".into()),
+            Some(0) => wrong("sharding-total-count", "0 is not possible: a fire has at least 1 item".into()),
+            Some(total) => {
+                let limit = largest_total(&name);
+                if total > limit {
+                    let reason = format!(
+                        "{total} items do not fit into one registry transaction ({TRANSACTION_LIMIT} bytes): at most \
+                         {limit} are possible for this job"
+                    );
+                    wrong("sharding-total-count", reason);
+                }
+            }
+        }
+        let text = settings.sharding_item_parameters.as_deref().unwrap_or_default();
+        let items = match origin {
+            Origin::Program if total > 0 => ItemParameters::parse(text, total),
+            _ => ItemParameters::parse_leniently(text),
+        };
+        let items = items.unwrap_or_else(|error| {
+            wrong("sharding-item-parameters", error.to_string());
+            ItemParameters::default()
+        });
+        let schedule = match settings.cron.as_deref().filter(|cron| !cron.trim().is_empty()) {
+            None => None,
+            Some(cron) => match Schedule::parse(cron, settings.time_zone.as_deref()) {
+                Ok(schedule) => {
+                    if schedule.cron().never_fires(FIRST_YEAR) {
+                        wrong("cron", format!("'{cron}' never fires"));
+                    }
+                    Some(schedule)
+                }
+                Err(error) => {
+                    wrong(error.setting(), error.to_string());
+                    None
+                }
+            },
+        };
+        let failover = settings.failover.unwrap_or(false);
+        let monitor_execution = settings.monitor_execution.unwrap_or(true);
+        if failover && !monitor_execution && origin == Origin::Program {
+            wrong("failover", "it needs monitor-execution: only marks of running items tell what a crash left".into());
+        }
+        let strategy = settings.job_sharding_strategy_type.as_deref().filter(|name| !name.is_empty());
+        if let Some(unknown) = strategy.filter(|name| strategy::by_type(name).is_none()) {
+            let known = strategy::TYPES.join(", ");
+            wrong("job-sharding-strategy-type", format!("there is no strategy '{unknown}'; there are {known}"));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let text = |value: &Option<String>| value.as_deref().filter(|text| !text.is_empty()).map(Box::from);
+        let or_empty = |value: &Option<String>| value.as_deref().unwrap_or_default().into();
+        Ok(Self {
+            name,
+            schedule,
+            time_zone: text(&settings.time_zone),
+            total,
+            items,
+            parameter: or_empty(&settings.job_parameter),
+            monitor_execution,
+            failover,
+            misfire: settings.misfire.unwrap_or(true),
+            max_time_diff_seconds: settings.max_time_diff_seconds.unwrap_or(-1),
+            reconcile_interval_minutes: settings.reconcile_interval_minutes.unwrap_or(10),
+            strategy: strategy.map(Box::from),
+            thread_pool: text(&settings.job_executor_thread_pool_size_provider_type),
+            error_handler: text(&settings.job_error_handler_type),
+            listeners: settings.job_listener_types.iter().flatten().map(|name| name.as_str().into()).collect(),
+            description: or_empty(&settings.description),
+            props: settings
+                .props
+                .iter()
+                .flatten()
+                .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
+                .collect(),
+            disabled: settings.disabled.unwrap_or(false),
+            overwrite: settings.overwrite.unwrap_or(false),
+            label: text(&settings.label),
+            static_sharding: settings.static_sharding.unwrap_or(false),
+            class_name: text(&settings.elastic_job_class),
+            job_type: text(&settings.elastic_job_type),
+            extra: None,
+        })
+    }
+
+    /// Name of the job.
+    pub fn job_name(&self) -> &JobName {
+        &self.name
+    }
+
+    /// When it fires; `None` for a one-off job.
+    pub fn schedule(&self) -> Option<&Schedule> {
+        self.schedule.as_ref()
+    }
+
+    /// How many items a fire is split into, at least 1.
+    pub fn sharding_total_count(&self) -> u32 {
+        self.total
+    }
+
+    /// The parameter of an item.
+    pub fn sharding_parameter(&self, item: ShardingItem) -> Option<&str> {
+        self.items.get(item)
+    }
+
+    /// The parameter of the whole job, empty when there is none.
+    pub fn job_parameter(&self) -> &str {
+        &self.parameter
+    }
+
+    /// Whether the registry knows which items run.
+    pub fn monitor_execution(&self) -> bool {
+        self.monitor_execution
+    }
+
+    /// Type name of the sharding strategy.
+    pub fn sharding_strategy_type(&self) -> &str {
+        self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)
+    }
+
+    /// Whether the server starts disabled.
+    pub fn disabled(&self) -> bool {
+        self.disabled
+    }
+
+    /// Whether this configuration replaces that of the registry at each start.
+    pub fn overwrite(&self) -> bool {
+        self.overwrite
+    }
+
+    /// What the root node names: class or type. `None` leaves it blank.
+    pub fn class_name(&self) -> Option<&str> {
+        self.class_name.as_deref().or(self.job_type.as_deref())
+    }
+
+    /// This configuration with what the other one carries without understanding it.
+    #[must_use]
+    pub fn with_extra_of(&self, other: &Self) -> Self {
+        Self { extra: other.extra.clone(), ..self.clone() }
+    }
+
+    /// The settings in which this configuration differs from that of the registry, as `setting: 'this' here, 'that' in
+    /// the registry`. What never takes part is left out: `overwrite`, which is about the two, and what is only carried.
+    pub fn differences(&self, registry: &Self) -> Vec<String> {
+        let (here, there) = (self.texts(), registry.texts());
+        here.into_iter()
+            .zip(there)
+            .filter(|((_, here), (_, there))| here != there)
+            .map(|((setting, here), (_, there))| format!("{setting}: '{here}' here, '{there}' in the registry"))
+            .collect()
+    }
+
+    fn texts(&self) -> [(&'static str, String); 19] {
+        let or_none = |value: &Option<Box<str>>| value.as_deref().unwrap_or_default().to_owned();
+        let cron = self.schedule.as_ref().map(|schedule| schedule.cron().to_string()).unwrap_or_default();
+        let props: Vec<String> = self.props.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        [
+            ("cron", cron),
+            ("time-zone", or_none(&self.time_zone)),
+            ("sharding-total-count", self.total.to_string()),
+            ("sharding-item-parameters", self.items.to_string()),
+            ("job-parameter", self.parameter.to_string()),
+            ("monitor-execution", self.monitor_execution.to_string()),
+            ("failover", self.failover.to_string()),
+            ("misfire", self.misfire.to_string()),
+            ("max-time-diff-seconds", self.max_time_diff_seconds.to_string()),
+            ("reconcile-interval-minutes", self.reconcile_interval_minutes.to_string()),
+            ("job-sharding-strategy-type", self.sharding_strategy_type().to_owned()),
+            ("job-executor-thread-pool-size-provider-type", or_none(&self.thread_pool)),
+            ("job-error-handler-type", or_none(&self.error_handler)),
+            ("job-listener-types", self.listeners.join(",")),
+            ("description", self.description.to_string()),
+            ("props", props.join(",")),
+            ("disabled", self.disabled.to_string()),
+            ("label", or_none(&self.label)),
+            ("static-sharding", self.static_sharding.to_string()),
+        ]
+    }
+}
+
+/// A schedule that has not fired since then never will, as far as anybody cares. Judged from a fixed year, so that the
+/// same program is not accepted in one year and refused in the next.
+const FIRST_YEAR: i32 = 1970;
+
+/// How many items of a job fit into one transaction.
+fn largest_total(name: &JobName) -> u32 {
+    let item = ITEM_WEIGHT + 3 * name.as_str().len();
+    u32::try_from(TRANSACTION_LIMIT / item).unwrap_or(u32::MAX)
+}
+
+/// Builds a [`JobConfiguration`] setting by setting. What is not set has its default.
+#[derive(Debug, Clone)]
+pub struct JobConfigurationBuilder {
+    name: String,
+    settings: JobSettings,
+}
+
+macro_rules! setters {
+    ($($(#[$doc:meta])* $setter:ident: $kind:ident,)*) => {
+        $( setters!(@ $(#[$doc])* $setter $kind); )*
+    };
+    (@ $(#[$doc:meta])* $setter:ident text) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $setter(mut self, value: impl Into<String>) -> Self {
+            self.settings.$setter = Some(value.into());
+            self
+        }
+    };
+    (@ $(#[$doc:meta])* $setter:ident $kind:ident) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $setter(mut self, value: $kind) -> Self {
+            self.settings.$setter = Some(value);
+            self
+        }
+    };
+}
+
+impl JobConfigurationBuilder {
+    setters! {
+        /// When it fires, in the Quartz dialect: seconds, minutes, hours, day of month, month, day of week, year.
+        cron: text,
+        /// Zone of the schedule, an IANA name or `GMT+8:00`; default: that of the process. Java peers know only `GMT...`.
+        time_zone: text,
+        /// Parameters of the items: `0=Beijing,1=Shanghai`.
+        sharding_item_parameters: text,
+        /// Parameter of the whole job.
+        job_parameter: text,
+        /// Whether the registry knows which items run; default true. Costs two requests a fire, and gives one live owner
+        /// an item and a fencing token.
+        monitor_execution: bool,
+        /// Whether items of a crashed run are taken over at once; default false.
+        failover: bool,
+        /// Whether a fire missed because of an overrunning one is made up for; default true.
+        misfire: bool,
+        /// How far the clock may be off, in seconds; default -1: not checked.
+        max_time_diff_seconds: i32,
+        /// How often the leader looks for wrong assignments, in minutes; default 10, below 1: never.
+        reconcile_interval_minutes: i32,
+        /// Type name of the sharding strategy; default `AVG_ALLOCATION`.
+        job_sharding_strategy_type: text,
+        /// Type name of the pool that runs items; default `CPU`.
+        job_executor_thread_pool_size_provider_type: text,
+        /// Type name of the error handler; default `LOG`.
+        job_error_handler_type: text,
+        /// A text for people.
+        description: text,
+        /// Whether the server starts disabled; default false, which keeps what an operator set.
+        disabled: bool,
+        /// Whether this configuration replaces that of the registry at each start; default false.
+        overwrite: bool,
+        /// Stored, never used.
+        label: text,
+        /// Whether the assignment stays when instances come and go; default false.
+        static_sharding: bool,
+        /// What the root node names. Set it to the Java class where Java instances of the same job run.
+        elastic_job_class: text,
+        /// The kind of a job that needs no function.
+        elastic_job_type: text,
+    }
+
+    /// Adds a listener by type name.
+    #[must_use]
+    pub fn job_listener_type(mut self, name: impl Into<String>) -> Self {
+        self.settings.job_listener_types.get_or_insert_default().push(name.into());
+        self
+    }
+
+    /// Sets a property.
+    #[must_use]
+    pub fn prop(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.props.get_or_insert_default().insert(key.into(), value.into());
+        self
+    }
+
+    /// Checks everything.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with all that is wrong.
+    pub fn build(self) -> Result<JobConfiguration, ConfigError> {
+        let name = JobName::new(self.name)?;
+        JobConfiguration::from_settings(name.clone(), &self.settings)
+            .map_err(|problems| ConfigError::Settings { job: name, problems })
+    }
+}
+
+#[cfg(test)]
+mod tests;

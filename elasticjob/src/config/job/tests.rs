@@ -1,0 +1,64 @@
+use super::*;
+
+fn problems(builder: JobConfigurationBuilder) -> Vec<String> {
+    match builder.build() {
+        Err(ConfigError::Settings { problems, .. }) => problems.iter().map(ToString::to_string).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_not_set_has_the_documented_default() {
+    let job = JobConfiguration::builder("job", 1).build().unwrap();
+    assert!(job.monitor_execution && job.misfire && !job.failover && !job.disabled && !job.overwrite);
+    assert_eq!((job.max_time_diff_seconds, job.reconcile_interval_minutes), (-1, 10));
+    assert_eq!(job.sharding_strategy_type(), "AVG_ALLOCATION");
+    assert!(job.schedule().is_none() && job.class_name().is_none());
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once() {
+    let wrong = problems(
+        JobConfiguration::builder("job", 2)
+            .cron("61 * * * * ?")
+            .sharding_item_parameters("2=x")
+            .job_sharding_strategy_type("RANDOM")
+            .failover(true)
+            .monitor_execution(false),
+    );
+    assert_eq!(wrong.len(), 4, "{wrong:?}");
+    for (part, problem) in [
+        "sharding-item-parameters: there is no item 2",
+        "cron: ",
+        "failover: it needs",
+        "there is no strategy 'RANDOM'; there are AVG_ALLOCATION",
+    ]
+    .iter()
+    .zip(&wrong)
+    {
+        assert!(problem.contains(part), "{problem}");
+    }
+}
+
+#[test]
+fn a_job_needs_an_item_a_name_and_a_schedule_that_fires() {
+    assert!(problems(JobConfiguration::builder("job", 0))[0].contains("at least 1 item"));
+    assert!(problems(JobConfiguration::builder("job", 1).cron("0 0 0 30 2 ?"))[0].contains("never fires"));
+    assert!(matches!(JobConfiguration::builder("a/b", 1).build(), Err(ConfigError::Name(_))));
+    let zone = problems(JobConfiguration::builder("job", 1).cron("0 0 0 1 * ?").time_zone("Asia/Shanghia"));
+    assert!(zone[0].starts_with("time-zone: "), "{zone:?}");
+}
+
+#[test]
+fn more_items_than_a_transaction_holds_are_refused() {
+    assert!(JobConfiguration::builder("job", 1_000).build().is_ok());
+    let wrong = problems(JobConfiguration::builder("job", 100_000));
+    assert!(wrong[0].contains("at most 1701 are possible"), "{wrong:?}");
+}
+
+#[test]
+fn differences_name_both_values() {
+    let here = JobConfiguration::builder("job", 3).cron("0/5 * * * * ?").overwrite(true).build().unwrap();
+    let there = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").build().unwrap();
+    assert_eq!(here.differences(&there), ["sharding-total-count: '3' here, '2' in the registry"]);
+}

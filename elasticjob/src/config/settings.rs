@@ -1,0 +1,130 @@
+//! The settings of a job as somebody gives them: each may be missing, none is checked yet.
+
+use std::collections::BTreeMap;
+
+/// Settings of a job as the attribute or a file gives them.
+///
+/// What is missing falls back to the next weaker source, and at last to the default that
+/// [`JobConfiguration`](super::JobConfiguration) documents.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobSettings {
+    /// When it fires, in the Quartz dialect. A job without it is a one-off job.
+    pub cron: Option<String>,
+    /// Zone of the schedule: an IANA name, or `GMT+8:00`.
+    pub time_zone: Option<String>,
+    /// How many items a fire is split into.
+    pub sharding_total_count: Option<u32>,
+    /// Parameters of the items: `0=Beijing,1=Shanghai`.
+    pub sharding_item_parameters: Option<String>,
+    /// Parameter of the whole job.
+    pub job_parameter: Option<String>,
+    /// Whether the registry knows which items run.
+    pub monitor_execution: Option<bool>,
+    /// Whether items of a crashed run are taken over at once.
+    pub failover: Option<bool>,
+    /// Whether a fire missed because of an overrunning one is made up for.
+    pub misfire: Option<bool>,
+    /// How far the clock may be off, in seconds; negative: not checked.
+    pub max_time_diff_seconds: Option<i32>,
+    /// How often the leader looks for wrong assignments, in minutes; below 1: never.
+    pub reconcile_interval_minutes: Option<i32>,
+    /// Type name of the sharding strategy.
+    pub job_sharding_strategy_type: Option<String>,
+    /// Type name of the pool that runs items.
+    pub job_executor_thread_pool_size_provider_type: Option<String>,
+    /// Type name of the error handler.
+    pub job_error_handler_type: Option<String>,
+    /// Type names of listeners.
+    pub job_listener_types: Option<Vec<String>>,
+    /// A text for people.
+    pub description: Option<String>,
+    /// Further properties, of handlers and job kinds.
+    pub props: Option<BTreeMap<String, String>>,
+    /// Whether the server starts disabled.
+    pub disabled: Option<bool>,
+    /// Whether these settings replace those in the registry at each start.
+    pub overwrite: Option<bool>,
+    /// Stored, never used.
+    pub label: Option<String>,
+    /// Whether the assignment stays when instances come and go.
+    pub static_sharding: Option<bool>,
+    /// The function of the job, and what the root node names.
+    pub elastic_job_class: Option<String>,
+    /// The kind of a job that needs no function.
+    pub elastic_job_type: Option<String>,
+    /// Name of the handle.
+    pub job_bootstrap_bean_name: Option<String>,
+    /// Name of the registry center, where there are several.
+    pub registry_center: Option<String>,
+}
+
+impl JobSettings {
+    /// These settings, and where they are missing, those of `base`. Properties are joined key by key.
+    #[must_use]
+    pub fn over(self, base: Self) -> Self {
+        macro_rules! first {
+            ($($field:ident),* $(,)?) => {
+                Self {
+                    props: match (base.props, self.props) {
+                        (Some(mut base), Some(props)) => {
+                            base.extend(props);
+                            Some(base)
+                        }
+                        (base, props) => props.or(base),
+                    },
+                    $($field: self.$field.or(base.$field)),*
+                }
+            };
+        }
+        first!(
+            cron,
+            time_zone,
+            sharding_total_count,
+            sharding_item_parameters,
+            job_parameter,
+            monitor_execution,
+            failover,
+            misfire,
+            max_time_diff_seconds,
+            reconcile_interval_minutes,
+            job_sharding_strategy_type,
+            job_executor_thread_pool_size_provider_type,
+            job_error_handler_type,
+            job_listener_types,
+            description,
+            disabled,
+            overwrite,
+            label,
+            static_sharding,
+            elastic_job_class,
+            elastic_job_type,
+            job_bootstrap_bean_name,
+            registry_center,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn props(pairs: &[(&str, &str)]) -> Option<BTreeMap<String, String>> {
+        Some(pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
+    }
+
+    #[test]
+    fn the_stronger_source_wins_field_by_field() {
+        let base = JobSettings {
+            cron: Some("0/5 * * * * ?".into()),
+            failover: Some(true),
+            props: props(&[("a", "1"), ("b", "2")]),
+            ..JobSettings::default()
+        };
+        let stronger =
+            JobSettings { failover: Some(false), props: props(&[("b", "3"), ("c", "4")]), ..JobSettings::default() };
+        let both = stronger.over(base);
+        assert_eq!(both.cron.as_deref(), Some("0/5 * * * * ?"));
+        assert_eq!(both.failover, Some(false));
+        assert_eq!(both.props, props(&[("a", "1"), ("b", "3"), ("c", "4")]));
+    }
+}
