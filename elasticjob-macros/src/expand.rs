@@ -37,7 +37,6 @@ pub fn expand(library: Path, args: TokenStream, item: TokenStream) -> TokenStrea
 }
 
 fn register(library: &Path, args: &JobArgs, item: &JobItem, arguments: &[Argument]) -> TokenStream {
-    let cfgs = item.cfgs();
     // A call of a deprecated function would warn where the user cannot help it.
     let allow = item.is_deprecated().then(|| quote!(#[allow(deprecated)]));
     let function = item.sig.ident.unraw();
@@ -45,10 +44,10 @@ fn register(library: &Path, args: &JobArgs, item: &JobItem, arguments: &[Argumen
     let name = args.name.as_ref().unwrap_or(&function);
     let settings = settings(library, args);
     let bind = bind(library, item, arguments);
+    // No `cfg` is repeated: the compiler judges those of the function, wherever they stand, before it comes here.
     // The unnamed constant keeps the name of the static out of the user's module. Closures, not functions, and the
     // span of the macro: names of local variables are then hygienic and cannot hide the user's function.
     quote_spanned! {Span::mixed_site()=>
-        #(#cfgs)*
         #allow
         const _: () = {
             #[#library::__private::linkme::distributed_slice(#library::spi::JOBS)]

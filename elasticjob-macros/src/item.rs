@@ -50,11 +50,6 @@ impl ToTokens for JobItem {
 }
 
 impl JobItem {
-    /// The `cfg` attributes of the function: what refers to it has to be there exactly where it is.
-    pub fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
-        self.attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
-    }
-
     /// Whether a call of the function gives a warning.
     pub fn is_deprecated(&self) -> bool {
         self.attrs.iter().any(|attr| attr.path().is_ident("deprecated"))

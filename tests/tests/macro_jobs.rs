@@ -2,22 +2,19 @@
 
 use std::sync::{Arc, Mutex};
 
+use chrono::DateTime;
 use elasticjob::api::{Beans, Inject, ItemRun, JobDescriptor, JobResult, ShardingContext};
 use elasticjob::config::JobConfiguration;
 use elasticjob::elastic_job;
-use elasticjob::ident::{InstanceId, JobName, TaskId};
+use elasticjob::ident::{InstanceId, TaskId};
+use elasticjob::runtime::{OneOffJob, ScheduleJob};
 use elasticjob::spi::JOBS;
 
 type Log = Mutex<Vec<String>>;
 
-#[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 2, params = "0=Beijing,1=Shanghai")]
-async fn log_parameter(
-    context: ShardingContext,
-    log: Inject<Log>,
-    #[bean("greeting")] greeting: Inject<String>,
-) -> JobResult {
-    let parameter = context.sharding_parameter().ok_or("no parameter")?;
-    log.lock().map_err(|_| "poisoned")?.push(format!("{} {parameter}", *greeting));
+#[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 2)]
+async fn greet(context: ShardingContext, log: Inject<Log>, #[bean("greeting")] greeting: Inject<String>) -> JobResult {
+    log.lock().map_err(|_| "poisoned")?.push(format!("{} {}", *greeting, context.sharding_item()));
     Ok(())
 }
 
@@ -30,22 +27,43 @@ mod nested {
     }
 }
 
+#[elastic_job]
+async fn reindex(#[bean("reindexJobBean")] _job: OneOffJob, _log: Inject<Log>, _unnamed: ScheduleJob) {}
+
 mod starter {
     #[elasticjob_starter::elastic_job]
     async fn from_the_starter() {}
 }
 
 #[elastic_job]
-#[cfg(any())]
+#[cfg(not(test))]
 async fn left_out(nothing: NoSuchType) {}
 
 #[elastic_job]
-#[cfg(all())]
+#[cfg_attr(test, cfg(not(test)))]
+async fn left_out_on_condition(nothing: NoSuchType) {}
+
+#[elastic_job]
+#[cfg(test)]
 async fn kept() {}
 
 fn job(name: &str) -> &'static JobDescriptor {
     let names: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
     JOBS.iter().find(|job| job.name == name).unwrap_or_else(|| panic!("{name} is not among {names:?}"))
+}
+
+fn context(job: &str, item: u32) -> ShardingContext {
+    let configuration = JobConfiguration::builder(job, 2).build().expect("name and count are valid");
+    let instance = InstanceId::of_process("192.0.2.2", 1);
+    ShardingContext::new(ItemRun {
+        task_id: TaskId::new(configuration.job_name(), [item], &instance),
+        configuration: Arc::new(configuration),
+        instance,
+        item,
+        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
+        fencing_token: None,
+        cancellation: Default::default(),
+    })
 }
 
 #[test]
@@ -55,7 +73,7 @@ fn jobs_of_modules_and_function_bodies_are_registered_and_no_others() {
 
     let mut names: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
     names.sort_unstable();
-    assert_eq!(names, ["from_the_starter", "in_a_body", "kept", "log_parameter", "renamed job"]);
+    assert_eq!(names, ["from_the_starter", "greet", "in_a_body", "kept", "reindex", "renamed job"]);
 }
 
 #[test]
@@ -74,17 +92,28 @@ async fn a_bound_handler_runs_the_function_with_what_was_provided() {
     let mut beans = Beans::default();
     beans.provide(Log::default());
     beans.provide_named("greeting", "hello".to_owned());
-    let job = job("log_parameter");
+    let job = job("greet");
     let handler = (job.bind)(&beans).expect("everything is provided");
-    handler(context(job, 1)).await.expect("item 1 has a parameter");
-    handler(context(job, 0)).await.expect("item 0 has a parameter");
+    handler(context(job.name, 1)).await.expect("nothing fails");
+    handler(context(job.name, 0)).await.expect("nothing fails");
     let log = beans.get::<Log>().expect("it was provided");
-    assert_eq!(*log.lock().expect("nobody panicked"), ["hello Shanghai", "hello Beijing"]);
+    assert_eq!(*log.lock().expect("nobody panicked"), ["hello 1", "hello 0"]);
 }
 
 #[test]
 fn all_that_is_missing_is_told_together() {
-    let Err(missing) = (job("log_parameter").bind)(&Beans::default()) else { panic!("nothing was provided") };
+    let Err(missing) = (job("greet").bind)(&Beans::default()) else { panic!("nothing was provided") };
     let missing: Vec<&str> = missing.iter().map(|bean| bean.argument).collect();
     assert_eq!(missing, ["log", "greeting"]);
+}
+
+#[test]
+fn a_handle_that_no_job_has_is_told_with_its_bean_name() {
+    let mut beans = Beans::default();
+    beans.provide(Log::default());
+    let Err(missing) = (job("reindex").bind)(&beans) else { panic!("there are no handles") };
+    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    assert_eq!(missing.len(), 2, "{missing:#?}");
+    assert!(missing[0].contains("_job") && missing[0].contains("\"reindexJobBean\""), "{}", missing[0]);
+    assert!(missing[1].contains("_unnamed") && missing[1].contains("#[bean("), "{}", missing[1]);
 }

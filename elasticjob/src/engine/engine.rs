@@ -70,6 +70,8 @@ pub struct JobEngine {
     seen: Option<Now>,
     retry: Retry,
     attempts: u64,
+    /// Said once, however often registering has to be tried.
+    told_differences: Vec<String>,
     wishes: RefCell<BTreeSet<JobPath>>,
     actions: VecDeque<Action>,
 }
@@ -184,6 +186,7 @@ impl JobEngine {
             seen: None,
             retry: Retry::default(),
             attempts: 0,
+            told_differences: Vec::new(),
             wishes: RefCell::new(BTreeSet::new()),
             actions: VecDeque::new(),
         }
@@ -493,7 +496,8 @@ impl JobEngine {
         overwritten: bool,
     ) {
         let differences = local.differences(registry);
-        if !differences.is_empty() {
+        if !differences.is_empty() && differences != self.told_differences {
+            self.told_differences.clone_from(&differences);
             self.tell(Notice::ConfigurationDiffers { differences, overwritten });
         }
     }

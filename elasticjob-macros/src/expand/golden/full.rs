@@ -2,7 +2,6 @@
 #[cfg(unix)]
 #[allow(unused)]
 pub async fn sync(context: ShardingContext, mut pool: Inject<Pool>) -> JobResult { Ok(()) }
-#[cfg(unix)]
 const _: () = {
     #[::elasticjob::__private::linkme::distributed_slice(::elasticjob::spi::JOBS)]
     #[linkme(crate = ::elasticjob::__private::linkme)]

@@ -21,8 +21,10 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
     if engine.is_registered() || matches!(engine.phase, Phase::Leaving { .. }) {
         return Step::Pass;
     }
-    if !choose_id(engine, session) {
-        return Step::Stop;
+    match choose_id(engine, session) {
+        Id::Unknown => return Step::Stop,
+        Id::Registered => return Step::Pass,
+        Id::Free => {}
     }
     let joining = engine.phase == Phase::Joining;
     let accepted = if joining {
@@ -89,21 +91,31 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register })
 }
 
-/// Settles under which id to register. Returns whether it is settled and free.
-fn choose_id(engine: &mut JobEngine, session: SessionId) -> bool {
+/// What is known of the id to register under.
+enum Id {
+    /// Data are missing.
+    Unknown,
+    /// It can be registered.
+    Free,
+    /// It turned out to be registered in this session.
+    Registered,
+}
+
+/// Settles under which id to register.
+fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
     loop {
         let owner = match engine.look(&engine.own_node()) {
-            Lookup::Missing => return true,
-            Lookup::Unread => return false,
+            Lookup::Missing => return Id::Free,
+            Lookup::Unread => return Id::Unknown,
             Lookup::Known(known) => known.owner,
         };
         if owner == Some(session) {
             // The answer to the registration got lost: it went through.
             engine.on_registered(session);
-            return false;
+            return Id::Registered;
         }
         if owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner)) {
-            return true;
+            return Id::Free;
         }
         let taken = engine.identity.instance.clone();
         engine.identity.instance = engine.identity.base.with_suffix(engine.identity.suffix);

@@ -293,6 +293,9 @@ impl World {
 
     fn start(&mut self, host: usize) -> Result<(), String> {
         if self.hosts[host].process.is_some() {
+            // The one before is still leaving.
+            let later = self.now + 500;
+            self.at(later, Happening::Restart { host });
             return Ok(());
         }
         let life = self.next_serial();
