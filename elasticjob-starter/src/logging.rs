@@ -1,5 +1,7 @@
 //! Logging for programs that have none of their own.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 use crate::AppError;
@@ -15,8 +17,13 @@ const VARIABLES: [&str; 2] = ["ELASTICJOB_LOG", "RUST_LOG"];
 /// [`AppError::LogFilter`] when the variable is not a filter.
 pub fn init_logging() -> Result<(), AppError> {
     let filter = filter(|variable| std::env::var(variable).ok())?;
+    let is_terminal = std::io::stderr().is_terminal();
     // An error means that the program has a subscriber already.
-    let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(is_terminal)
+        .with_env_filter(filter)
+        .try_init();
     Ok(())
 }
 

@@ -100,7 +100,7 @@ fn announcement(plan: &Plan, settings: &Settings) -> String {
     };
     match jobs.as_slice() {
         [] => format!("no job is linked into the program; {from}"),
-        jobs => format!("starting {} jobs: {}; {from}", jobs.len(), jobs.join(", ")),
+        jobs => format!("jobs to start: {}; {from}", jobs.join(", ")),
     }
 }
 
@@ -110,5 +110,7 @@ fn describe(job: &PlannedJob) -> String {
         Some(schedule) => format!("'{}'", schedule.cron()),
         None => format!("one-off, bean {}", job.bean_name),
     };
-    format!("{} ({when}, {} items)", configuration.job_name(), configuration.sharding_total_count())
+    let total = configuration.sharding_total_count();
+    let items = if total == 1 { "item" } else { "items" };
+    format!("{} ({when}, {total} {items})", configuration.job_name())
 }
