@@ -3,3 +3,4 @@
 pub mod invariants;
 pub mod rng;
 pub mod sim;
+pub mod registry_suite;

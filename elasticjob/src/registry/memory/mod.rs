@@ -176,6 +176,7 @@ impl MemoryRegistryCenter {
         let now_ms = i64::try_from(since_epoch().as_millis()).unwrap_or_default();
         let mut shared = self.registry.lock();
         let session = shared.reach(self.client).map_err(|why| CommitError::NotReached { why })?;
+        transaction.check_session(session)?;
         let (committed, events) = shared.tree.commit(session, transaction, now_ms)?;
         shared.dispatch(events);
         Ok(committed)

@@ -99,11 +99,11 @@ impl ZookeeperRegistryCenter {
             let reason = super::Refusal::BadArguments;
             return ready(Err(RegistryError::Refused { path: path.to_owned(), reason }));
         }
-        let call = match self.session.call(false) {
-            Ok(call) => call,
+        let (live, call) = match self.session.call(false) {
+            Ok(called) => called,
             Err(why) => return ready(Err(RegistryError::NoAnswer { why })),
         };
-        let (path, limit, request) = (path.to_owned(), call.limit(), request(call.client()));
+        let (path, limit, request) = (path.to_owned(), live.client.session_timeout(), request(&live.client));
         let read = async move {
             let result = request.await;
             answer::read(&path, call.settle(result).unwrap_or_else(Err))
@@ -134,22 +134,27 @@ impl RegistryCenter for ZookeeperRegistryCenter {
         if transaction.is_empty() {
             return ready(Ok(Committed { results: Vec::new() }));
         }
-        let call = match self.session.call(true) {
-            Ok(call) => call,
+        let (live, call) = match self.session.call(true) {
+            Ok(called) => called,
             Err(why) => return ready(Err(CommitError::NotReached { why })),
         };
-        let (limit, acls) = (call.limit(), dial::acls(&self.session.config));
+        if let Err(other) = transaction.check_session(super::SessionId(live.client.session_id().0)) {
+            return ready(Err(other));
+        }
+        let (limit, acls) = (live.client.session_timeout(), dial::acls(&self.session.config));
         let commit = async move {
-            let result = write(call.client(), &transaction, acls).await;
+            let result = write(&live.client, &transaction, acls).await;
             let settled = call.settle(result).unwrap_or_else(|source| Err(MultiWriteError::RequestFailed { source }));
             answer::commit(&transaction, settled)
         };
-        self.sent(limit, commit, |why| CommitError::Unknown { why })
+        let sent = self.sent(limit, commit, |why| CommitError::Unknown { why });
+        // It holds the session while it runs, so it must end also when nobody polls it.
+        let task = self.runtime.spawn(sent);
+        Box::pin(async { task.await.unwrap_or_else(|error| Err(CommitError::Unknown { why: error.to_string() })) })
     }
 
     fn watch(&self, path: &str) -> Box<dyn WatchStream> {
-        let (slot, adding) = self.session.add_watch(path);
-        Box::new(ZookeeperWatch::new(self.session.clone(), slot, adding))
+        Box::new(ZookeeperWatch::new(self.session.clone(), self.session.add_watch(path)))
     }
 
     fn session(&self) -> state::Receiver<SessionState> {

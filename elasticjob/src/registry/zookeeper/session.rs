@@ -19,37 +19,43 @@ use zookeeper_client::{AddWatchMode, Client, Error, SessionState as ClientState,
 use super::answer;
 use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
-use super::watch::{AddedWatcher, Adding, Slot};
+use super::watch::{Adding, Slot};
 use crate::registry::{RequestCount, SessionId, SessionState, limits};
 
 /// How long the end of a session is waited for when it is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
-/// A session that was established. The server ends it as soon as all references are gone.
+/// A session that was established. The server ends it as soon as all references are gone, so nothing may hold one that
+/// nobody need ever poll.
 #[derive(Debug)]
-struct Live {
-    client: Client,
-    /// When the last request that was answered was sent.
-    proof: Mutex<Option<Instant>>,
+pub(super) struct Live {
+    pub(super) client: Client,
+    proof: Proof,
+}
+
+/// When the last request of a session that was answered was sent.
+#[derive(Debug, Clone, Default)]
+struct Proof(Arc<Mutex<Option<Instant>>>);
+
+impl Proof {
+    fn get(&self) -> Option<Instant> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn renew(&self, sent: Instant) {
+        let mut proof = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *proof = (*proof).max(Some(sent));
+    }
 }
 
 /// A request on its way.
 pub(super) struct Call {
-    live: Arc<Live>,
+    proof: Proof,
     states: StateWatcher,
     sent: Instant,
 }
 
 impl Call {
-    pub(super) fn client(&self) -> &Client {
-        &self.live.client
-    }
-
-    /// After how long without an answer to give up.
-    pub(super) fn limit(&self) -> Duration {
-        self.live.client.session_timeout()
-    }
-
     /// Judges an answer: an error where the connection broke since the request was made. Such an answer may be true, but
     /// what happened before it may be missing in the watches.
     pub(super) fn settle<T, E>(mut self, result: Result<T, E>) -> Result<Result<T, E>, Error>
@@ -61,16 +67,9 @@ impl Call {
             return Err(Error::ConnectionLoss);
         }
         if result.as_ref().err().is_none_or(|error| answer::is_answer(&error.clone().into())) {
-            self.live.prove(self.sent);
+            self.proof.renew(self.sent);
         }
         Ok(result)
-    }
-}
-
-impl Live {
-    fn prove(&self, sent: Instant) {
-        let mut proof = self.proof.lock().unwrap_or_else(PoisonError::into_inner);
-        *proof = (*proof).max(Some(sent));
     }
 }
 
@@ -123,8 +122,7 @@ impl Session {
     }
 
     pub(super) fn proof(&self) -> Option<Instant> {
-        let live = self.lock().live.clone()?;
-        *live.proof.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().live.as_ref()?.proof.get()
     }
 
     pub(super) fn requests(&self) -> RequestCount {
@@ -132,7 +130,7 @@ impl Session {
     }
 
     /// Counts a request that can be sent now; else says why it cannot.
-    pub(super) fn call(&self, is_write: bool) -> Result<Call, String> {
+    pub(super) fn call(&self, is_write: bool) -> Result<(Arc<Live>, Call), String> {
         let inner = self.lock();
         let live = match (&inner.live, inner.connection) {
             (Some(live), Some(_)) if live.client.state() == ClientState::SyncConnected => live.clone(),
@@ -141,7 +139,8 @@ impl Session {
         drop(inner);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(u64::from(is_write), Ordering::Relaxed);
-        Ok(Call { states: live.client.state_watcher(), live, sent: Instant::now() })
+        let call = Call { proof: live.proof.clone(), states: live.client.state_watcher(), sent: Instant::now() };
+        Ok((live, call))
     }
 
     fn why_not(&self) -> String {
@@ -153,32 +152,32 @@ impl Session {
     }
 
     /// Registers a watch. It is sent at once where a connection is in place, else the loop adds it.
-    pub(super) fn add_watch(&self, path: &str) -> (Arc<Slot>, Option<Adding>) {
+    pub(super) fn add_watch(&self, path: &str) -> Arc<Slot> {
         let mut inner = self.lock();
         inner.last_slot += 1;
         let id = inner.last_slot;
         let is_ready = |live: &Arc<Live>| live.client.state() == ClientState::SyncConnected;
         let ready = inner.live.clone().filter(is_ready).filter(|_| limits::is_valid_path(path));
-        let (slot, adding) = match (ready, inner.connection) {
+        let slot = match (ready, inner.connection) {
             (Some(live), Some(connection)) => {
                 self.requests.fetch_add(1, Ordering::Relaxed);
                 let owned = path.to_owned();
-                let mut watcher: AddedWatcher =
+                let mut adding: Adding =
                     Box::pin(async move { live.client.watch(&owned, AddWatchMode::PersistentRecursive).await });
                 // The first poll sends it.
-                if let Some(added) = (&mut watcher).now_or_never() {
-                    watcher = Box::pin(std::future::ready(added));
+                if let Some(added) = (&mut adding).now_or_never() {
+                    adding = Box::pin(std::future::ready(added));
                 }
-                (Arc::new(Slot::new(id, path, Some(connection))), Some(Adding { watcher, connection }))
+                Arc::new(Slot::adding(id, path, adding, connection))
             }
-            _ => (Arc::new(Slot::new(id, path, None)), None),
+            _ => Arc::new(Slot::new(id, path)),
         };
         if self.closing.is_cancelled() || *self.state.borrow() == SessionState::Closed || !limits::is_valid_path(path) {
             slot.close();
         } else {
             inner.slots.insert(id, slot.clone());
         }
-        (slot, adding)
+        slot
     }
 
     pub(super) fn forget_watch(&self, id: u64) {
@@ -220,7 +219,7 @@ impl Session {
         let connected = SessionState::Connected { id, timeout: client.session_timeout() };
         let mut states = client.state_watcher();
         let mut state = states.state();
-        self.lock().live = Some(Arc::new(Live { client, proof: Mutex::new(None) }));
+        self.lock().live = Some(Arc::new(Live { client, proof: Proof::default() }));
         let mut connection = self.next_connection();
         loop {
             match state {
@@ -278,7 +277,7 @@ impl Session {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let sent = Instant::now();
         live.client.sync("/").await?;
-        live.prove(sent);
+        live.proof.renew(sent);
         Ok(())
     }
 
@@ -331,11 +330,17 @@ impl Session {
     /// Lets go of the session and waits until the server ended it.
     async fn leave(&self, mut states: StateWatcher) -> End {
         self.lock().live = None;
+        self.close_watches();
         let ended = async { while !states.changed().await.is_terminated() {} };
         if tokio::time::timeout(CLOSE_LIMIT, ended).await.is_err() {
             tracing::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
         }
         End::Final
+    }
+
+    fn close_watches(&self) {
+        let slots = std::mem::take(&mut self.lock().slots);
+        slots.values().for_each(|slot| slot.close());
     }
 
     fn publish_without_connection(&self, state: SessionState) {
@@ -354,13 +359,12 @@ struct PublishClosed<'a>(&'a Session);
 
 impl Drop for PublishClosed<'_> {
     fn drop(&mut self) {
-        let slots = {
+        {
             let mut inner = self.0.lock();
             (inner.live, inner.connection) = (None, None);
             self.0.state.send_replace(SessionState::Closed);
-            std::mem::take(&mut inner.slots)
-        };
-        slots.values().for_each(|slot| slot.close());
+        }
+        self.0.close_watches();
     }
 }
 

@@ -4,6 +4,7 @@
 //! session loop adds each watch anew and hands it over through a [`Slot`]; the stream then tells of the gap. Events go
 //! straight from the library to the reader of the stream: a task in between could deliver them behind an answer.
 
+use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -13,15 +14,11 @@ use zookeeper_client::{Error, EventType, PersistentWatcher};
 use super::session::Session;
 use crate::registry::{WatchEvent, WatchStream};
 
-pub(super) type AddedWatcher = Pin<Box<dyn Future<Output = Result<PersistentWatcher, Error>> + Send>>;
-
 /// A watch that is sent, and not answered yet.
-pub(super) struct Adding {
-    pub(super) watcher: AddedWatcher,
-    pub(super) connection: u64,
-}
+pub(super) type Adding = Pin<Box<dyn Future<Output = Result<PersistentWatcher, Error>> + Send>>;
 
-/// Where the session loop leaves the watcher of a new connection for a stream.
+/// Where the session loop leaves the watcher of a new connection for a stream. It reaches all slots, and so takes back
+/// what keeps the session from ending.
 #[derive(Debug)]
 pub(super) struct Slot {
     id: u64,
@@ -29,8 +26,9 @@ pub(super) struct Slot {
     state: Mutex<SlotState>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct SlotState {
+    adding: Option<Adding>,
     watcher: Option<PersistentWatcher>,
     /// The connection that the watch was added on, or is being added on.
     connection: Option<u64>,
@@ -39,9 +37,15 @@ struct SlotState {
 }
 
 impl Slot {
-    /// A slot for a watch that is being added on `connection`, or on none so far.
-    pub(super) fn new(id: u64, path: &str, connection: Option<u64>) -> Self {
-        Self { id, path: path.to_owned(), state: Mutex::new(SlotState { connection, ..SlotState::default() }) }
+    /// A slot for a watch that is on no connection so far.
+    pub(super) fn new(id: u64, path: &str) -> Self {
+        Self { id, path: path.to_owned(), state: Mutex::default() }
+    }
+
+    /// A slot for a watch that is being added on a connection.
+    pub(super) fn adding(id: u64, path: &str, adding: Adding, connection: u64) -> Self {
+        let state = SlotState { adding: Some(adding), connection: Some(connection), ..SlotState::default() };
+        Self { id, path: path.to_owned(), state: Mutex::new(state) }
     }
 
     pub(super) fn is_on(&self, connection: u64) -> bool {
@@ -50,31 +54,39 @@ impl Slot {
 
     pub(super) fn put(&self, watcher: PersistentWatcher, connection: u64) {
         self.change(|state| {
+            state.adding = None;
             state.watcher = Some(watcher);
             state.connection = Some(connection);
         });
     }
 
     pub(super) fn close(&self) {
-        self.change(|state| state.closed = true);
+        self.change(|state| {
+            state.adding = None;
+            state.closed = true;
+        });
     }
 
-    /// The watch is not on that connection after all.
-    fn failed_on(&self, connection: u64) {
-        let mut state = self.lock();
-        if state.connection == Some(connection) {
-            state.connection = None;
-        }
-    }
-
-    /// The next watcher, or `None` when there will be none.
-    fn poll_watcher(&self, cx: &mut Context<'_>) -> Poll<Option<PersistentWatcher>> {
+    /// The next watcher, or why there is none.
+    fn poll_watcher(&self, cx: &mut Context<'_>) -> Poll<Result<PersistentWatcher, NoWatcher>> {
         let mut state = self.lock();
         if state.closed {
-            return Poll::Ready(None);
+            return Poll::Ready(Err(NoWatcher::Closed));
+        }
+        if let Some(added) = state.adding.as_mut().map(|adding| adding.as_mut().poll(cx)) {
+            let Poll::Ready(added) = added else {
+                // The loop may be faster, on another connection.
+                state.waker = Some(cx.waker().clone());
+                return Poll::Pending;
+            };
+            state.adding = None;
+            if added.is_err() {
+                state.connection = None;
+            }
+            return Poll::Ready(added.map_err(NoWatcher::Failed));
         }
         match state.watcher.take() {
-            Some(watcher) => Poll::Ready(Some(watcher)),
+            Some(watcher) => Poll::Ready(Ok(watcher)),
             None => {
                 state.waker = Some(cx.waker().clone());
                 Poll::Pending
@@ -98,73 +110,72 @@ impl Slot {
     }
 }
 
-/// Where the events of a stream come from.
-enum Source {
-    Adding(Adding),
-    Watcher(PersistentWatcher),
-    /// The connection broke, or there was none.
-    Broken,
+/// Why a slot has no watcher.
+enum NoWatcher {
+    /// There will be none.
+    Closed,
+    /// It could not be added; the loop is to do it again.
+    Failed(Error),
+}
+
+impl fmt::Debug for SlotState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SlotState").field("connection", &self.connection).field("closed", &self.closed).finish()
+    }
 }
 
 /// The stream of one watch.
 pub(super) struct ZookeeperWatch {
     session: Arc<Session>,
     slot: Arc<Slot>,
-    source: Source,
+    /// What events come from, `None` when its connection broke or there was none so far.
+    watcher: Option<PersistentWatcher>,
 }
 
 impl ZookeeperWatch {
-    pub(super) fn new(session: Arc<Session>, slot: Arc<Slot>, adding: Option<Adding>) -> Self {
-        Self { session, slot, source: adding.map_or(Source::Broken, Source::Adding) }
+    pub(super) fn new(session: Arc<Session>, slot: Arc<Slot>) -> Self {
+        Self { session, slot, watcher: None }
     }
 
-    /// The next event of the watch in place, `None` when the source is broken.
-    fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
-        match &mut self.source {
-            Source::Broken => Poll::Ready(None),
-            Source::Adding(adding) => match adding.watcher.as_mut().poll(cx) {
-                Poll::Pending => Poll::Pending,
-                Poll::Ready(Ok(watcher)) => {
-                    self.source = Source::Watcher(watcher);
-                    Poll::Ready(Some(WatchEvent::Gap))
+    /// The next event of the watcher in place, `None` when there is no such watcher any more.
+    fn poll_watcher(&mut self, cx: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
+        let Some(watcher) = &mut self.watcher else { return Poll::Ready(None) };
+        loop {
+            let Poll::Ready(event) = pin!(watcher.changed()).poll(cx) else { return Poll::Pending };
+            return Poll::Ready(match event.event_type {
+                EventType::NodeCreated => Some(WatchEvent::Created(event.path)),
+                EventType::NodeDataChanged => Some(WatchEvent::Changed(event.path)),
+                EventType::NodeDeleted => Some(WatchEvent::Deleted(event.path)),
+                EventType::NodeChildrenChanged => continue,
+                // Whatever it says: the server knows nothing of this watch any more. Polled again after the session
+                // has ended, the watcher would panic.
+                EventType::Session => {
+                    self.watcher = None;
+                    None
                 }
-                Poll::Ready(Err(error)) => {
-                    tracing::debug!(path = self.slot.path, %error, "the watch could not be added");
-                    self.slot.failed_on(adding.connection);
-                    self.session.add_watches_again();
-                    Poll::Ready(None)
-                }
-            },
-            Source::Watcher(watcher) => loop {
-                let Poll::Ready(event) = pin!(watcher.changed()).poll(cx) else { return Poll::Pending };
-                return Poll::Ready(match event.event_type {
-                    EventType::NodeCreated => Some(WatchEvent::Created(event.path)),
-                    EventType::NodeDataChanged => Some(WatchEvent::Changed(event.path)),
-                    EventType::NodeDeleted => Some(WatchEvent::Deleted(event.path)),
-                    EventType::NodeChildrenChanged => continue,
-                    // Whatever it says: the server knows nothing of this watch any more. Polled again after the
-                    // session has ended, the watcher would panic.
-                    EventType::Session => None,
-                });
-            },
+            });
         }
     }
 }
 
 impl WatchStream for ZookeeperWatch {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
-        match self.poll_source(cx) {
-            Poll::Ready(Some(event)) => return Poll::Ready(Some(event)),
-            Poll::Ready(None) => self.source = Source::Broken,
-            Poll::Pending => (),
+        if let Poll::Ready(Some(event)) = self.poll_watcher(cx) {
+            return Poll::Ready(Some(event));
         }
-        // Only now: what the old watch still held is older than the gap.
-        match self.slot.poll_watcher(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(None) => Poll::Ready(None),
-            Poll::Ready(Some(watcher)) => {
-                self.source = Source::Watcher(watcher);
-                Poll::Ready(Some(WatchEvent::Gap))
+        // Only now: what the watcher before still held is older than the gap.
+        loop {
+            match self.slot.poll_watcher(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(watcher)) => {
+                    self.watcher = Some(watcher);
+                    return Poll::Ready(Some(WatchEvent::Gap));
+                }
+                Poll::Ready(Err(NoWatcher::Closed)) => return Poll::Ready(None),
+                Poll::Ready(Err(NoWatcher::Failed(error))) => {
+                    tracing::debug!(path = self.slot.path, %error, "the watch could not be added");
+                    self.session.add_watches_again();
+                }
             }
         }
     }
