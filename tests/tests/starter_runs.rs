@@ -1,5 +1,7 @@
 //! Applications on the embedded registry, from start to shutdown.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! The settings of the starter: every source, their order, and everything that can be wrong with them.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

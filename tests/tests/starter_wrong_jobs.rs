@@ -1,6 +1,8 @@
 //! A program whose jobs do not fit together: everything that is wrong is said at once, before a registry center is
 //! touched, and in words.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::path::Path;
 
 use elasticjob_starter::prelude::*;
