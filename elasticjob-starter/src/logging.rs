@@ -9,7 +9,12 @@ use crate::AppError;
 /// Filters of the log; the first one that is set counts.
 const VARIABLES: [&str; 2] = ["ELASTICJOB_LOG", "RUST_LOG"];
 
-/// Writes the log to the standard error, filtered by `ELASTICJOB_LOG` or `RUST_LOG`, by default from level `info`.
+/// What is shown by default. What the client of ZooKeeper tells of its connections is told by our own log too, with what
+/// it means.
+const DEFAULT: &str = "info,zookeeper_client=error";
+
+/// Writes the log to the standard error, filtered by `ELASTICJOB_LOG` or `RUST_LOG`, by default
+/// `info,zookeeper_client=error`.
 ///
 /// A program that has set up `tracing` itself keeps what it has. Nothing in this library calls this function.
 ///
@@ -29,7 +34,7 @@ pub fn init_logging() -> Result<(), AppError> {
 
 fn filter(variable: impl Fn(&str) -> Option<String>) -> Result<EnvFilter, AppError> {
     let given = VARIABLES.iter().find_map(|name| Some((*name, variable(name).filter(|filter| !filter.is_empty())?)));
-    let Some((variable, filter)) = given else { return Ok(EnvFilter::new("info")) };
+    let Some((variable, filter)) = given else { return Ok(EnvFilter::new(DEFAULT)) };
     EnvFilter::try_new(filter).map_err(|error| AppError::LogFilter { variable, reason: error.to_string() })
 }
 
@@ -44,7 +49,8 @@ mod tests {
                 |name: &str| given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
             filter(find).map(|filter| filter.to_string()).map_err(|error| error.to_string())
         };
-        assert_eq!(filter_of(&[]).unwrap(), "info");
+        let default = filter_of(&[]).unwrap();
+        assert!(default.contains("info") && default.contains("zookeeper_client=error"), "{default}");
         assert_eq!(filter_of(&[("RUST_LOG", "warn")]).unwrap(), "warn");
         assert_eq!(filter_of(&[("RUST_LOG", "warn"), ("ELASTICJOB_LOG", "debug")]).unwrap(), "debug");
         let error = filter_of(&[("ELASTICJOB_LOG", "loud=very")]).unwrap_err();
