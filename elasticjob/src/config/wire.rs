@@ -4,6 +4,8 @@
 //! with keys of other releases.
 
 mod emit;
+mod implicit;
+mod scalar;
 
 use std::collections::BTreeMap;
 
@@ -47,7 +49,7 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.plain("failover", c.failover);
     out.optional("jobErrorHandlerType", c.error_handler.as_deref());
     out.optional("jobExecutorThreadPoolSizeProviderType", c.thread_pool.as_deref());
-    out.raw(c.extra.as_deref());
+    out.lines(c.extra.as_deref());
     out.list("jobListenerTypes", c.listeners.iter().map(AsRef::as_ref));
     out.text("jobName", c.name.as_str());
     out.text("jobParameter", &c.parameter);
@@ -185,3 +187,6 @@ fn scalar(value: &Value) -> String {
         Value::Sequence(_) | Value::Mapping(_) => serde_yaml_ng::to_string(value).unwrap_or_default().trim().to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;
