@@ -115,6 +115,8 @@ fn only_the_lines_of_foreign_settings_are_carried() {
         parsed("shardingTotalCount: 1\njobExtraConfigurations: [a]").unwrap().extra.as_deref(),
         Some("jobExtraConfigurations: [a]\n")
     );
+    let next = parsed("jobExtraConfigurations:\n- a\n-b: 1\nshardingTotalCount: 1\n").unwrap();
+    assert_eq!(next.extra.as_deref(), Some("jobExtraConfigurations:\n- a\n"));
     for none in ["", "jobExtraConfigurations:\n", "jobExtraConfigurations: []\n"] {
         assert_eq!(parsed(&around(none)).unwrap().extra, None);
     }
@@ -161,10 +163,11 @@ fn hand_written_documents_are_read() {
     let job = parsed(json).unwrap();
     assert_eq!((job.sharding_total_count(), job.misfire, job.schedule.is_some()), (3, true, true));
     let yaml = "shardingTotalCount: 0x0_A\nmisfire: yes\nfailover: Off\nlabel: ~\ncron:\nprops:\n  a: 1.10\n  b: 0o17\n  c: yes\n\
-                shardingItemParameters: 0=a,0=b,99=c\njobListenerTypes: [a, 1]\nlabel: a\nlabel: b\n";
+                shardingItemParameters: 0=a,0=b,99=c\njobListenerTypes: [a, 1]\nlabel: a\nlabel: b\ntimeZone: GMT\ntimeZone: ~\n";
     let job = parsed(yaml).unwrap();
     assert_eq!((job.sharding_total_count(), job.misfire, job.failover), (10, true, false));
     assert_eq!((job.sharding_parameter(0), job.label.as_deref()), (Some("b"), Some("b")));
+    assert_eq!(job.time_zone, None);
     let props: Vec<_> = job.props.iter().map(|(key, value)| (key.as_ref(), value.as_ref())).collect();
     assert_eq!(props, [("a", "1.10"), ("b", "0o17"), ("c", "yes")]);
     assert_eq!(job.listeners, ["a".into(), "1".into()]);
