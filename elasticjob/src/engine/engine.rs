@@ -11,7 +11,7 @@ use super::event::{Event, Now, TriggerId};
 use super::fire::Attempt;
 use super::notice::{CancelReason, Notice, SkipReason};
 use super::planted::{Bug, Planted};
-use super::rules::{BeginPlan, RULES, Sharding, Step};
+use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Stage};
 use super::session::{Session, SessionChange};
 use crate::config::JobConfiguration;
@@ -61,6 +61,8 @@ pub struct JobEngine {
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
     pub(super) run: Option<Run>,
+    /// A begin of which it is not known whether it went through.
+    pub(super) unresolved: Option<Unresolved>,
     pub(super) triggers: VecDeque<TriggerId>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
@@ -179,6 +181,7 @@ impl JobEngine {
             calendar: Calendar::default(),
             open: None,
             run: None,
+            unresolved: None,
             triggers: VecDeque::new(),
             fires: 0,
             planted: Planted::default(),
@@ -208,6 +211,8 @@ impl JobEngine {
         self.keep_deadlines(now);
         self.watch_calendar(now);
         self.advance(now);
+        // What was started just now may have a deadline that has come already.
+        self.keep_deadlines(now);
     }
 
     /// The next action, until there is none.
@@ -405,6 +410,7 @@ impl JobEngine {
                 Step::Pass => {}
                 Step::Stop => break,
                 Step::Write(Proposal { transaction, purpose }) => {
+                    let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
                     self.write = Some(Write { transaction, purpose, session });

@@ -26,23 +26,24 @@ impl JobEngine {
             }
             self.on_due(now, Fire::Scheduled(due.at));
         }
-        let over = |open: &OpenFire| now.mono >= open.closes_at && open.unresolved.is_none();
-        if !self.is_beginning() && self.open.as_ref().is_some_and(over) {
+        let over = |open: &OpenFire| now.mono >= open.closes_at;
+        if !self.is_beginning() && self.unresolved.is_none() && self.open.as_ref().is_some_and(over) {
             self.close();
         }
     }
 
     fn on_due(&mut self, now: Now, fire: Fire) {
-        let beginning = self.is_beginning();
+        // Begun, or about to be: as good as running.
+        let beginning = self.is_beginning() || self.unresolved.is_some();
+        let under_way = self.unresolved.as_ref().map(|unresolved| unresolved.fire);
+        let under_way = under_way.or(self.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
         let executing = self.run.as_mut().filter(|run| run.executing().next().is_some());
-        let since = match (executing, &self.open) {
-            (Some(run), _) => {
+        let since = match executing {
+            Some(run) => {
                 run.skipped = Some(fire.at());
                 Some(run.fire)
             }
-            // Begun, or about to be: as good as running.
-            (None, Some(open)) if beginning || open.unresolved.is_some() => Some(open.fire),
-            _ => None,
+            None => under_way,
         };
         if let Some(since) = since {
             self.skip_fire(fire, SkipReason::StillRunning { since });
@@ -91,13 +92,18 @@ impl JobEngine {
         if let Some(open) = self.open.as_mut().filter(|open| open.fire == fire) {
             open.begun.extend(items.iter().map(|(item, _)| *item));
         }
-        let run = self.run.get_or_insert_with(|| Run::new(fire));
         for (item, _) in &items {
-            run.items.insert(*item, ItemRun { attempt: attempt.cloned(), stage: Stage::Executing });
+            self.add_to_run(fire, *item, attempt, Stage::Executing);
         }
         self.tell(Notice::Begun { fire, items: items.iter().map(|(item, _)| *item).collect() });
         let instance = self.identity.instance.clone();
         self.act(Action::Start(Start { fire, instance, configuration, items }));
+    }
+
+    /// Makes an item part of the run of a fire.
+    pub(super) fn add_to_run(&mut self, fire: Fire, item: ShardingItem, attempt: Option<&Attempt>, stage: Stage) {
+        let run = self.run.get_or_insert_with(|| Run::new(fire));
+        run.items.insert(item, ItemRun { attempt: attempt.cloned(), stage });
     }
 
     /// Whether the instance is registered in the live session.

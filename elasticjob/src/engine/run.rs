@@ -27,8 +27,8 @@ pub(super) struct OpenFire {
     pub(super) hold_until: Duration,
     /// Until then it begins items that this instance acquires.
     pub(super) closes_at: Duration,
-    /// A begin whose answer got lost.
-    pub(super) unresolved: Option<Attempt>,
+    /// A begin of an earlier session that was never started: it may be begun anew.
+    pub(super) abandoned: Option<Attempt>,
     /// Items decided against, said once.
     pub(super) dropped: BTreeSet<ShardingItem>,
     /// Items begun.
@@ -45,7 +45,7 @@ impl OpenFire {
             fire,
             hold_until: now + SHARDING_WAIT,
             closes_at: now + LATE_ACQUISITION,
-            unresolved: None,
+            abandoned: None,
             dropped: BTreeSet::new(),
             begun: BTreeSet::new(),
             refusals: BTreeMap::new(),

@@ -2,7 +2,8 @@
 
 use super::engine::{JobEngine, Phase};
 use super::fire::Fire;
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::schedule::Schedule;
 
 /// The state of a job on this instance. What it waits for has a name here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct JobStatus {
 /// What a job does or waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
+    /// Made, and not started yet.
+    NotStarted,
     /// Not in the group yet.
     Joining,
     /// The registry center is not connected.
@@ -45,6 +48,26 @@ pub enum Activity {
 }
 
 impl JobEngine {
+    /// Name of the job.
+    pub fn job_name(&self) -> &JobName {
+        &self.job
+    }
+
+    /// The id of the instance.
+    pub fn instance(&self) -> &InstanceId {
+        &self.identity.instance
+    }
+
+    /// The schedule in force: that of the registry, or of the program as long as that was not read.
+    pub fn schedule(&self) -> Option<&Schedule> {
+        self.configuration.as_ref().unwrap_or(&self.local).schedule()
+    }
+
+    /// Whether the engine has left for good.
+    pub fn is_stopped(&self) -> bool {
+        self.phase == Phase::Stopped
+    }
+
     /// What the job does and waits for.
     pub fn status(&self) -> JobStatus {
         let activity = match self.phase {

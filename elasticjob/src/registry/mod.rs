@@ -17,6 +17,8 @@ mod model;
 pub mod path;
 mod transaction;
 pub mod tree;
+#[cfg(feature = "zookeeper")]
+pub mod zookeeper;
 
 use std::fmt;
 use std::future::Future;
@@ -51,7 +53,8 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
 
     /// Watches a node, which need not exist, and everything below it, over reconnects and new sessions.
     ///
-    /// The first event is [`WatchEvent::Gap`]: the watch is in place, list now.
+    /// The first event is [`WatchEvent::Gap`]: the watch is in place, list now. The watch of what can be no path ends at
+    /// once.
     fn watch(&self, path: &str) -> Box<dyn WatchStream>;
 
     /// The state of the session, now and as it changes.

@@ -1,6 +1,6 @@
 //! Transactions: several guards and writes, all or nothing.
 
-use super::{Stat, Zxid};
+use super::{CommitError, SessionId, Stat, Zxid};
 
 /// How a node lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,12 +69,34 @@ impl Op {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Transaction {
     ops: Vec<Op>,
+    session: Option<SessionId>,
 }
 
 impl Transaction {
     /// A transaction without operations.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, to be committed in this session only. What was decided in one session rests on its ephemeral nodes, and
+    /// says nothing about another one; a back end may have a new session before the decision reaches it.
+    #[must_use]
+    pub fn in_session(self, session: SessionId) -> Self {
+        Self { session: Some(session), ..self }
+    }
+
+    /// Refuses to be committed in another session than the one it was made for.
+    ///
+    /// # Errors
+    /// [`CommitError::NotReached`].
+    pub fn check_session(&self, live: SessionId) -> Result<(), CommitError> {
+        match self.session {
+            Some(session) if session != live => {
+                let why = format!("it was made for session {session}, which has ended; the session is {live} now");
+                Err(CommitError::NotReached { why })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Adds an operation and tells its index.

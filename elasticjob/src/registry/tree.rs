@@ -20,7 +20,8 @@ use super::{
 /// The nodes and sessions of a registry.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    nodes: BTreeMap<Box<str>, Node>,
+    /// Boxed: a B-tree keeps a third of its places free, which shall be small.
+    nodes: BTreeMap<Box<str>, Box<Node>>,
     sessions: BTreeMap<SessionId, Session>,
     zxid: Zxid,
 }
@@ -51,8 +52,8 @@ struct Node {
 #[derive(Debug)]
 enum Undo {
     Remove(Box<str>),
-    Replace(Box<str>, Node),
-    Insert(Box<str>, Node),
+    Replace(Box<str>, Box<Node>),
+    Insert(Box<str>, Box<Node>),
 }
 
 /// Why a tree did not apply a transaction.
@@ -107,7 +108,7 @@ impl Node {
 impl Tree {
     /// A tree with a root and nothing else, whose first transaction gets the id `base + 1`.
     pub fn new(base: Zxid) -> Self {
-        let root = Node {
+        let root = Box::new(Node {
             data: Box::default(),
             czxid: 0,
             mzxid: 0,
@@ -117,7 +118,7 @@ impl Tree {
             version: 0,
             children: 0,
             created: 0,
-        };
+        });
         Self { nodes: BTreeMap::from([("/".into(), root)]), sessions: BTreeMap::new(), zxid: base }
     }
 
@@ -264,7 +265,7 @@ impl Tree {
             Op::Set { path, data, version } => {
                 let node = self.node(path)?;
                 node.check_version(*version)?;
-                undo.push(Undo::Replace(path.as_str().into(), node.clone()));
+                undo.push(Undo::Replace(path.as_str().into(), Box::new(node.clone())));
                 let zxid = self.zxid;
                 let node = self.nodes.get_mut(path.as_str()).ok_or(Refusal::NoNode)?;
                 node.data = data.as_slice().into();
@@ -308,7 +309,7 @@ impl Tree {
         if parent_is_ephemeral {
             return Err(Refusal::NoChildrenForEphemerals);
         }
-        let node = Node {
+        let node = Box::new(Node {
             data: data.into(),
             czxid: self.zxid,
             mzxid: self.zxid,
@@ -318,21 +319,21 @@ impl Tree {
             version: 0,
             children: 0,
             created: 0,
-        };
+        });
         self.parent_mut(&path).created += 1;
         self.link(path.as_str().into(), node);
         Ok(path)
     }
 
     fn node(&self, path: &str) -> Result<&Node, Refusal> {
-        self.nodes.get(path).ok_or(Refusal::NoNode)
+        self.nodes.get(path).map(AsRef::as_ref).ok_or(Refusal::NoNode)
     }
 
     fn parent_mut(&mut self, path: &str) -> &mut Node {
         self.nodes.get_mut(parent_of(path)).expect("a node has a parent")
     }
 
-    fn link(&mut self, path: Box<str>, node: Node) {
+    fn link(&mut self, path: Box<str>, node: Box<Node>) {
         self.parent_mut(&path).children += 1;
         if let Some(session) = self.sessions.get_mut(&SessionId(node.owner)) {
             session.ephemerals.insert(path.clone());
@@ -340,7 +341,7 @@ impl Tree {
         self.nodes.insert(path, node);
     }
 
-    fn unlink(&mut self, path: &str) -> Option<Node> {
+    fn unlink(&mut self, path: &str) -> Option<Box<Node>> {
         let node = self.nodes.remove(path)?;
         self.parent_mut(path).children -= 1;
         if let Some(session) = self.sessions.get_mut(&SessionId(node.owner)) {

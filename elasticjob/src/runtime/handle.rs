@@ -1,20 +1,24 @@
 //! Handles of running jobs: cheap to clone, usable from anywhere.
 
 use std::any::type_name;
+use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
+use super::mailbox::Mailbox;
 use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext};
-use crate::engine::JobStatus;
-use crate::ident::JobName;
+use crate::engine::{Activity, ItemEnd, JobStatus};
+use crate::ident::{JobName, ShardingItem};
 
-/// What a handle asks of the driver of its job.
+/// What reaches the driver of a job from other tasks.
 #[derive(Debug)]
-pub(crate) enum Command {
+pub(crate) enum Letter {
     /// Trigger the job on every enabled instance.
     Trigger(oneshot::Sender<Result<Triggered, TriggerError>>),
     /// Leave: finish or cut off what runs, then leave the registry.
     Shutdown(ShutdownMode),
+    /// The run of an item is over.
+    ItemEnded(ShardingItem, ItemEnd),
 }
 
 /// How a job leaves.
@@ -64,35 +68,36 @@ pub enum TriggerError {
 #[derive(Debug, Clone)]
 pub(crate) struct JobHandle {
     name: JobName,
-    commands: mpsc::UnboundedSender<Command>,
+    mailbox: Arc<Mailbox<Letter>>,
     status: watch::Receiver<JobStatus>,
 }
 
 impl JobHandle {
-    pub(crate) fn new(
-        name: JobName,
-        commands: mpsc::UnboundedSender<Command>,
-        status: watch::Receiver<JobStatus>,
-    ) -> Self {
-        Self { name, commands, status }
+    pub(crate) fn new(name: JobName, mailbox: Arc<Mailbox<Letter>>, status: watch::Receiver<JobStatus>) -> Self {
+        Self { name, mailbox, status }
     }
 
     async fn trigger(&self) -> Result<Triggered, TriggerError> {
         let not_running = || TriggerError::NotRunning { job: self.name.clone() };
+        if self.status.borrow().activity == Activity::NotStarted {
+            return Err(not_running());
+        }
         let (reply, answer) = oneshot::channel();
-        self.commands.send(Command::Trigger(reply)).map_err(|_| not_running())?;
+        self.mailbox.post(Letter::Trigger(reply)).map_err(|_| not_running())?;
         answer.await.map_err(|_| not_running())?
     }
 
-    /// Asks the job to leave; [`stopped`](Self::stopped) tells when it did. A job that left already stays so.
+    /// Asks the job to leave; [`stopped`](Self::stopped) tells when it did.
     pub(crate) fn shutdown(&self, mode: ShutdownMode) {
-        // The driver has ended where nobody receives: the job has left, which is what was asked for.
-        let _ = self.commands.send(Command::Shutdown(mode));
+        // A closed mailbox is that of a job which has left already: what was asked for.
+        let _ = self.mailbox.post(Letter::Shutdown(mode));
     }
 
-    /// Completes when the driver of the job has ended.
+    /// Completes when the job has left, at once when it was never started.
     pub(crate) async fn stopped(&self) {
-        self.commands.closed().await;
+        let is_over = |status: &JobStatus| matches!(status.activity, Activity::NotStarted | Activity::Stopped);
+        // An error means that the driver is gone, which is as good.
+        let _ = self.status.clone().wait_for(is_over).await;
     }
 }
 

@@ -1,5 +1,19 @@
 //! The edge: drives engines, performs their actions.
 
+pub mod address;
+mod bootstrap;
+pub mod clock;
+mod driver;
+mod environment;
 mod handle;
+mod log;
+mod mailbox;
+mod random;
+pub mod system;
+pub mod timers;
 
+pub use bootstrap::{OneOffJobBootstrap, ScheduleJobBootstrap, StartError};
+pub use environment::{EnvironmentError, JobEnvironment, JobEnvironmentBuilder};
 pub use handle::{OneOffJob, ScheduleJob, ShutdownMode, TriggerError, Triggered};
+
+pub use crate::engine::{Activity, JobStatus};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Step;
+use super::{Step, Unresolved};
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, Fire, FireRecord};
@@ -27,15 +27,13 @@ pub(in crate::engine) struct BeginPlan {
 /// What is to be done with an item of an open fire.
 enum Verdict {
     Begin,
-    /// A begin whose answer got lost turned out to have gone through.
-    Adopt(Zxid),
     Skip(SkipReason),
 }
 
 /// Begins the items of the open fire that this instance owns: one transaction for all of them, none when execution is
 /// not monitored.
 pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
-    if engine.phase != Phase::Active || !engine.is_registered() {
+    if engine.phase != Phase::Active || !engine.is_registered() || engine.unresolved.is_some() {
         return Step::Pass;
     }
     open_manual(engine, now);
@@ -61,17 +59,12 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         return begin_unmonitored(engine, now, fire, mine);
     }
     let Some(verdicts) = judge_all(engine, &mine) else { return Step::Pass };
-    let (mut items, mut adopted) = (Vec::new(), Vec::new());
+    let mut items = Vec::new();
     for (item, verdict) in verdicts {
         match verdict {
             Verdict::Begin => items.push(item),
-            Verdict::Adopt(token) => adopted.push((item, Some(token))),
             Verdict::Skip(reason) => drop_item(engine, item, reason),
         }
-    }
-    if !adopted.is_empty() && engine.session.is_proven(now.mono) {
-        let attempt = engine.open.as_mut().and_then(|open| open.unresolved.take());
-        engine.start_items(fire, attempt.as_ref(), adopted);
     }
     if items.is_empty() {
         return match fire {
@@ -174,22 +167,17 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     if open.refusals.get(&item).is_some_and(|times| *times >= BEGIN_TRIES) {
         return Some(Verdict::Skip(SkipReason::Refused));
     }
-    let (record, mzxid) = match engine.look(&JobPath::fire(item)) {
-        Lookup::Missing => (FireRecord::empty(), 0),
-        Lookup::Known(known) => (FireRecord::parse(&known.data), known.mzxid),
+    let record = match engine.look(&JobPath::fire(item)) {
+        Lookup::Missing => FireRecord::empty(),
+        Lookup::Known(known) => FireRecord::parse(&known.data),
         // Both are needed: ask for both at once.
         Lookup::Unread => {
             engine.look(&JobPath::running(item));
             return None;
         }
     };
-    let unresolved = open.unresolved.as_ref().filter(|attempt| record.is_attempt(attempt));
-    if let Some(attempt) = unresolved {
-        // Begun, never started. In the same session the marks stand; after another one everything is made anew.
-        if engine.session.last().is_some_and(|session| attempt.is_of(session)) {
-            return Some(Verdict::Adopt(mzxid));
-        }
-    } else if record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
+    let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
+    if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
     }
     match engine.look(&JobPath::running(item)) {
@@ -266,8 +254,8 @@ impl JobEngine {
         if self.planted.has(Bug::BlindRetry) {
             return;
         }
-        if let Some(open) = self.open.as_mut().filter(|open| open.fire == plan.fire) {
-            open.unresolved = plan.attempt;
+        if let Some(attempt) = plan.attempt {
+            self.unresolved = Some(Unresolved { fire: plan.fire, attempt, items: plan.items });
         }
     }
 

@@ -44,9 +44,12 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
                     txn.set(&path, ended.to_bytes(), Some(known.version));
                     let mark = JobPath::running(*item);
                     // A mark of an earlier session goes with it; by now there may be one of somebody else.
-                    let own = matches!(engine.mirror.lookup(&mark), Lookup::Known(mark) if mark.owner == session);
-                    if own {
-                        txn.delete(&mark, None);
+                    match engine.look(&mark) {
+                        Lookup::Unread => return Step::Pass,
+                        Lookup::Known(known) if known.owner == session => {
+                            txn.delete(&mark, None);
+                        }
+                        _ => {}
                     }
                     items.push(*item);
                 }

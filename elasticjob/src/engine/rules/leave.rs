@@ -31,7 +31,7 @@ pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
 
 /// Deletes the own traces once nothing runs any more.
 pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
-    if !matches!(engine.phase, Phase::Leaving { .. }) || engine.run.is_some() {
+    if !matches!(engine.phase, Phase::Leaving { .. }) || engine.run.is_some() || engine.unresolved.is_some() {
         return Step::Pass;
     }
     let me = engine.own_node();

@@ -10,6 +10,7 @@ mod finish;
 mod leave;
 mod register;
 mod reshard;
+mod resolve;
 mod sweep;
 mod trigger;
 
@@ -17,6 +18,7 @@ use super::engine::{JobEngine, Proposal};
 use super::event::Now;
 pub(super) use begin::BeginPlan;
 pub(super) use reshard::Sharding;
+pub(super) use resolve::Unresolved;
 
 /// What a rule came to.
 pub(super) enum Step {
@@ -31,11 +33,12 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 11] = [
+pub(super) const RULES: [Rule; 12] = [
     leave::removed,
     leave::leave,
     register::register,
     configure::follow,
+    resolve::resolve,
     finish::finish,
     elect::abdicate,
     elect::elect,

@@ -23,7 +23,7 @@ use self::watchers::{Queue, Watchers};
 use super::tree::Tree;
 use super::{
     Answer, CommitError, Committed, NodeData, Refusal, RegistryCenter, RegistryError, RequestCount, SessionId,
-    SessionState, Transaction, WatchEvent, WatchStream,
+    SessionState, Transaction, WatchEvent, WatchStream, limits,
 };
 
 /// The time-out that sessions state unless another is asked for. It never passes.
@@ -176,6 +176,7 @@ impl MemoryRegistryCenter {
         let now_ms = i64::try_from(since_epoch().as_millis()).unwrap_or_default();
         let mut shared = self.registry.lock();
         let session = shared.reach(self.client).map_err(|why| CommitError::NotReached { why })?;
+        transaction.check_session(session)?;
         let (committed, events) = shared.tree.commit(session, transaction, now_ms)?;
         shared.dispatch(events);
         Ok(committed)
@@ -199,7 +200,7 @@ impl RegistryCenter for MemoryRegistryCenter {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let queue = Arc::new(Queue::default());
         let mut shared = self.registry.lock();
-        match shared.clients.get(&self.client) {
+        match shared.clients.get(&self.client).filter(|_| limits::is_valid_path(path)) {
             None => queue.close(),
             // What is cut off gets its gap when it is connected again.
             Some(link) => {

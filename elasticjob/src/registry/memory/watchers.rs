@@ -92,11 +92,13 @@ impl Watchers {
             let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = &event else {
                 continue;
             };
-            for segment in ["", first_segment(path)] {
-                for watcher in self.by_segment.get(segment).into_iter().flatten() {
-                    if is_at_or_below(path, &watcher.path) && !deaf(watcher.client) {
-                        watcher.queue.push(event.clone());
-                    }
+            // Those who watch the root hear of everything; an event on the root is for nobody else.
+            let segment = Some(first_segment(path)).filter(|segment| !segment.is_empty());
+            for watcher in
+                [Some(""), segment].into_iter().flatten().filter_map(|segment| self.by_segment.get(segment)).flatten()
+            {
+                if is_at_or_below(path, &watcher.path) && !deaf(watcher.client) {
+                    watcher.queue.push(event.clone());
                 }
             }
         }
@@ -160,6 +162,8 @@ mod tests {
         watchers.dispatch(vec![WatchEvent::Deleted("/a".into())], |_| false);
         assert_eq!(drain(&queues[1]), []);
         assert_eq!(drain(&queues[0]).len(), 1);
+        watchers.dispatch(vec![WatchEvent::Changed("/".into())], |_| false);
+        assert_eq!(drain(&queues[0]).len(), 1, "the root is told once of itself");
         watchers.dispatch(vec![WatchEvent::Deleted("/a".into())], |client| client == 1);
         assert_eq!(drain(&queues[0]), []);
     }

@@ -94,6 +94,8 @@ pub struct World {
     agenda: BinaryHeap<Reverse<(Millis, u64, Happening)>>,
     serial: u64,
     faults_until: Millis,
+    /// Nothing starts any more.
+    closing: bool,
     invariants: Invariants,
     counts: FaultCounts,
     history: Option<Vec<String>>,
@@ -136,6 +138,7 @@ impl World {
             agenda: BinaryHeap::new(),
             serial: 0,
             faults_until: 0,
+            closing: false,
             invariants: Invariants::new(total, monitored),
             counts: FaultCounts::default(),
             history: keep_history.then(Vec::new),
@@ -173,6 +176,7 @@ impl World {
         self.log(|_| "-- calm --".to_owned());
         self.run_until(calm_until)?;
         self.observe(Observation::Calm { from: EPOCH + calm_from as i64, until: EPOCH + calm_until as i64 })?;
+        self.closing = true;
         for host in 0..self.hosts.len() {
             self.leave(host);
         }
@@ -292,10 +296,11 @@ impl World {
     // ---- processes
 
     fn start(&mut self, host: usize) -> Result<(), String> {
-        if self.hosts[host].process.is_some() {
-            // The one before is still leaving.
-            let later = self.now + 500;
-            self.at(later, Happening::Restart { host });
+        if let Some(process) = &self.hosts[host].process {
+            if process.leaving && !self.closing {
+                let later = self.now + 500;
+                self.at(later, Happening::Restart { host });
+            }
             return Ok(());
         }
         let life = self.next_serial();
@@ -399,10 +404,11 @@ impl World {
         if process.connection.take().is_none() {
             return;
         }
-        // Answers and events that were under way are lost with the connection; the engine's own events are not.
-        process
-            .incoming
-            .retain(|(_, incoming)| matches!(incoming, Incoming::Event(event) if !matches!(event, Event::Watch(_))));
+        // What the server sent and was under way is lost with the connection; what this side tells itself is not.
+        process.incoming.retain(|(_, incoming)| match incoming {
+            Incoming::Event(event) => !matches!(event, Event::Watch(_)),
+            Incoming::Answer { proves, .. } => !proves,
+        });
         let life = process.life;
         self.at(notice, Happening::NoticeCut { host, life });
         self.at(back, Happening::Reconnect { host, life });
@@ -580,7 +586,10 @@ impl World {
                 Event::Read { generation, path, node: Ok(node) }
             }
             Request::Commit(transaction) => {
-                let answer = self.commit(session, &transaction, Some(host))?;
+                let answer = match transaction.check_session(session) {
+                    Ok(()) => self.commit(session, &transaction, Some(host))?,
+                    Err(error) => Err(error),
+                };
                 if self.lose_answers > 0 {
                     self.lose_answers -= 1;
                     self.log(|_| format!("the answer to host {host} gets lost"));

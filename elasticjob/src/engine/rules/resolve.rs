@@ -1,0 +1,80 @@
+//! Finding out what became of a begin whose answer got lost, or came too late to start anything.
+
+use super::Step;
+use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::event::{ItemEnd, Now};
+use crate::engine::fire::{Attempt, Fire, FireRecord, FireState};
+use crate::engine::run::Stage;
+use crate::ident::ShardingItem;
+use crate::registry::Zxid;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+/// A begin that may have gone through, and was not started.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct Unresolved {
+    pub(in crate::engine) fire: Fire,
+    pub(in crate::engine) attempt: Attempt,
+    pub(in crate::engine) items: Vec<ShardingItem>,
+}
+
+/// Items whose record names the attempt were begun: in the session of the attempt their marks stand and they are
+/// started, whoever owns them by now. After another session the marks are gone, and [`begin`](super::begin) begins them
+/// anew as long as the fire is open.
+pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
+    let Some(unresolved) = engine.unresolved.clone() else { return Step::Pass };
+    let Some(begun) = begun_items(engine, &unresolved) else { return Step::Pass };
+    let same_session = engine.session.connected().is_some_and(|session| unresolved.attempt.is_of(session));
+    if same_session && !begun.is_empty() {
+        if matches!(engine.phase, Phase::Leaving { .. }) {
+            engine.unresolved = None;
+            cut_off(engine, now, &unresolved, &begun);
+            return Step::Pass;
+        }
+        if !engine.session.is_proven(now.mono) {
+            engine.prove();
+            return Step::Pass;
+        }
+        let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
+        engine.start_items(unresolved.fire, Some(&unresolved.attempt), items);
+    }
+    engine.unresolved = None;
+    if let Some(open) = engine.open.as_mut().filter(|open| open.fire == unresolved.fire && !same_session) {
+        open.abandoned = Some(unresolved.attempt);
+    }
+    Step::Pass
+}
+
+/// The items whose begin went through, with their tokens; `None` while data are missing.
+fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Option<Vec<(ShardingItem, Zxid)>> {
+    let mut complete = true;
+    let mut begun = Vec::new();
+    for item in &unresolved.items {
+        match engine.look(&JobPath::fire(*item)) {
+            Lookup::Missing => {}
+            Lookup::Unread => complete = false,
+            Lookup::Known(known) => {
+                let record = FireRecord::parse(&known.data);
+                let running = record.last.as_ref().is_some_and(|begun| begun.state == FireState::Running);
+                if running && record.is_attempt(&unresolved.attempt) {
+                    begun.push((*item, known.mzxid));
+                }
+            }
+        }
+    }
+    complete.then_some(begun)
+}
+
+/// The instance leaves: the items end before they were started.
+fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(ShardingItem, Zxid)]) {
+    let end =
+        ItemEnd { state: FireState::Cancelled, took: 0, error: Some("the instance left before it started".into()) };
+    for (item, _) in begun {
+        engine.add_to_run(
+            unresolved.fire,
+            *item,
+            Some(&unresolved.attempt),
+            Stage::Ended { at: now.mono, end: end.clone() },
+        );
+    }
+}

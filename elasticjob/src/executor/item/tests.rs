@@ -1,0 +1,268 @@
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use chrono::DateTime;
+use tokio::runtime::{Builder, Runtime};
+
+use super::*;
+use crate::api::{ItemRun, JobError, JobResult, item_handler};
+use crate::config::JobConfiguration;
+use crate::ident::{InstanceId, TaskId};
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn context() -> ShardingContext {
+    let instance = InstanceId::of_process("10.0.0.1", 7);
+    let configuration = JobConfiguration::builder("reports", 1).build().unwrap();
+    ShardingContext::new(ItemRun {
+        task_id: TaskId::new(configuration.job_name(), [0], &instance),
+        configuration: Arc::new(configuration),
+        instance,
+        item: 0,
+        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
+        fencing_token: Some(1),
+        cancellation: CancellationToken::new(),
+    })
+}
+
+/// The user's runtime, with one thread.
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+/// Something that a run owns: tells when it is dropped.
+struct Owned(Sender<Event>);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.0.send(Event::Gone).unwrap();
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Event {
+    Began,
+    Gone,
+    Ended(ItemOutcome),
+}
+
+/// A spawned run and what it tells.
+struct Run {
+    item: RunningItem,
+    events: Receiver<Event>,
+}
+
+impl Run {
+    /// Spawns `handler`, which gets something to own and a sender.
+    fn spawn<Fut>(
+        runtime: &Runtime,
+        handler: impl Fn(ShardingContext, Owned, Sender<Event>) -> Fut + Send + Sync + 'static,
+    ) -> Self
+    where
+        Fut: Future<Output = JobResult> + Send + 'static,
+    {
+        let (sender, events) = channel();
+        let ended = sender.clone();
+        let sender = std::sync::Mutex::new(sender);
+        let handler = item_handler(move |context| {
+            let sender = sender.lock().unwrap().clone();
+            handler(context, Owned(sender.clone()), sender)
+        });
+        let item = spawn_item(runtime.handle(), &handler, context(), move |end| {
+            ended.send(Event::Ended(end.outcome)).unwrap();
+        });
+        Self { item, events }
+    }
+
+    fn next(&self) -> Event {
+        self.events.recv_timeout(LONG).unwrap()
+    }
+
+    /// What is left to tell; ends when everything of the run is gone.
+    fn rest(self) -> Vec<Event> {
+        std::iter::from_fn(|| self.events.recv_timeout(LONG).ok()).collect()
+    }
+}
+
+async fn for_ever() -> JobResult {
+    std::future::pending().await
+}
+
+#[test]
+fn a_run_that_returns_has_succeeded_and_is_gone_when_that_is_told() {
+    let runtime = runtime();
+    let run = Run::spawn(&runtime, |_, owned, _| async move {
+        let _owned = owned;
+        Ok(())
+    });
+    assert_eq!(run.rest(), [Event::Gone, Event::Ended(ItemOutcome::Succeeded)]);
+}
+
+#[test]
+fn an_error_is_told_with_its_causes() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("cannot sync")]
+    struct Outer(#[source] std::io::Error);
+
+    let runtime = runtime();
+    let run =
+        Run::spawn(&runtime, |_, _, _| async { Err(JobError::from(Outer(std::io::Error::other("disk is full")))) });
+    assert_eq!(run.rest().pop(), Some(Event::Ended(ItemOutcome::Failed("cannot sync: disk is full".to_owned()))));
+}
+
+#[test]
+fn a_panic_is_told_with_its_message() {
+    let runtime = runtime();
+    let number = 3;
+    let formatted = Run::spawn(&runtime, move |_, owned, _| async move {
+        let _owned = owned;
+        panic!("no item {number}")
+    });
+    assert_eq!(formatted.rest(), [Event::Gone, Event::Ended(ItemOutcome::Panicked("no item 3".to_owned()))]);
+
+    let other = Run::spawn(&runtime, |_, _, _| async { std::panic::panic_any(7_u8) });
+    assert_eq!(other.rest().pop(), Some(Event::Ended(ItemOutcome::Panicked("a value that is not text".to_owned()))));
+}
+
+#[test]
+fn a_function_that_panics_before_it_gives_a_future_is_told_the_same_way() {
+    let runtime = runtime();
+    let run = Run::spawn(&runtime, |_, _, _| -> std::future::Ready<JobResult> { panic!("at once") });
+    assert_eq!(run.rest(), [Event::Gone, Event::Ended(ItemOutcome::Panicked("at once".to_owned()))]);
+}
+
+#[test]
+fn an_error_whose_text_panics_does_not_lose_the_end() {
+    #[derive(Debug)]
+    struct Mute;
+    impl std::fmt::Display for Mute {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("no text")
+        }
+    }
+    impl std::error::Error for Mute {}
+
+    let runtime = runtime();
+    let run = Run::spawn(&runtime, |_, _, _| async { Err(JobError::from(Mute)) });
+    assert_eq!(run.rest().pop(), Some(Event::Ended(ItemOutcome::Panicked("no text".to_owned()))));
+}
+
+#[test]
+fn cancelling_fires_the_token_and_lets_the_run_end_itself() {
+    let runtime = runtime();
+    let run = Run::spawn(&runtime, |context, _, _| async move {
+        context.cancelled().await;
+        Err(JobError::message("cancelled"))
+    });
+    run.item.cancel();
+    assert_eq!(run.rest().pop(), Some(Event::Ended(ItemOutcome::Failed("cancelled".to_owned()))));
+}
+
+#[test]
+fn an_aborted_run_is_dropped_at_its_await() {
+    let runtime = runtime();
+    let run = Run::spawn(&runtime, |_, owned, events| async move {
+        let _owned = owned;
+        events.send(Event::Began).unwrap();
+        for_ever().await
+    });
+    assert_eq!(run.next(), Event::Began);
+    run.item.abort();
+    assert_eq!(run.rest(), [Event::Gone, Event::Ended(ItemOutcome::Dropped)]);
+}
+
+#[test]
+fn a_run_that_was_aborted_before_it_began_never_begins() {
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let (sender, events) = channel();
+    let began = std::sync::Mutex::new(sender.clone());
+    let handler = item_handler(move |_| {
+        began.lock().unwrap().send(Event::Began).unwrap();
+        std::future::ready(())
+    });
+    let item = spawn_item(runtime.handle(), &handler, context(), move |end| {
+        assert_eq!(end.duration, Duration::ZERO);
+        sender.send(Event::Ended(end.outcome)).unwrap();
+    });
+    item.abort();
+    item.abort();
+    runtime.block_on(tokio::task::yield_now());
+    drop(handler);
+    assert_eq!(events.iter().collect::<Vec<_>>(), [Event::Ended(ItemOutcome::Dropped)]);
+}
+
+#[test]
+fn a_blocking_run_cannot_be_dropped_and_is_told_when_it_ends() {
+    let runtime = runtime();
+    let (unblock, blocked) = channel::<()>();
+    let blocked = Arc::new(std::sync::Mutex::new(blocked));
+    let run = Run::spawn(&runtime, move |context, owned, events| {
+        let blocked = Arc::clone(&blocked);
+        async move {
+            let _owned = owned;
+            events.send(Event::Began).unwrap();
+            let _ = blocked.lock().unwrap().recv_timeout(LONG);
+            assert!(context.is_cancelled());
+            for_ever().await
+        }
+    });
+    assert_eq!(run.next(), Event::Began);
+    run.item.cancel();
+    run.item.abort();
+    assert!(run.events.recv_timeout(Duration::from_millis(50)).is_err(), "told while it still ran");
+    unblock.send(()).unwrap();
+    assert_eq!(run.rest(), [Event::Gone, Event::Ended(ItemOutcome::Dropped)]);
+}
+
+#[test]
+fn a_blocking_run_that_returns_after_its_abort_has_still_succeeded() {
+    let runtime = runtime();
+    let (unblock, blocked) = channel::<()>();
+    let blocked = Arc::new(std::sync::Mutex::new(blocked));
+    let run = Run::spawn(&runtime, move |_, _, events| {
+        let blocked = Arc::clone(&blocked);
+        async move {
+            events.send(Event::Began).unwrap();
+            let _ = blocked.lock().unwrap().recv_timeout(LONG);
+            Ok(())
+        }
+    });
+    while run.next() != Event::Began {}
+    run.item.abort();
+    unblock.send(()).unwrap();
+    assert_eq!(run.rest(), [Event::Ended(ItemOutcome::Succeeded)]);
+}
+
+#[test]
+fn a_runtime_that_is_shut_down_drops_the_run() {
+    let runtime = runtime();
+    let run = Run::spawn(&runtime, |_, owned, events| async move {
+        let _owned = owned;
+        events.send(Event::Began).unwrap();
+        for_ever().await
+    });
+    assert_eq!(run.next(), Event::Began);
+    runtime.shutdown_background();
+    assert_eq!(run.rest(), [Event::Gone, Event::Ended(ItemOutcome::Dropped)]);
+}
+
+#[test]
+fn a_runtime_that_was_shut_down_before_drops_the_run_at_once() {
+    let runtime = runtime();
+    let handle = runtime.handle().clone();
+    drop(runtime);
+    let (sender, events) = channel();
+    let handler = item_handler(|_| async { JobResult::Ok(()) });
+    spawn_item(&handle, &handler, context(), move |end| sender.send(end).unwrap());
+    let ends: Vec<ItemEnd> = events.iter().collect();
+    assert_eq!(ends, [ItemEnd { outcome: ItemOutcome::Dropped, duration: Duration::ZERO }]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_duration_is_the_time_of_the_run() {
+    let (sender, ended) = tokio::sync::oneshot::channel();
+    let handler = item_handler(|_| async { tokio::time::sleep(Duration::from_secs(3)).await });
+    spawn_item(&Handle::current(), &handler, context(), |end| sender.send(end.duration).unwrap());
+    let duration = ended.await.unwrap();
+    assert!(duration >= Duration::from_secs(3) && duration < Duration::from_secs(4), "{duration:?}");
+}

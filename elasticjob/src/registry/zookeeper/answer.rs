@@ -1,0 +1,150 @@
+//! What an error of the client means for the caller.
+
+use zookeeper_client::{Error, MultiWriteError, MultiWriteResult};
+
+use crate::registry::{
+    CommitError, Committed, NodeData, Op, OpResult, Refusal, RegistryError, SessionId, Stat, Transaction,
+};
+
+/// An error sorted by what it tells of the request.
+pub(super) enum Failure {
+    /// The server answered and refused.
+    Refused(Refusal),
+    /// The server answered and did not do it, for a reason that is no fault of the request.
+    Declined(String),
+    /// No answer: done or not done.
+    Lost(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NoNode => Self::Refused(Refusal::NoNode),
+            Error::NodeExists => Self::Refused(Refusal::NodeExists),
+            Error::BadVersion => Self::Refused(Refusal::BadVersion),
+            Error::NotEmpty => Self::Refused(Refusal::NotEmpty),
+            Error::NoChildrenForEphemerals => Self::Refused(Refusal::NoChildrenForEphemerals),
+            Error::NoAuth => Self::Refused(Refusal::NoAuth),
+            Error::InvalidAcl => Self::Refused(Refusal::InvalidAcl),
+            Error::BadArguments(_) => Self::Refused(Refusal::BadArguments),
+            Error::NotReadOnly
+            | Error::QuotaExceeded
+            | Error::Throttled
+            | Error::MarshallingError
+            | Error::Unimplemented
+            | Error::ReconfigDisabled
+            | Error::UnexpectedErrorCode(_) => Self::Declined(error.to_string()),
+            // An ended session too: the request may have been applied before it ended.
+            _ => Self::Lost(error.to_string()),
+        }
+    }
+}
+
+/// Whether the error is an answer of the server.
+pub(super) fn is_answer(error: &Error) -> bool {
+    !matches!(Failure::from(error.clone()), Failure::Lost(_))
+}
+
+/// The answer to a read.
+pub(super) fn read<T>(path: &str, result: Result<T, Error>) -> Result<Option<T>, RegistryError> {
+    match result.map_err(Failure::from) {
+        Ok(value) => Ok(Some(value)),
+        Err(Failure::Refused(Refusal::NoNode)) => Ok(None),
+        Err(Failure::Refused(reason)) => Err(RegistryError::Refused { path: path.to_owned(), reason }),
+        Err(Failure::Declined(why) | Failure::Lost(why)) => Err(RegistryError::NoAnswer { why }),
+    }
+}
+
+/// The answer to a transaction.
+pub(super) fn commit(
+    transaction: &Transaction,
+    result: Result<Vec<MultiWriteResult>, MultiWriteError>,
+) -> Result<Committed, CommitError> {
+    let (index, error) = match result {
+        Ok(results) => {
+            let results = results.into_iter().zip(transaction.ops()).map(|(result, op)| op_result(result, op));
+            return Ok(Committed { results: results.collect() });
+        }
+        Err(MultiWriteError::OperationFailed { index, source }) => (index, source),
+        Err(MultiWriteError::RequestFailed { source }) => (0, source),
+    };
+    match Failure::from(error) {
+        Failure::Refused(reason) => {
+            let path = transaction.ops().get(index).map(Op::path).unwrap_or_default().to_owned();
+            Err(CommitError::Refused { index, path, reason })
+        }
+        Failure::Declined(why) => Err(CommitError::NotReached { why }),
+        Failure::Lost(why) => Err(CommitError::Unknown { why }),
+    }
+}
+
+fn op_result(result: MultiWriteResult, op: &Op) -> OpResult {
+    match (result, op) {
+        (MultiWriteResult::Create { path, .. }, _) => OpResult::Create { path },
+        (MultiWriteResult::SetData { stat: set }, _) => OpResult::Set { stat: stat(&set) },
+        (_, Op::Delete { .. }) => OpResult::Delete,
+        (_, _) => OpResult::Check,
+    }
+}
+
+/// Data and stat of a node.
+pub(super) fn node_data((data, node): (Vec<u8>, zookeeper_client::Stat)) -> NodeData {
+    NodeData { data, stat: stat(&node) }
+}
+
+fn stat(stat: &zookeeper_client::Stat) -> Stat {
+    let owner = stat.ephemeral_owner;
+    // Nodes that the server deletes by itself, containers and those with a time to live, are marked in the same field.
+    let is_session = owner != 0 && owner != i64::MIN && owner.cast_unsigned() >> 56 != 0xff;
+    Stat {
+        czxid: stat.czxid,
+        mzxid: stat.mzxid,
+        version: stat.version,
+        ctime: stat.ctime,
+        mtime: stat.mtime,
+        ephemeral_owner: is_session.then_some(SessionId(owner)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transaction() -> Transaction {
+        let mut transaction = Transaction::new();
+        transaction.check("/a", None);
+        transaction.delete("/b", None);
+        transaction
+    }
+
+    #[test]
+    fn a_lost_answer_is_never_taken_for_a_refusal() {
+        for error in [Error::ConnectionLoss, Error::Timeout, Error::SessionMoved, Error::SessionExpired] {
+            let result = commit(&transaction(), Err(MultiWriteError::RequestFailed { source: error.clone() }));
+            assert!(matches!(result, Err(CommitError::Unknown { .. })), "{error}: {result:?}");
+            assert!(matches!(read::<()>("/a", Err(error)), Err(RegistryError::NoAnswer { .. })));
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_operation_and_path() {
+        let result =
+            commit(&transaction(), Err(MultiWriteError::OperationFailed { index: 1, source: Error::NotEmpty }));
+        assert_eq!(result, Err(CommitError::Refused { index: 1, path: "/b".into(), reason: Refusal::NotEmpty }));
+        let result = commit(&transaction(), Ok(vec![MultiWriteResult::Check, MultiWriteResult::Delete]));
+        assert_eq!(result.unwrap().results, [OpResult::Check, OpResult::Delete]);
+    }
+
+    #[test]
+    fn what_the_server_declines_was_not_applied() {
+        let result = commit(&transaction(), Err(MultiWriteError::RequestFailed { source: Error::Throttled }));
+        assert!(matches!(result, Err(CommitError::NotReached { .. })));
+    }
+
+    #[test]
+    fn a_node_that_is_not_there_is_no_error_to_a_reader() {
+        assert_eq!(read::<()>("/a", Err(Error::NoNode)), Ok(None));
+        let refused = RegistryError::Refused { path: "/a".into(), reason: Refusal::NoAuth };
+        assert_eq!(read::<()>("/a", Err(Error::NoAuth)), Err(refused));
+    }
+}

@@ -1,0 +1,189 @@
+//! How a session comes about: reach a server, make the namespace, see that it can be used.
+
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::net::{TcpStream, lookup_host};
+use zookeeper_client::{Acls, AddWatchMode, Client, CreateMode, Error, MultiWriteError};
+
+use super::config::{InvalidSetting, ZookeeperConfiguration};
+
+/// Why there is no session with a registry center.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// Settings that cannot be.
+    #[error("the registry center is not configured: {}", join(.0))]
+    Invalid(Vec<InvalidSetting>),
+    /// No server answered in time.
+    #[error(
+        "no ZooKeeper server of server-lists '{servers}' answered within {} ms ({detail}): start it or correct \
+         server-lists; max-sleep-time-milliseconds times max-retries is the time to wait",
+        waited.as_millis()
+    )]
+    Unreachable {
+        /// The servers as configured.
+        servers: String,
+        /// How long they were tried.
+        waited: Duration,
+        /// What was found at each.
+        detail: String,
+    },
+    /// The digest does not fit to the access list of the namespace.
+    #[error(
+        "ZooKeeper at '{servers}' does not let this client {what} namespace '{namespace}': {}",
+        if *digest { "digest is not the one it was created with" } else { "set digest to user:password of who created it" }
+    )]
+    Forbidden {
+        /// The servers as configured.
+        servers: String,
+        /// The namespace.
+        namespace: String,
+        /// What was tried.
+        what: &'static str,
+        /// Whether a digest is configured.
+        digest: bool,
+    },
+    /// The server ended the session because it does not accept who we say we are.
+    #[error("ZooKeeper at '{servers}' refused the digest, or does not know the scheme digest")]
+    AuthFailed {
+        /// The servers as configured.
+        servers: String,
+    },
+    /// The server has no recursive watches.
+    #[error("ZooKeeper at '{servers}' is older than 3.6, which is the first version with recursive watches: update it")]
+    TooOld {
+        /// The servers as configured.
+        servers: String,
+    },
+    /// The server answered something else.
+    #[error("ZooKeeper at '{servers}' did not let this client {what} namespace '{namespace}': {why}")]
+    Failed {
+        /// The servers as configured.
+        servers: String,
+        /// The namespace.
+        namespace: String,
+        /// What was tried.
+        what: &'static str,
+        /// What the server or the client says.
+        why: String,
+    },
+}
+
+fn join(problems: &[InvalidSetting]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// The access list of everything we create.
+pub(super) fn acls(config: &ZookeeperConfiguration) -> Acls<'static> {
+    if config.digest.is_some() { Acls::creator_all() } else { Acls::anyone_all() }
+}
+
+/// Opens a session and gives a client whose root is the namespace, in `patience` at most.
+pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) -> Result<Client, ConnectError> {
+    let findings = Mutex::new(Vec::new());
+    // Servers are looked at one by one only when the client takes long, so that a connect which works costs nothing.
+    let look = async {
+        tokio::time::sleep(patience / 2).await;
+        futures_util::future::join_all(config.servers().map(|server| look_at(server, &findings))).await;
+        std::future::pending().await
+    };
+    let opened = tokio::time::timeout(patience, async {
+        tokio::select! {
+            result = open(config) => result,
+            never = look => never,
+        }
+    });
+    let unreachable =
+        |detail: String| ConnectError::Unreachable { servers: config.server_lists.clone(), waited: patience, detail };
+    match opened.await {
+        Ok(Err(Problem { error: Error::Timeout | Error::NoHosts | Error::ConnectionLoss, .. })) | Err(_) => {
+            let findings = findings.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let detail = if findings.is_empty() { "no answer".to_owned() } else { findings.join(", ") };
+            Err(unreachable(detail))
+        }
+        Ok(Err(problem)) => Err(explain(config, problem)),
+        Ok(Ok(client)) => Ok(client),
+    }
+}
+
+/// What failed, and how.
+struct Problem {
+    what: &'static str,
+    error: Error,
+}
+
+async fn open(config: &ZookeeperConfiguration) -> Result<Client, Problem> {
+    let mut connector = Client::connector()
+        .with_session_timeout(config.session_timeout())
+        .with_connection_timeout(config.connection_timeout());
+    if let Some(digest) = &config.digest {
+        connector = connector.with_auth("digest", digest.as_bytes());
+    }
+    let client = during("connect to", connector.connect(&config.dialled_servers())).await?;
+    let root = config.root();
+    create_missing(config, &client, &root).await?;
+    during("read", client.get_data(&root)).await?;
+    during("write", try_write(config, &client, &root)).await?;
+    // The watcher is dropped at once; a server that does not know the request says so.
+    during("watch", client.watch(&root, AddWatchMode::PersistentRecursive)).await?;
+    client.chroot(root).map_err(|_| Problem { what: "use", error: Error::BadArguments(&"the namespace is no path") })
+}
+
+async fn during<T>(what: &'static str, step: impl Future<Output = Result<T, Error>>) -> Result<T, Problem> {
+    step.await.map_err(|error| Problem { what, error })
+}
+
+/// Looks before it creates: who may use a namespace need not be allowed to create one.
+async fn create_missing(config: &ZookeeperConfiguration, client: &Client, root: &str) -> Result<(), Problem> {
+    let ends = root.match_indices('/').skip(1).map(|(end, _)| end).chain([root.len()]);
+    for path in ends.map(|end| &root[..end]) {
+        if during("look for", client.check_stat(path)).await?.is_some() {
+            continue;
+        }
+        match client.create(path, b"", &CreateMode::Persistent.with_acls(acls(config))).await {
+            Ok(_) | Err(Error::NodeExists) => (),
+            Err(error) => return Err(Problem { what: "create", error }),
+        }
+    }
+    Ok(())
+}
+
+/// Creates and deletes a node in a transaction that fails behind that, so that nobody sees anything of it.
+async fn try_write(config: &ZookeeperConfiguration, client: &Client, root: &str) -> Result<(), Error> {
+    let probe = format!("{root}/probe-{:x}", client.session_id().0);
+    let mut writer = client.new_multi_writer();
+    writer.add_create(&probe, b"", &CreateMode::Ephemeral.with_acls(acls(config)))?;
+    writer.add_delete(&probe, None)?;
+    writer.add_check_version(&probe, -1)?;
+    match writer.commit().await {
+        Err(MultiWriteError::OperationFailed { index: 2, source: Error::NoNode }) | Ok(_) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn explain(config: &ZookeeperConfiguration, Problem { what, error }: Problem) -> ConnectError {
+    let (servers, namespace) = (config.server_lists.clone(), config.namespace.clone());
+    match error {
+        Error::NoAuth | Error::InvalidAcl => {
+            ConnectError::Forbidden { servers, namespace, what, digest: config.digest.is_some() }
+        }
+        Error::AuthFailed => ConnectError::AuthFailed { servers },
+        Error::Unimplemented => ConnectError::TooOld { servers },
+        error => ConnectError::Failed { servers, namespace, what, why: error.to_string() },
+    }
+}
+
+/// Notes what stands in the way to a server.
+async fn look_at(server: &str, findings: &Mutex<Vec<String>>) {
+    let has_port = server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let address = if has_port { server.to_owned() } else { format!("{server}:2181") };
+    let finding = match lookup_host(&address).await {
+        Err(error) => format!("{server}: the name is not found, {error}"),
+        Ok(addresses) => match TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await {
+            Err(error) => format!("{server}: {error}"),
+            Ok(_) => format!("{server}: something listens, but does not answer as ZooKeeper does"),
+        },
+    };
+    findings.lock().unwrap_or_else(PoisonError::into_inner).push(finding);
+}

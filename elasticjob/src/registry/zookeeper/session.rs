@@ -1,0 +1,374 @@
+//! The session: kept by a loop on the system runtime, used by calls from anywhere.
+//!
+//! The loop publishes `Connected` only when all watches are in place on the connection, so a call that is answered
+//! never knows more than the watches tell. Calls in any other state fail at once: the client library would queue them
+//! without limit.
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::{FutureExt, join_all};
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+use zookeeper_client::{AddWatchMode, Client, Error, SessionState as ClientState, StateWatcher};
+
+use super::answer;
+use super::config::ZookeeperConfiguration;
+use super::dial::{ConnectError, dial};
+use super::watch::{Adding, Slot};
+use crate::registry::{RequestCount, SessionId, SessionState, limits};
+
+/// How long the end of a session is waited for when it is closed.
+const CLOSE_LIMIT: Duration = Duration::from_secs(5);
+
+/// A session that was established. The server ends it as soon as all references are gone, so nothing may hold one that
+/// nobody need ever poll.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) client: Client,
+    proof: Proof,
+}
+
+/// When the last request of a session that was answered was sent.
+#[derive(Debug, Clone, Default)]
+struct Proof(Arc<Mutex<Option<Instant>>>);
+
+impl Proof {
+    fn get(&self) -> Option<Instant> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn renew(&self, sent: Instant) {
+        let mut proof = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *proof = (*proof).max(Some(sent));
+    }
+}
+
+/// A request on its way.
+pub(super) struct Call {
+    proof: Proof,
+    states: StateWatcher,
+    sent: Instant,
+}
+
+impl Call {
+    /// Judges an answer: an error where the connection broke since the request was made. Such an answer may be true, but
+    /// what happened before it may be missing in the watches.
+    pub(super) fn settle<T, E>(mut self, result: Result<T, E>) -> Result<Result<T, E>, Error>
+    where
+        E: Clone,
+        Error: From<E>,
+    {
+        if self.states.changed().now_or_never().is_some() {
+            return Err(Error::ConnectionLoss);
+        }
+        if result.as_ref().err().is_none_or(|error| answer::is_answer(&error.clone().into())) {
+            self.proof.renew(self.sent);
+        }
+        Ok(result)
+    }
+}
+
+/// The session with an ensemble, over connections and expiries.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) config: ZookeeperConfiguration,
+    state: watch::Sender<SessionState>,
+    inner: Mutex<Inner>,
+    /// Some watch is not in place although the connection did not break.
+    again: Notify,
+    closing: CancellationToken,
+    requests: AtomicU64,
+    writes: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    live: Option<Arc<Live>>,
+    /// Number of the connection that all watches are in place on, `None` while there is none.
+    connection: Option<u64>,
+    last_connection: u64,
+    slots: BTreeMap<u64, Arc<Slot>>,
+    last_slot: u64,
+}
+
+/// Why a session is not served any longer.
+enum End {
+    /// Another one is needed.
+    Lost,
+    /// There will be no other.
+    Final,
+}
+
+impl Session {
+    pub(super) fn new(config: ZookeeperConfiguration) -> Arc<Self> {
+        Arc::new(Self {
+            config,
+            state: watch::Sender::new(SessionState::Connecting),
+            inner: Mutex::default(),
+            again: Notify::new(),
+            closing: CancellationToken::new(),
+            requests: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+        })
+    }
+
+    pub(super) fn state(&self) -> watch::Receiver<SessionState> {
+        self.state.subscribe()
+    }
+
+    pub(super) fn proof(&self) -> Option<Instant> {
+        self.lock().live.as_ref()?.proof.get()
+    }
+
+    pub(super) fn requests(&self) -> RequestCount {
+        RequestCount { requests: self.requests.load(Ordering::Relaxed), writes: self.writes.load(Ordering::Relaxed) }
+    }
+
+    /// Counts a request that can be sent now; else says why it cannot.
+    pub(super) fn call(&self, is_write: bool) -> Result<(Arc<Live>, Call), String> {
+        let inner = self.lock();
+        let live = match (&inner.live, inner.connection) {
+            (Some(live), Some(_)) if live.client.state() == ClientState::SyncConnected => live.clone(),
+            _ => return Err(self.why_not()),
+        };
+        drop(inner);
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.writes.fetch_add(u64::from(is_write), Ordering::Relaxed);
+        let call = Call { proof: live.proof.clone(), states: live.client.state_watcher(), sent: Instant::now() };
+        Ok((live, call))
+    }
+
+    fn why_not(&self) -> String {
+        match *self.state.borrow() {
+            SessionState::Connecting => "there is no session".into(),
+            SessionState::Connected { .. } | SessionState::Suspended { .. } => "the connection is lost".into(),
+            SessionState::Closed => "the registry center is closed".into(),
+        }
+    }
+
+    /// Registers a watch. It is sent at once where a connection is in place, else the loop adds it.
+    pub(super) fn add_watch(&self, path: &str) -> Arc<Slot> {
+        let mut inner = self.lock();
+        inner.last_slot += 1;
+        let id = inner.last_slot;
+        let is_ready = |live: &Arc<Live>| live.client.state() == ClientState::SyncConnected;
+        let ready = inner.live.clone().filter(is_ready).filter(|_| limits::is_valid_path(path));
+        let slot = match (ready, inner.connection) {
+            (Some(live), Some(connection)) => {
+                self.requests.fetch_add(1, Ordering::Relaxed);
+                let owned = path.to_owned();
+                let mut adding: Adding =
+                    Box::pin(async move { live.client.watch(&owned, AddWatchMode::PersistentRecursive).await });
+                // The first poll sends it.
+                if let Some(added) = (&mut adding).now_or_never() {
+                    adding = Box::pin(std::future::ready(added));
+                }
+                Arc::new(Slot::adding(id, path, adding, connection))
+            }
+            _ => Arc::new(Slot::new(id, path)),
+        };
+        if self.closing.is_cancelled() || *self.state.borrow() == SessionState::Closed || !limits::is_valid_path(path) {
+            slot.close();
+        } else {
+            inner.slots.insert(id, slot.clone());
+        }
+        slot
+    }
+
+    pub(super) fn forget_watch(&self, id: u64) {
+        self.lock().slots.remove(&id);
+    }
+
+    pub(super) fn add_watches_again(&self) {
+        self.again.notify_one();
+    }
+
+    /// Begins to end the session.
+    pub(super) fn close(&self) {
+        self.closing.cancel();
+    }
+
+    /// Serves one session after the other until closed.
+    pub(super) async fn run(self: Arc<Self>, first: Client) {
+        let _closed = PublishClosed(&self);
+        let mut client = first;
+        loop {
+            match self.serve(client).await {
+                End::Final => return,
+                End::Lost => self.publish_without_connection(SessionState::Connecting),
+            }
+            self.lock().live = None;
+            let next = tokio::select! {
+                next = self.redial() => next,
+                () = self.closing.cancelled() => None,
+            };
+            match next {
+                Some(next) => client = next,
+                None => return,
+            }
+        }
+    }
+
+    async fn serve(&self, client: Client) -> End {
+        let id = SessionId(client.session_id().0);
+        let connected = SessionState::Connected { id, timeout: client.session_timeout() };
+        let mut states = client.state_watcher();
+        let mut state = states.state();
+        self.lock().live = Some(Arc::new(Live { client, proof: Proof::default() }));
+        let mut connection = self.next_connection();
+        loop {
+            match state {
+                ClientState::SyncConnected => tokio::select! {
+                    // A state that has changed goes first: what is placed on a lost connection is worth nothing.
+                    biased;
+                    () = self.closing.cancelled() => return self.leave(states).await,
+                    next = states.changed() => {
+                        state = next;
+                        connection = self.next_connection();
+                    }
+                    () = self.keep_watches(connection, connected) => (),
+                },
+                ClientState::Disconnected | ClientState::ConnectedReadOnly => {
+                    self.publish_without_connection(SessionState::Suspended { id });
+                    tokio::select! {
+                        () = self.closing.cancelled() => return self.leave(states).await,
+                        next = states.changed() => state = next,
+                    }
+                }
+                ClientState::Expired | ClientState::Closed => return End::Lost,
+                ClientState::AuthFailed => {
+                    tracing::error!("ZooKeeper refused the digest: the registry center is closed");
+                    return End::Final;
+                }
+            }
+        }
+    }
+
+    fn next_connection(&self) -> u64 {
+        let mut inner = self.lock();
+        inner.connection = None;
+        inner.last_connection += 1;
+        inner.last_connection
+    }
+
+    /// Places the watches, publishes that all is well, and places those that get lost; ends never.
+    async fn keep_watches(&self, connection: u64, connected: SessionState) {
+        let Some(live) = self.lock().live.clone() else { return pending().await };
+        let mut retry = 0;
+        // The server of this connection may be behind the one before.
+        while let Err(error) = self.sync(&live).await {
+            self.pause("sync with ZooKeeper", &error, &mut retry).await;
+        }
+        loop {
+            if let Err(error) = self.place_watches(&live, connection, connected).await {
+                self.pause("add a watch", &error, &mut retry).await;
+                continue;
+            }
+            self.again.notified().await;
+        }
+    }
+
+    async fn sync(&self, live: &Live) -> Result<(), Error> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let sent = Instant::now();
+        live.client.sync("/").await?;
+        live.proof.renew(sent);
+        Ok(())
+    }
+
+    async fn place_watches(&self, live: &Live, connection: u64, connected: SessionState) -> Result<(), Error> {
+        loop {
+            let missing: Vec<_> = {
+                let mut inner = self.lock();
+                let missing: Vec<_> = inner.slots.values().filter(|slot| !slot.is_on(connection)).cloned().collect();
+                if missing.is_empty() {
+                    inner.connection = Some(connection);
+                    self.state.send_if_modified(|state| std::mem::replace(state, connected) != connected);
+                    return Ok(());
+                }
+                missing
+            };
+            self.requests.fetch_add(missing.len() as u64, Ordering::Relaxed);
+            let added = missing.iter().map(|slot| live.client.watch(&slot.path, AddWatchMode::PersistentRecursive));
+            for (slot, added) in missing.iter().zip(join_all(added).await) {
+                slot.put(added?, connection);
+            }
+        }
+    }
+
+    async fn pause(&self, what: &str, error: &Error, retry: &mut u32) {
+        let pause = self.config.pause(*retry, random());
+        *retry = retry.saturating_add(1);
+        tracing::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
+        tokio::time::sleep(pause).await;
+    }
+
+    /// Dials until there is a session. `None` when the server refused for good.
+    async fn redial(&self) -> Option<Client> {
+        for retry in 0.. {
+            match dial(&self.config, self.config.connection_timeout()).await {
+                Ok(client) => return Some(client),
+                Err(error @ ConnectError::AuthFailed { .. }) => {
+                    tracing::error!(%error, "the registry center is closed");
+                    return None;
+                }
+                Err(error) => {
+                    let pause = self.config.pause(retry, random());
+                    tracing::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+        None
+    }
+
+    /// Lets go of the session and waits until the server ended it.
+    async fn leave(&self, mut states: StateWatcher) -> End {
+        self.lock().live = None;
+        self.close_watches();
+        let ended = async { while !states.changed().await.is_terminated() {} };
+        if tokio::time::timeout(CLOSE_LIMIT, ended).await.is_err() {
+            tracing::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
+        }
+        End::Final
+    }
+
+    fn close_watches(&self) {
+        let slots = std::mem::take(&mut self.lock().slots);
+        slots.values().for_each(|slot| slot.close());
+    }
+
+    fn publish_without_connection(&self, state: SessionState) {
+        let mut inner = self.lock();
+        inner.connection = None;
+        self.state.send_replace(state);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// However the loop ends, also when its runtime does: nobody waits any longer.
+struct PublishClosed<'a>(&'a Session);
+
+impl Drop for PublishClosed<'_> {
+    fn drop(&mut self) {
+        {
+            let mut inner = self.0.lock();
+            (inner.live, inner.connection) = (None, None);
+            self.0.state.send_replace(SessionState::Closed);
+        }
+        self.0.close_watches();
+    }
+}
+
+/// Good enough to keep clients out of step.
+fn random() -> u64 {
+    RandomState::new().hash_one(())
+}

@@ -1,0 +1,234 @@
+//! Starting a job by hand: the API below the starter.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{oneshot, watch};
+
+use super::driver::{Driver, Job};
+use super::environment::JobEnvironment;
+use super::handle::{JobHandle, OneOffJob, ScheduleJob, ShutdownMode};
+use super::mailbox::Mailbox;
+use super::random::{random_u64, uuid_v4};
+use crate::api::ItemHandler;
+use crate::config::{JobConfiguration, unsupported};
+use crate::engine::{Activity, Identity, JobEngine, JobStatus};
+use crate::ident::JobName;
+use crate::registry::RegistryCenter;
+
+/// How long a job may take to join its group.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A job that cannot be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// A job of this kind needs a schedule, or must not have one.
+    #[error("job '{job}': {reason}")]
+    Kind {
+        /// The job.
+        job: JobName,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// Settings whose features are not there yet.
+    #[error("job '{job}': {}", .refused.join("; "))]
+    Unsupported {
+        /// The job.
+        job: JobName,
+        /// The settings.
+        refused: Vec<String>,
+    },
+    /// It was started before.
+    #[error("job '{job}' was started before")]
+    StartedBefore {
+        /// The job.
+        job: JobName,
+    },
+    /// The group did not take it.
+    #[error("job '{job}' did not start: {why}")]
+    Refused {
+        /// The job.
+        job: JobName,
+        /// Why, and what to do.
+        why: String,
+    },
+    /// The registry center did not answer.
+    #[error("job '{job}' did not start: the registry center did not answer within {} s", START_TIMEOUT.as_secs())]
+    TimedOut {
+        /// The job.
+        job: JobName,
+    },
+}
+
+/// What both kinds of bootstraps are made of.
+struct Bootstrap {
+    name: JobName,
+    environment: JobEnvironment,
+    handle: JobHandle,
+    job: Option<Job>,
+}
+
+impl fmt::Debug for Bootstrap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bootstrap")
+            .field("job", &self.name)
+            .field("started", &self.job.is_none())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Bootstrap {
+    fn new(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        configuration: JobConfiguration,
+        handler: ItemHandler,
+    ) -> Result<Self, StartError> {
+        let name = configuration.job_name().clone();
+        let refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
+        if !refused.is_empty() {
+            return Err(StartError::Unsupported { job: name, refused });
+        }
+        let instance = environment.instance_id().clone();
+        let identity = Identity {
+            base: instance.clone(),
+            instance: instance.clone(),
+            suffix: random_u64() as u16,
+            candidate: uuid_v4(),
+        };
+        let engine = JobEngine::new(identity, Arc::new(configuration));
+        let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
+        let (status, receiver) = watch::channel(not_started);
+        let mailbox = Arc::new(Mailbox::new());
+        let handle = JobHandle::new(name.clone(), mailbox.clone(), receiver);
+        let job = Job { environment: environment.clone(), registry, handler, engine, mailbox, status };
+        Ok(Self { name, environment: environment.clone(), handle, job: Some(job) })
+    }
+
+    async fn start(&mut self) -> Result<(), StartError> {
+        let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
+        let (started, outcome) = oneshot::channel();
+        self.environment.system().spawn(Driver::new(job, started).run());
+        match tokio::time::timeout(START_TIMEOUT, outcome).await {
+            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Err(why))) => Err(StartError::Refused { job: self.name.clone(), why }),
+            Ok(Err(_)) => {
+                Err(StartError::Refused { job: self.name.clone(), why: "the program is being stopped".to_owned() })
+            }
+            Err(_) => {
+                self.handle.shutdown(ShutdownMode::Now);
+                Err(StartError::TimedOut { job: self.name.clone() })
+            }
+        }
+    }
+
+    async fn shutdown(&mut self, mode: ShutdownMode) {
+        self.job = None;
+        self.handle.shutdown(mode);
+        self.handle.stopped().await;
+    }
+}
+
+/// A job with a schedule, before and after its start.
+///
+/// # Examples
+/// ```
+/// use elasticjob::api::{ShardingContext, item_handler};
+/// use elasticjob::config::JobConfiguration;
+/// use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let environment = JobEnvironment::builder().build()?;
+/// let registry = environment.embedded_registry();
+/// let configuration = JobConfiguration::builder("sync-orders", 3).cron("0/5 * * * * ?").build()?;
+/// let handler = item_handler(|context: ShardingContext| async move {
+///     println!("item {}", context.sharding_item());
+/// });
+/// let mut job = ScheduleJobBootstrap::new(&environment, registry, configuration, handler)?;
+/// job.schedule().await?;
+/// job.shutdown(ShutdownMode::Graceful).await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct ScheduleJobBootstrap(Bootstrap);
+
+impl ScheduleJobBootstrap {
+    /// Makes the job without starting it. Nothing is written to the registry yet.
+    ///
+    /// # Errors
+    /// [`StartError`] when the configuration has no schedule, or asks for what is not supported yet.
+    pub fn new(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        configuration: JobConfiguration,
+        handler: ItemHandler,
+    ) -> Result<Self, StartError> {
+        if configuration.schedule().is_none() {
+            let job = configuration.job_name().clone();
+            return Err(StartError::Kind { job, reason: "a scheduled job needs `cron`" });
+        }
+        Bootstrap::new(environment, registry, configuration, handler).map(Self)
+    }
+
+    /// The handle, usable before the start already; until then it answers that the job is not running.
+    pub fn handle(&self) -> ScheduleJob {
+        ScheduleJob::new(self.0.handle.clone())
+    }
+
+    /// Joins the group and follows the schedule from now on. Completes when the instance is registered.
+    ///
+    /// # Errors
+    /// [`StartError`] says why the group did not take it.
+    pub async fn schedule(&mut self) -> Result<(), StartError> {
+        self.0.start().await
+    }
+
+    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`].
+    pub async fn shutdown(&mut self, mode: ShutdownMode) {
+        self.0.shutdown(mode).await;
+    }
+}
+
+/// A job without a schedule, before and after its start. It runs when it is asked to, see [`OneOffJob::execute`].
+#[derive(Debug)]
+pub struct OneOffJobBootstrap(Bootstrap);
+
+impl OneOffJobBootstrap {
+    /// Makes the job without starting it. Nothing is written to the registry yet.
+    ///
+    /// # Errors
+    /// [`StartError`] when the configuration has a schedule, or asks for what is not supported yet.
+    pub fn new(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        configuration: JobConfiguration,
+        handler: ItemHandler,
+    ) -> Result<Self, StartError> {
+        if configuration.schedule().is_some() {
+            let job = configuration.job_name().clone();
+            return Err(StartError::Kind { job, reason: "a one-off job must not have `cron`" });
+        }
+        Bootstrap::new(environment, registry, configuration, handler).map(Self)
+    }
+
+    /// The handle, usable before the start already; until then it answers that the job is not running.
+    pub fn handle(&self) -> OneOffJob {
+        OneOffJob::new(self.0.handle.clone())
+    }
+
+    /// Joins the group. Completes when the instance is registered.
+    ///
+    /// # Errors
+    /// [`StartError`] says why the group did not take it.
+    pub async fn start(&mut self) -> Result<(), StartError> {
+        self.0.start().await
+    }
+
+    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`].
+    pub async fn shutdown(&mut self, mode: ShutdownMode) {
+        self.0.shutdown(mode).await;
+    }
+}

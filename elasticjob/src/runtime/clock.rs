@@ -1,0 +1,92 @@
+//! The wall clock, as an argument.
+
+use std::fmt::Debug;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Tells the wall-clock time. May step in both directions; for how long something took, use an `Instant`.
+pub trait Clock: Debug + Send + Sync + 'static {
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    fn wall_us(&self) -> i64;
+
+    /// Milliseconds since 1970-01-01T00:00:00Z, rounded down: never ahead of [`wall_us`](Self::wall_us).
+    fn wall_ms(&self) -> i64 {
+        self.wall_us().div_euclid(1000)
+    }
+}
+
+/// The clock of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn wall_us(&self) -> i64 {
+        let micros = |since: std::time::Duration| i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+        match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(after) => micros(after),
+            Err(before) => -micros(before.duration()),
+        }
+    }
+}
+
+/// A clock that follows tokio's time, which tests can pause, from a start time they choose; and that can be stepped, as
+/// an operator or NTP steps the clock of a host.
+#[cfg(any(test, feature = "testing"))]
+#[derive(Debug)]
+pub struct SettableClock {
+    origin: tokio::time::Instant,
+    at_origin_us: std::sync::atomic::AtomicI64,
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl SettableClock {
+    /// A clock that shows `wall_ms` now.
+    pub fn starting_at(wall_ms: i64) -> Self {
+        Self { origin: tokio::time::Instant::now(), at_origin_us: (wall_ms * 1000).into() }
+    }
+
+    /// Steps the clock: forward where `by_ms` is positive, else backward.
+    pub fn step(&self, by_ms: i64) {
+        self.at_origin_us.fetch_add(by_ms * 1000, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl Clock for SettableClock {
+    fn wall_us(&self) -> i64 {
+        let since_us = i64::try_from(self.origin.elapsed().as_micros()).unwrap_or(i64::MAX);
+        self.at_origin_us.load(std::sync::atomic::Ordering::SeqCst).saturating_add(since_us)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_system_clock_agrees_with_the_calendar() {
+        let there = chrono::Utc::now().timestamp_millis();
+        let here = SystemClock.wall_ms();
+        assert!((here - there).abs() < 10_000, "{here} against {there}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_settable_clock_follows_paused_time_and_steps() {
+        let clock = SettableClock::starting_at(-5);
+        assert_eq!(clock.wall_ms(), -5);
+        tokio::time::advance(Duration::from_millis(7)).await;
+        assert_eq!(clock.wall_ms(), 2);
+        clock.step(-10);
+        assert_eq!((clock.wall_ms(), clock.wall_us()), (-8, -8_000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn milliseconds_are_rounded_down_on_both_sides_of_the_epoch() {
+        let clock = SettableClock::starting_at(-1);
+        tokio::time::advance(Duration::from_micros(1)).await;
+        assert_eq!((clock.wall_us(), clock.wall_ms()), (-999, -1));
+        tokio::time::advance(Duration::from_micros(1_998)).await;
+        assert_eq!((clock.wall_us(), clock.wall_ms()), (999, 0));
+    }
+}

@@ -1,0 +1,344 @@
+//! Drives the engine of one job: feeds it what happens, does what it wants.
+
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, FixedOffset};
+use futures_util::FutureExt;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use tracing::error;
+
+use super::environment::JobEnvironment;
+use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
+use super::log::log;
+use super::mailbox::Mailbox;
+use super::timers::{Deadline, Timer};
+use crate::api::{ItemHandler, ItemRun, ShardingContext};
+use crate::engine::{Action, Event, FireState, ItemEnd, JobEngine, JobStatus, Notice, Start, TriggerAnswer, TriggerId};
+use crate::executor::{self, ItemOutcome, RunningItem, spawn_item};
+use crate::ident::{JobName, ShardingItem, TaskId};
+use crate::registry::path::JobPath;
+use crate::registry::{RegistryCenter, SessionState, WatchEvent, WatchStream};
+use crate::schedule::TimeZone;
+
+/// What a driver is made of.
+pub(super) struct Job {
+    pub(super) environment: JobEnvironment,
+    pub(super) registry: Arc<dyn RegistryCenter>,
+    pub(super) handler: ItemHandler,
+    pub(super) engine: JobEngine,
+    pub(super) mailbox: Arc<Mailbox<Letter>>,
+    pub(super) status: watch::Sender<JobStatus>,
+}
+
+/// An answer of the registry on its way, as the event it becomes.
+type Pending = Pin<Box<dyn Future<Output = Event> + Send>>;
+
+/// Drives one job. One task a job, on the runtime of coordination.
+pub(super) struct Driver {
+    job: JobName,
+    environment: JobEnvironment,
+    registry: Arc<dyn RegistryCenter>,
+    handler: ItemHandler,
+    engine: JobEngine,
+    mailbox: Arc<Mailbox<Letter>>,
+    status: watch::Sender<JobStatus>,
+    session: watch::Receiver<SessionState>,
+    watch: Box<dyn WatchStream>,
+    answers: FuturesUnordered<Pending>,
+    timer: Timer,
+    running: BTreeMap<ShardingItem, RunningItem>,
+    triggers: BTreeMap<TriggerId, oneshot::Sender<Result<Triggered, TriggerError>>>,
+    last_trigger: TriggerId,
+    /// Answered when the job is registered, or cannot be.
+    started: Option<oneshot::Sender<Result<(), String>>>,
+}
+
+impl Driver {
+    pub(super) fn new(job: Job, started: oneshot::Sender<Result<(), String>>) -> Self {
+        let Job { environment, registry, handler, engine, mailbox, status } = job;
+        let name = engine.job_name().clone();
+        Self {
+            session: registry.session(),
+            watch: registry.watch(&JobPath::Root.absolute(&name)),
+            timer: environment.timers().register(mailbox.bell().clone()),
+            job: name,
+            environment,
+            registry,
+            handler,
+            engine,
+            mailbox,
+            status,
+            answers: FuturesUnordered::new(),
+            running: BTreeMap::new(),
+            triggers: BTreeMap::new(),
+            last_trigger: 0,
+            started: Some(started),
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let state = *self.session.borrow_and_update();
+        self.feed(Event::Session(state));
+        while !self.engine.is_stopped() {
+            self.settle();
+            tokio::select! {
+                biased;
+                Ok(()) = self.session.changed() => self.take_session(),
+                event = poll_fn(|cx| self.watch.poll_next(cx)) => self.take_watch_event(event),
+                Some(event) = self.answers.next(), if !self.answers.is_empty() => {
+                    // What happened before an answer was given is told before it.
+                    self.drain_watch();
+                    self.take_answer(event);
+                }
+                () = self.mailbox.bell().notified() => self.take_letters(),
+            }
+        }
+        self.settle();
+        for letter in self.mailbox.close() {
+            if let Letter::Trigger(reply) = letter {
+                // Whoever asked may have gone away.
+                let _ = reply.send(Err(TriggerError::NotRunning { job: self.job.clone() }));
+            }
+        }
+    }
+
+    fn take_session(&mut self) {
+        let state = *self.session.borrow_and_update();
+        self.feed_proof();
+        self.feed(Event::Session(state));
+        self.feed_proof();
+    }
+
+    fn take_watch_event(&mut self, event: Option<WatchEvent>) {
+        match event {
+            Some(event) => self.feed(Event::Watch(event)),
+            // The registry center is closed; its session says so too.
+            None => self.feed(Event::Session(SessionState::Closed)),
+        }
+    }
+
+    fn drain_watch(&mut self) {
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(event)) = self.watch.poll_next(&mut cx) {
+            self.feed(Event::Watch(event));
+        }
+    }
+
+    fn take_answer(&mut self, event: Event) {
+        self.feed_proof();
+        self.feed(event);
+        // Answers that came together are taken together, before anybody waits again.
+        while let Some(Some(event)) = self.answers.next().now_or_never() {
+            self.drain_watch();
+            self.feed(event);
+        }
+    }
+
+    fn take_letters(&mut self) {
+        for letter in self.mailbox.take() {
+            match letter {
+                Letter::Trigger(reply) => {
+                    self.last_trigger += 1;
+                    self.triggers.insert(self.last_trigger, reply);
+                    self.feed(Event::Trigger(self.last_trigger));
+                }
+                Letter::Shutdown(mode) => {
+                    let grace = match mode {
+                        ShutdownMode::Graceful => self.environment.shutdown_grace(),
+                        ShutdownMode::Now => Duration::ZERO,
+                    };
+                    self.feed(Event::Shutdown { grace });
+                }
+                Letter::ItemEnded(item, end) => {
+                    self.running.remove(&item);
+                    if let Some(error) = &end.error {
+                        error!(job = %self.job, item, "the item failed: {error}");
+                    }
+                    self.feed(Event::ItemEnded { item, end });
+                }
+            }
+        }
+        // The bell is also that of the timer.
+        self.feed(Event::Tick);
+    }
+
+    fn feed(&mut self, event: Event) {
+        self.engine.handle(self.environment.now(), event);
+        while let Some(action) = self.engine.poll_action() {
+            self.perform(action);
+        }
+    }
+
+    /// Tells the engine how long the session is proven, by requests of this job or another one.
+    fn feed_proof(&mut self) {
+        if let Some(at) = self.registry.proof() {
+            let at = self.environment.mono(at);
+            self.feed(Event::Proven(at));
+        }
+    }
+
+    /// Publishes the status and sets the timer, when everything that was there is taken.
+    fn settle(&mut self) {
+        let timeout = self.engine.poll_timeout();
+        let mono = timeout.mono.map(|at| self.environment.instant(at));
+        match Deadline::first_of(timeout.wall, mono) {
+            Some(deadline) => self.timer.set(deadline),
+            None => self.timer.clear(),
+        }
+        let status = self.engine.status();
+        self.status.send_if_modified(|known| {
+            let changed = *known != status;
+            *known = status;
+            changed
+        });
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::List { generation, paths } => {
+                for path in paths {
+                    let answer = self.registry.children(&path.absolute(&self.job));
+                    self.await_answer(async move { Event::Listed { generation, path, children: answer.await } });
+                }
+            }
+            Action::Read { generation, paths } => {
+                for path in paths {
+                    let answer = self.registry.get(&path.absolute(&self.job));
+                    self.await_answer(async move { Event::Read { generation, path, node: answer.await } });
+                }
+            }
+            Action::Commit(transaction) => {
+                let answer = self.registry.commit(transaction);
+                self.await_answer(async move { Event::Committed(answer.await) });
+            }
+            Action::Prove => self.prove(),
+            Action::Start(start) => self.start_items(start),
+            Action::Cancel(items) => self.each_running(&items, RunningItem::cancel),
+            Action::Abort(items) => self.each_running(&items, RunningItem::abort),
+            Action::AnswerTrigger(id, answer) => self.answer_trigger(id, answer),
+            Action::Tell(notice) => self.tell(&notice),
+            Action::Stopped => self.answer_start(Err("it was stopped before it had joined the group".to_owned())),
+        }
+    }
+
+    fn await_answer(&mut self, answer: impl Future<Output = Event> + Send + 'static) {
+        self.answers.push(Box::pin(answer));
+    }
+
+    /// Another job's request may have proven the session a moment ago; otherwise one cheap read does.
+    fn prove(&mut self) {
+        let fresh = Instant::now().checked_sub(Duration::from_secs(1));
+        let proof = self.registry.proof().filter(|at| fresh.is_some_and(|fresh| *at >= fresh));
+        let environment = self.environment.clone();
+        match proof {
+            Some(at) => self.await_answer(async move { Event::Proven(environment.mono(at)) }),
+            None => {
+                let registry = self.registry.clone();
+                let answer = registry.get(&JobPath::Config.absolute(&self.job));
+                self.await_answer(async move {
+                    match (answer.await, registry.proof()) {
+                        (Ok(_), Some(at)) => Event::Proven(environment.mono(at)),
+                        _ => Event::NotProven,
+                    }
+                });
+            }
+        }
+    }
+
+    fn each_running(&self, items: &[ShardingItem], act: fn(&RunningItem)) {
+        items.iter().filter_map(|item| self.running.get(item)).for_each(act);
+    }
+
+    fn start_items(&mut self, start: Start) {
+        let Start { fire, instance, configuration, items } = start;
+        let task_id = TaskId::new(&self.job, items.iter().map(|(item, _)| *item), &instance);
+        let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
+        let scheduled_at = in_zone(fire.at(), zone);
+        for (item, fencing_token) in items {
+            let context = ShardingContext::new(ItemRun {
+                configuration: configuration.clone(),
+                instance: instance.clone(),
+                task_id: task_id.clone(),
+                item,
+                scheduled_at,
+                fencing_token,
+                cancellation: CancellationToken::new(),
+            });
+            let mailbox = self.mailbox.clone();
+            let on_end = move |end: executor::ItemEnd| {
+                // The driver has ended only when the program does.
+                let _ = mailbox.post(Letter::ItemEnded(item, end.into()));
+            };
+            let running = spawn_item(self.environment.user(), &self.handler, context, on_end);
+            self.running.insert(item, running);
+        }
+    }
+
+    fn answer_trigger(&mut self, id: TriggerId, answer: TriggerAnswer) {
+        let Some(reply) = self.triggers.remove(&id) else { return };
+        let job = self.job.clone();
+        let answer = match answer {
+            TriggerAnswer::Queued => Ok(Triggered::Queued),
+            TriggerAnswer::AlreadyPending => Ok(Triggered::AlreadyPending),
+            TriggerAnswer::NoEnabledInstance => Err(TriggerError::NoEnabledInstance { job }),
+            TriggerAnswer::NotRunning => Err(TriggerError::NotRunning { job }),
+            TriggerAnswer::Registry(why) => Err(TriggerError::Registry { job, why }),
+        };
+        // Whoever asked may have gone away.
+        let _ = reply.send(answer);
+    }
+
+    fn tell(&mut self, notice: &Notice) {
+        let zone = self.engine.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
+        log(&self.job, self.engine.instance(), zone, notice);
+        match notice {
+            Notice::Registered { .. } => self.answer_start(Ok(())),
+            Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
+            _ => {}
+        }
+    }
+
+    fn answer_start(&mut self, outcome: Result<(), String>) {
+        if let Some(started) = self.started.take() {
+            // Whoever started it may have given up waiting.
+            let _ = started.send(outcome);
+        }
+    }
+}
+
+/// A program that ends takes its runs along.
+impl Drop for Driver {
+    fn drop(&mut self) {
+        for running in self.running.values() {
+            running.cancel();
+            running.abort();
+        }
+    }
+}
+
+impl From<executor::ItemEnd> for ItemEnd {
+    fn from(end: executor::ItemEnd) -> Self {
+        let (state, error) = match end.outcome {
+            ItemOutcome::Succeeded => (FireState::Succeeded, None),
+            ItemOutcome::Failed(error) => (FireState::Failed, Some(error)),
+            ItemOutcome::Panicked(message) => (FireState::Failed, Some(format!("it panicked: {message}"))),
+            ItemOutcome::Dropped => (FireState::Cancelled, None),
+        };
+        Self { state, took: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX), error }
+    }
+}
+
+/// A time in milliseconds since 1970 as the clock of a zone shows it.
+fn in_zone(wall: i64, zone: TimeZone) -> DateTime<FixedOffset> {
+    let utc = DateTime::from_timestamp_millis(wall).unwrap_or_default();
+    let offset = FixedOffset::east_opt(zone.offset_at(wall.div_euclid(1_000)));
+    utc.with_timezone(&offset.unwrap_or(FixedOffset::east_opt(0).expect("no offset is an offset")))
+}

@@ -1,0 +1,186 @@
+//! What the jobs of a process share.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+use super::address::{AddressError, AddressPreference, host_address};
+use super::clock::{Clock, SystemClock};
+use super::system::SystemRuntime;
+use super::timers::Timers;
+use crate::engine::Now;
+use crate::ident::InstanceId;
+use crate::registry::RegistryCenter;
+use crate::registry::memory::MemoryRegistry;
+#[cfg(feature = "zookeeper")]
+use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
+use crate::schedule::{TimeZone, TimeZoneError};
+
+/// How long running items may go on at a shutdown unless configured otherwise.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
+
+/// What the jobs of a process share: the runtime that coordination lives on, timers, the address of the host.
+///
+/// Coordination has a thread of its own, so that jobs which block the threads of the program cost neither the session
+/// with the registry center nor the punctuality of other jobs. Cheap to clone; it lives as long as a clone of it or a
+/// running job.
+#[derive(Clone)]
+pub struct JobEnvironment(Arc<Shared>);
+
+struct Shared {
+    system: SystemRuntime,
+    user: Handle,
+    timers: Timers,
+    clock: Arc<dyn Clock>,
+    origin: Instant,
+    instance: InstanceId,
+    local_zone: TimeZone,
+    shutdown_grace: Duration,
+}
+
+/// Why there is no environment.
+#[derive(Debug, thiserror::Error)]
+pub enum EnvironmentError {
+    /// The thread for coordination could not be started.
+    #[error("cannot start the thread for coordination: {0}")]
+    Runtime(#[from] io::Error),
+    /// No address for the instance id.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The time zone of the process is not understood.
+    #[error(transparent)]
+    TimeZone(#[from] TimeZoneError),
+    /// Called outside of a tokio runtime.
+    #[error("no tokio runtime runs here: make the environment inside of one, for example under #[tokio::main]")]
+    NoRuntime,
+}
+
+/// Builds a [`JobEnvironment`].
+#[derive(Debug, Clone, Default)]
+pub struct JobEnvironmentBuilder {
+    interface: Option<String>,
+    ip: Option<String>,
+    shutdown_grace: Option<Duration>,
+}
+
+impl JobEnvironmentBuilder {
+    /// The network interface whose address names this host, by name.
+    #[must_use]
+    pub fn preferred_network_interface(mut self, interface: Option<String>) -> Self {
+        self.interface = interface;
+        self
+    }
+
+    /// The address that names this host: the begin of it, or a pattern such as `192\.168\..*`.
+    #[must_use]
+    pub fn preferred_network_ip(mut self, ip: Option<String>) -> Self {
+        self.ip = ip;
+        self
+    }
+
+    /// How long running items may go on at a shutdown before they are cut off; default 25 s.
+    #[must_use]
+    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
+        self.shutdown_grace = Some(grace);
+        self
+    }
+
+    /// Starts the thread for coordination. Items run on the tokio runtime this is called in.
+    ///
+    /// # Errors
+    /// See [`EnvironmentError`].
+    pub fn build(self) -> Result<JobEnvironment, EnvironmentError> {
+        let user = Handle::try_current().map_err(|_| EnvironmentError::NoRuntime)?;
+        let preference = AddressPreference::new(self.interface.as_deref(), self.ip.as_deref())?;
+        let ip = host_address(&preference)?;
+        let local_zone = TimeZone::local()?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let system = SystemRuntime::start()?;
+        Ok(JobEnvironment(Arc::new(Shared {
+            timers: Timers::start(system.handle(), clock.clone()),
+            system,
+            user,
+            clock,
+            origin: Instant::now(),
+            instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
+            local_zone,
+            shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+        })))
+    }
+}
+
+impl JobEnvironment {
+    /// Starts to build one.
+    pub fn builder() -> JobEnvironmentBuilder {
+        JobEnvironmentBuilder::default()
+    }
+
+    /// A registry center inside this process, which no other process sees.
+    pub fn embedded_registry(&self) -> Arc<dyn RegistryCenter> {
+        Arc::new(MemoryRegistry::new().connect())
+    }
+
+    /// Connects to ZooKeeper.
+    ///
+    /// # Errors
+    /// [`ConnectError`] within the configured time.
+    #[cfg(feature = "zookeeper")]
+    pub async fn connect_zookeeper(
+        &self,
+        config: ZookeeperConfiguration,
+    ) -> Result<Arc<dyn RegistryCenter>, ConnectError> {
+        Ok(Arc::new(ZookeeperRegistryCenter::connect(config, self.system()).await?))
+    }
+
+    /// The id of this process among the instances of a job.
+    pub fn instance_id(&self) -> &InstanceId {
+        &self.0.instance
+    }
+
+    /// The runtime of coordination, for registry centers.
+    pub fn system(&self) -> &Handle {
+        self.0.system.handle()
+    }
+
+    /// The runtime of the program.
+    pub(super) fn user(&self) -> &Handle {
+        &self.0.user
+    }
+
+    pub(super) fn timers(&self) -> &Timers {
+        &self.0.timers
+    }
+
+    pub(super) fn now(&self) -> Now {
+        Now { wall: self.0.clock.wall_ms(), mono: self.0.origin.elapsed() }
+    }
+
+    /// The time of an engine as an instant.
+    pub(super) fn instant(&self, mono: Duration) -> Instant {
+        self.0.origin + mono
+    }
+
+    /// An instant as the time of an engine.
+    pub(super) fn mono(&self, at: std::time::Instant) -> Duration {
+        at.saturating_duration_since(self.0.origin.into_std())
+    }
+
+    /// The zone of jobs that name none.
+    pub(super) fn local_zone(&self) -> TimeZone {
+        self.0.local_zone
+    }
+
+    pub(super) fn shutdown_grace(&self) -> Duration {
+        self.0.shutdown_grace
+    }
+}
+
+impl fmt::Debug for JobEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobEnvironment").field("instance", &self.0.instance).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,98 @@
+//! One line of the log for each thing an engine has to say.
+
+use tracing::{error, info, warn};
+
+use crate::engine::{CancelReason, Fire, FireState, Notice, SkipReason};
+use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::schedule::{TimeZone, format_rfc3339};
+
+/// Logs a notice of an engine. Fires are shown in the zone of the job.
+pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) {
+    let time = |at: i64| format_rfc3339(at, zone);
+    let name = |fire: &Fire| match fire {
+        Fire::Scheduled(at) => time(*at),
+        Fire::Manual { at, .. } => format!("manual trigger of {}", time(*at)),
+    };
+    match notice {
+        Notice::Registered { instance, session } => info!(%job, %instance, %session, "registered"),
+        Notice::IdTaken { taken, instance } => {
+            warn!(%job, %taken, %instance, "the instance id is taken, by a twin or the ghost of a session: using another");
+        }
+        Notice::ConfigurationDiffers { differences, overwritten: true } => {
+            info!(%job, "overwriting the configuration in the registry: {}", differences.join("; "));
+        }
+        Notice::ConfigurationDiffers { differences, overwritten: false } => info!(
+            %job,
+            "the configuration in the registry is used, not that of this program (set `overwrite: true` to change it): {}",
+            differences.join("; ")
+        ),
+        Notice::ConfigurationChanged => info!(%job, "the configuration in the registry changed and is in force"),
+        Notice::ConfigurationRefused { why } => {
+            error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {why}");
+        }
+        Notice::StartFailed { why } => error!(%job, "not started: {why}"),
+        Notice::Elected => info!(%job, %instance, "elected leader"),
+        Notice::Abdicated => info!(%job, %instance, "gave up leading: the server is disabled"),
+        Notice::ReshardRequested { why } => info!(%job, "resharding is necessary: {why}"),
+        Notice::Resharded { moved, pinned } => {
+            let moved = if moved.is_empty() { "nothing moved".to_owned() } else { moved.join(", ") };
+            if pinned.is_empty() {
+                info!(%job, "resharded: {moved}");
+            } else {
+                info!(%job, "resharded: {moved}; items {pinned:?} stay where they run until they end");
+            }
+        }
+        Notice::Begun { fire, items } => info!(%job, fire = %name(fire), ?items, "began"),
+        Notice::Skipped { fire, items, reason } => {
+            let since = match reason {
+                SkipReason::StillRunning { since } => format!(", it began with {}", name(since)),
+                _ => String::new(),
+            };
+            let what = if items.is_empty() { String::new() } else { format!("items {items:?}: ") };
+            warn!(%job, fire = %name(fire), "not run here: {what}{reason}{since}");
+        }
+        Notice::Missed { from, until } => warn!(
+            %job,
+            "fires from {} on were missed, the process was stopped or the clock stepped; going on with {}",
+            time(*from),
+            time(*until)
+        ),
+        Notice::Finished { fire, items } => {
+            let wrong: Vec<&(ShardingItem, FireState)> =
+                items.iter().filter(|(_, state)| *state != FireState::Succeeded).collect();
+            let items: Vec<ShardingItem> = items.iter().map(|(item, _)| *item).collect();
+            if wrong.is_empty() {
+                info!(%job, fire = %name(fire), ?items, "finished");
+            } else {
+                warn!(%job, fire = %name(fire), ?items, "finished, not all well: {wrong:?}");
+            }
+        }
+        Notice::Stale { fire, item } => {
+            warn!(%job, fire = %name(fire), item, "the run ended after its item had gone on without it: its outcome is not recorded");
+        }
+        Notice::RunsCancelled { items, reason: CancelReason::SessionUnproven } => warn!(
+            %job,
+            ?items,
+            "runs cancelled: the session with the registry center can no longer be proven, others may be given the items"
+        ),
+        Notice::RunsCancelled { items, reason: CancelReason::Shutdown } => {
+            warn!(%job, ?items, "runs cancelled: the grace time of the shutdown is over");
+        }
+        Notice::RegistryLost => {
+            warn!(%job, "the connection to the registry center is lost: nothing begins until it is back")
+        }
+        Notice::RegistryBack { session, new: true } => {
+            info!(%job, %session, "connected to the registry center, a new session")
+        }
+        Notice::RegistryBack { session, new: false } => {
+            info!(%job, %session, "the connection to the registry center is back")
+        }
+        Notice::RegistryTrouble { why } => {
+            warn!(%job, "the registry center did not do what was asked, trying again: {why}")
+        }
+        Notice::RemovedByOperator => {
+            warn!(%job, %instance, "an operator removed the instance from the registry: leaving")
+        }
+        Notice::Left => info!(%job, %instance, "left"),
+    }
+}

@@ -1,0 +1,264 @@
+//! The timers of all jobs: one heap of deadlines and one task that sleeps until the first.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use super::clock::Clock;
+
+/// The longest sleep while a wall-clock deadline is set: after a step of the clock, that long until it is seen.
+const WALL_CLOCK_CHECK: Duration = Duration::from_secs(1);
+
+/// Stale entries that are kept even when few timers are set, so that few timers need no clean-up.
+const STALE_ALLOWANCE: usize = 64;
+
+/// When a timer fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deadline {
+    /// When the wall clock shows this time, in milliseconds since the Unix epoch. Follows steps of the clock.
+    Wall(i64),
+    /// At this moment, whatever the wall clock does.
+    Mono(Instant),
+    /// At the one that is reached first.
+    First {
+        /// As in [`Deadline::Wall`].
+        wall_ms: i64,
+        /// As in [`Deadline::Mono`].
+        mono: Instant,
+    },
+}
+
+impl Deadline {
+    /// The deadline of what may wait for either clock; `None` where it waits for neither.
+    pub fn first_of(wall_ms: Option<i64>, mono: Option<Instant>) -> Option<Self> {
+        match (wall_ms, mono) {
+            (Some(wall_ms), Some(mono)) => Some(Self::First { wall_ms, mono }),
+            (Some(wall_ms), None) => Some(Self::Wall(wall_ms)),
+            (None, Some(mono)) => Some(Self::Mono(mono)),
+            (None, None) => None,
+        }
+    }
+
+    fn wall_ms(self) -> Option<i64> {
+        match self {
+            Self::Wall(wall_ms) | Self::First { wall_ms, .. } => Some(wall_ms),
+            Self::Mono(_) => None,
+        }
+    }
+
+    fn mono(self) -> Option<Instant> {
+        match self {
+            Self::Mono(mono) | Self::First { mono, .. } => Some(mono),
+            Self::Wall(_) => None,
+        }
+    }
+}
+
+/// Hands out timers and runs them. Cheap to clone; its task ends with the last of its clones and timers.
+#[derive(Debug, Clone)]
+pub struct Timers(Arc<Shared>);
+
+/// A timer of one job. Fires once each time it is set, never before its deadline; forgotten when dropped.
+#[derive(Debug)]
+pub struct Timer {
+    id: TimerId,
+    shared: Arc<Shared>,
+}
+
+impl Timers {
+    /// Starts the task on `runtime`: the [`SystemRuntime`](super::system::SystemRuntime), where user code cannot block it.
+    pub fn start(runtime: &Handle, clock: Arc<dyn Clock>) -> Self {
+        let changed = Arc::new(Notify::new());
+        let shared = Arc::new(Shared { clock, changed: Arc::clone(&changed), state: Mutex::default() });
+        runtime.spawn(run(Arc::downgrade(&shared), changed));
+        Self(shared)
+    }
+
+    /// A timer that is not set yet. When it fires it notifies one waiter of `wake`, or leaves a permit for the next one.
+    pub fn register(&self, wake: Arc<Notify>) -> Timer {
+        Timer { id: self.0.state().register(wake), shared: Arc::clone(&self.0) }
+    }
+}
+
+impl Timer {
+    /// Sets the deadline, instead of the one set before. A deadline that has passed already fires at once.
+    pub fn set(&self, deadline: Deadline) {
+        let comes_first = self.shared.state().arm(self.id, deadline);
+        if comes_first {
+            self.shared.changed.notify_one();
+        }
+    }
+
+    /// Takes the deadline away. A permit that it left already stays.
+    pub fn clear(&self) {
+        self.shared.state().disarm(self.id);
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.shared.state().forget(self.id);
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    clock: Arc<dyn Clock>,
+    /// Wakes the task: a deadline before all others was set, or nobody is left.
+    changed: Arc<Notify>,
+    state: Mutex<State>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fires what is due. Returns until when there is nothing to do, `None` while no timer is set.
+    fn fire_due(&self) -> Option<Instant> {
+        let (wall_us, mono) = (self.clock.wall_us(), Instant::now());
+        let mut due = Vec::new();
+        let next = self.state().advance(wall_us, mono, &mut due);
+        for wake in due {
+            wake.notify_one();
+        }
+        next
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.changed.notify_one();
+    }
+}
+
+async fn run(shared: Weak<Shared>, changed: Arc<Notify>) {
+    while let Some(timers) = shared.upgrade() {
+        let next = timers.fire_due();
+        drop(timers);
+        match next {
+            None => changed.notified().await,
+            Some(next) => {
+                tokio::select! {
+                    () = sleep_until(next) => {}
+                    () = changed.notified() => {}
+                }
+            }
+        }
+    }
+}
+
+type TimerId = u64;
+type ArmingId = u64;
+
+/// An entry of a heap: when, of which timer, and which time that it was set. Stale when the timer was set again, cleared
+/// or fired since; stale entries are dropped when they come to the top, or when they get too many.
+type Entry<T> = Reverse<(T, TimerId, ArmingId)>;
+
+#[derive(Debug)]
+struct Registered {
+    wake: Arc<Notify>,
+    armed: Option<(ArmingId, Deadline)>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    timers: HashMap<TimerId, Registered>,
+    wall: BinaryHeap<Entry<i64>>,
+    mono: BinaryHeap<Entry<Instant>>,
+    last_timer: TimerId,
+    last_arming: ArmingId,
+}
+
+impl State {
+    fn register(&mut self, wake: Arc<Notify>) -> TimerId {
+        self.last_timer += 1;
+        self.timers.insert(self.last_timer, Registered { wake, armed: None });
+        self.last_timer
+    }
+
+    /// Returns whether the deadline may come before the moment for which the task sleeps now.
+    fn arm(&mut self, id: TimerId, deadline: Deadline) -> bool {
+        let Some(timer) = self.timers.get_mut(&id) else { return false };
+        if timer.armed.is_some_and(|(_, set)| set == deadline) {
+            return false;
+        }
+        self.last_arming += 1;
+        timer.armed = Some((self.last_arming, deadline));
+        // The task sleeps no longer than to the top of each heap, be it stale or not.
+        let wall = deadline.wall_ms().is_some_and(|at| push(&mut self.wall, at, id, self.last_arming));
+        let mono = deadline.mono().is_some_and(|at| push(&mut self.mono, at, id, self.last_arming));
+        drop_stale(&mut self.wall, &self.timers);
+        drop_stale(&mut self.mono, &self.timers);
+        wall || mono
+    }
+
+    fn disarm(&mut self, id: TimerId) {
+        if let Some(timer) = self.timers.get_mut(&id) {
+            timer.armed = None;
+        }
+    }
+
+    fn forget(&mut self, id: TimerId) {
+        self.timers.remove(&id);
+    }
+
+    /// Collects whom to wake, and says when to come back.
+    fn advance(&mut self, wall_us: i64, mono: Instant, due: &mut Vec<Arc<Notify>>) -> Option<Instant> {
+        let wall_left_us = |at_ms: i64| at_ms.saturating_mul(1000).saturating_sub(wall_us);
+        let wall = pop_due(&mut self.wall, &mut self.timers, |at| wall_left_us(at) <= 0, due);
+        let next_mono = pop_due(&mut self.mono, &mut self.timers, |at| at <= mono, due);
+        let next_wall = wall.map(|at| {
+            let left = Duration::from_micros(wall_left_us(at).unsigned_abs());
+            mono + left.min(WALL_CLOCK_CHECK)
+        });
+        next_wall.into_iter().chain(next_mono).min()
+    }
+}
+
+fn push<T: Ord + Copy>(heap: &mut BinaryHeap<Entry<T>>, at: T, id: TimerId, arming: ArmingId) -> bool {
+    let comes_first = heap.peek().is_none_or(|Reverse((first, ..))| at < *first);
+    heap.push(Reverse((at, id, arming)));
+    comes_first
+}
+
+fn is_live(timers: &HashMap<TimerId, Registered>, id: TimerId, arming: ArmingId) -> bool {
+    timers.get(&id).and_then(|timer| timer.armed).is_some_and(|(current, _)| current == arming)
+}
+
+/// Keeps a heap in proportion to the number of timers, at a cost that is constant on average.
+fn drop_stale<T: Ord>(heap: &mut BinaryHeap<Entry<T>>, timers: &HashMap<TimerId, Registered>) {
+    if heap.len() > 2 * timers.len() + STALE_ALLOWANCE {
+        heap.retain(|Reverse((_, id, arming))| is_live(timers, *id, *arming));
+    }
+}
+
+/// Takes out what is due or stale; returns the first deadline that is left.
+fn pop_due<T: Ord + Copy>(
+    heap: &mut BinaryHeap<Entry<T>>,
+    timers: &mut HashMap<TimerId, Registered>,
+    is_due: impl Fn(T) -> bool,
+    due: &mut Vec<Arc<Notify>>,
+) -> Option<T> {
+    while let Some(&Reverse((at, id, arming))) = heap.peek() {
+        let armed = timers.get_mut(&id).filter(|timer| timer.armed.is_some_and(|(current, _)| current == arming));
+        match armed {
+            Some(_) if !is_due(at) => return Some(at),
+            Some(timer) => {
+                timer.armed = None;
+                due.push(Arc::clone(&timer.wake));
+            }
+            None => {}
+        }
+        heap.pop();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

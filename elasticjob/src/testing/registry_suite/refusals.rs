@@ -1,0 +1,89 @@
+//! What is refused, and how.
+
+use std::sync::Arc;
+
+use super::{Backend, children, create, one, persist};
+use crate::registry::{CommitError, CreateMode, Op, Refusal, RegistryError, Transaction};
+
+pub(super) async fn every_refusal_names_its_operation_and_leaves_nothing(backend: Arc<dyn Backend>) {
+    let member = backend.connect().await;
+    let center = &*member.center;
+    persist(center, &["/a", "/a/x"]).await;
+    create(center, "/e", CreateMode::Ephemeral).await.unwrap();
+    let text = |path: &str| path.to_owned();
+    let new = |path: &str, mode| Op::Create { path: path.to_owned(), data: vec![], mode };
+    let cases = [
+        (Op::Check { path: text("/no"), version: None }, Refusal::NoNode),
+        (Op::Check { path: text("/a"), version: Some(3) }, Refusal::BadVersion),
+        (Op::Set { path: text("/no"), data: vec![], version: None }, Refusal::NoNode),
+        (Op::Set { path: text("/a"), data: vec![], version: Some(1) }, Refusal::BadVersion),
+        (Op::Delete { path: text("/no"), version: None }, Refusal::NoNode),
+        (Op::Delete { path: text("/no/no"), version: None }, Refusal::NoNode),
+        (Op::Delete { path: text("/a/x"), version: Some(1) }, Refusal::BadVersion),
+        (Op::Delete { path: text("/a"), version: Some(1) }, Refusal::BadVersion),
+        (Op::Delete { path: text("/a"), version: None }, Refusal::NotEmpty),
+        (new("/a", CreateMode::Persistent), Refusal::NodeExists),
+        (new("/a", CreateMode::Ephemeral), Refusal::NodeExists),
+        (new("/no/x", CreateMode::Persistent), Refusal::NoNode),
+        (new("/no/x", CreateMode::EphemeralSequential), Refusal::NoNode),
+        (new("/e/x", CreateMode::Persistent), Refusal::NoChildrenForEphemerals),
+        (new("/e/x", CreateMode::Ephemeral), Refusal::NoChildrenForEphemerals),
+    ];
+    for (op, reason) in cases {
+        let mut t = Transaction::new();
+        t.create("/trace", "", CreateMode::Persistent);
+        t.create("/a/seq-", "", CreateMode::EphemeralSequential);
+        let index = t.push(op.clone());
+        t.check("/not-even-looked-at", None);
+        let refused = CommitError::Refused { index, path: op.path().to_owned(), reason };
+        assert_eq!(center.commit(t).await, Err(refused), "{op:?}");
+    }
+    assert_eq!(center.get("/trace").await, Ok(None));
+    assert_eq!(children(center, "/a").await.unwrap(), ["x"]);
+    assert_eq!(center.get("/a").await.unwrap().unwrap().stat.version, 0);
+    let committed = create(center, "/a/seq-", CreateMode::EphemeralSequential).await.unwrap();
+    let path = "/a/seq-0000000001".to_owned();
+    assert_eq!(committed.results, [crate::registry::OpResult::Create { path }], "a refused one takes no number");
+}
+
+pub(super) async fn impossible_paths_are_refused(backend: Arc<dyn Backend>) {
+    let member = backend.connect().await;
+    let center = &*member.center;
+    persist(center, &["/a"]).await;
+    for path in ["", "a", "/a/", "//a", "/a//b", "/a/.", "/a/..", "/../a", "/a\u{1}", "/\u{e123}", "/a/😀"] {
+        let read = RegistryError::Refused { path: path.into(), reason: Refusal::BadArguments };
+        assert_eq!(center.get(path).await, Err(read.clone()), "{path:?}");
+        assert_eq!(center.children(path).await, Err(read), "{path:?}");
+        let refused = Err(CommitError::Refused { index: 1, path: path.into(), reason: Refusal::BadArguments });
+        let ops = [
+            Op::Create { path: path.into(), data: vec![], mode: CreateMode::Persistent },
+            Op::Set { path: path.into(), data: vec![], version: None },
+            Op::Delete { path: path.into(), version: None },
+            Op::Check { path: path.into(), version: None },
+        ];
+        for op in ops {
+            let mut t = one(|t| t.check("/no-such-node", None));
+            t.push(op);
+            assert_eq!(center.commit(t).await, refused, "{path:?}");
+        }
+    }
+    assert!(center.commit(one(|t| t.delete("/", None))).await.is_err());
+    assert_eq!(super::next(&mut *center.watch("/a/")).await, None);
+}
+
+pub(super) async fn a_guard_protects_what_follows_it(backend: Arc<dyn Backend>) {
+    let (one_member, other) = (backend.connect().await, backend.connect().await);
+    let (center, other) = (&*one_member.center, &*other.center);
+    persist(center, &["/item"]).await;
+    let begin = || {
+        let mut t = Transaction::new();
+        t.set("/item", "begun", Some(0));
+        t.create("/item/running", "", CreateMode::Ephemeral);
+        t
+    };
+    let (first, second) = (center.commit(begin()), other.commit(begin()));
+    let results = [first.await, second.await];
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+    let refused = CommitError::Refused { index: 0, path: "/item".into(), reason: Refusal::BadVersion };
+    assert!(results.contains(&Err(refused)), "{results:?}");
+}

@@ -1,0 +1,322 @@
+//! Measures jobs on one registry center: `bench --jobs J --items N --seconds S [--zookeeper HOST:PORT] [--cron EXPR]
+//! [--no-monitor] [--failover] [--one-off]`.
+//!
+//! Jobs do nothing. After a warm-up fire, the runs of exactly S seconds are counted by their scheduled time. The last line
+//! is one JSON object. Exit code 0, 1 when it failed, 2 for wrong usage.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use elasticjob::api::{ItemHandler, ShardingContext, item_handler};
+use elasticjob::config::JobConfiguration;
+use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode};
+use elasticjob::schedule::Schedule;
+use serde_json::json;
+
+const USAGE: &str = "usage: bench --jobs J --items N --seconds S [--zookeeper HOST:PORT] [--cron EXPR] [--no-monitor] \
+                     [--failover] [--one-off]";
+
+/// Everything that was under way in a second is over by then.
+const QUIET: Duration = Duration::from_millis(700);
+
+struct Arguments {
+    zookeeper: Option<String>,
+    jobs: usize,
+    items: u32,
+    seconds: u64,
+    cron: String,
+    monitored: bool,
+    failover: bool,
+    one_off: bool,
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    let mut parsed = Arguments {
+        zookeeper: None,
+        jobs: 0,
+        items: 0,
+        seconds: 0,
+        cron: "* * * * * ?".to_owned(),
+        monitored: true,
+        failover: false,
+        one_off: false,
+    };
+    while let Some(name) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
+        let number = |text: String| text.parse().map_err(|error| format!("{name} {text}: {error}"));
+        match name.as_str() {
+            "--zookeeper" => parsed.zookeeper = Some(value()?),
+            "--jobs" => parsed.jobs = number(value()?)? as usize,
+            "--items" => parsed.items = number(value()?)? as u32,
+            "--seconds" => parsed.seconds = number(value()?)?,
+            "--cron" => parsed.cron = value()?,
+            "--no-monitor" => parsed.monitored = false,
+            "--failover" => parsed.failover = true,
+            "--one-off" => parsed.one_off = true,
+            _ => return Err(format!("unknown option {name}")),
+        }
+    }
+    match (parsed.jobs, parsed.items, parsed.seconds) {
+        (0, ..) => Err("--jobs is missing, or 0".to_owned()),
+        (_, 0, _) => Err("--items is missing, or 0".to_owned()),
+        (.., 0) => Err("--seconds is missing, or 0".to_owned()),
+        _ => Ok(parsed),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = match parse(std::env::args().skip(1)) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            eprintln!("{error}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::ERROR).init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let measured = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(measure(arguments)));
+    match measured {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn wall_us() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// When items began: scheduled time in milliseconds, and how much later in microseconds.
+type Runs = Arc<Mutex<Vec<(i64, i64)>>>;
+
+fn recorder(runs: &Runs) -> ItemHandler {
+    let runs = runs.clone();
+    item_handler(move |context: ShardingContext| {
+        let began = wall_us();
+        let scheduled = context.scheduled_at().timestamp_millis();
+        runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((scheduled, began - scheduled * 1_000));
+        async {}
+    })
+}
+
+enum Job {
+    Schedule(ScheduleJobBootstrap),
+    OneOff(OneOffJobBootstrap),
+}
+
+async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
+    let environment = JobEnvironment::builder().build()?;
+    let registry = match &arguments.zookeeper {
+        None => environment.embedded_registry(),
+        Some(server) => {
+            let namespace = format!("bench-{}-{}", std::process::id(), wall_us());
+            environment.connect_zookeeper(ZookeeperConfiguration::new(server.as_str(), namespace)).await?
+        }
+    };
+    let runs: Runs = Arc::default();
+    // Right after the begin of a second, so that a small number of jobs starts between two fires.
+    sleep_to(wall_us() / 1_000_000 * 1_000 + 1_020).await;
+    let starting = Instant::now();
+    let mut jobs = start(&arguments, &environment, &registry, &runs).await?;
+    let start_ms = starting.elapsed().as_millis();
+    settled(&registry).await;
+    let requests_start = registry.requests().requests - 2 * begun(&arguments, &runs);
+
+    // One warm-up fire, then S seconds.
+    let first = (wall_us() / 1_000_000 + 3) * 1_000;
+    let end = first + i64::try_from(arguments.seconds)? * 1_000;
+    let quiet = i64::try_from(QUIET.as_millis())?;
+    sleep_to(first - 1_000 + quiet).await;
+    let before = Sample::take(&arguments, &registry);
+    let latencies = if arguments.one_off { execute(&jobs, &runs, arguments.seconds).await? } else { Vec::new() };
+    sleep_to(end - 1_000 + quiet).await;
+    let after = Sample::take(&arguments, &registry);
+
+    let schedule = Schedule::parse(&arguments.cron, None)?;
+    let fires = if arguments.one_off {
+        usize::try_from(arguments.seconds)?
+    } else {
+        schedule.upcoming(first - 1).take_while(|at| *at < end).count()
+    };
+    let counted: Vec<i64> = {
+        let runs = runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let counts = |at: i64| arguments.one_off || (first..end).contains(&at);
+        runs.iter().filter(|(at, _)| counts(*at)).map(|(_, late)| *late).collect()
+    };
+    let per_fire = |count: u64| count as f64 / (fires.max(1) * arguments.jobs) as f64;
+    let window = after.at.duration_since(before.at).as_secs_f64();
+    let mut line = json!({
+        "start_ms": start_ms,
+        "registry_requests_start": requests_start,
+        "item_runs": counted.len(),
+        "expected_runs": arguments.jobs * arguments.items as usize * fires,
+        "lateness_us": percentiles(counted),
+        "registry_requests_per_fire": per_fire(after.requests - before.requests),
+        "registry_writes_per_fire": per_fire(after.writes - before.writes),
+        "rss_kb": after.rss_kb,
+        "threads": after.threads,
+        "cpu_ms_per_s": ((after.cpu_ms - before.cpu_ms) as f64 / window).round(),
+    });
+    if arguments.one_off {
+        line["latency_us"] = percentiles(latencies);
+    }
+    if let (Some(before_packets), Some(after_packets)) = (before.packets, after.packets) {
+        eprintln!(
+            "the server counts {} packets in {window:.1} s, of which {} are requests of this program; the rest are pings",
+            after_packets - before_packets,
+            after.requests - before.requests
+        );
+    }
+    for job in &mut jobs {
+        match job {
+            Job::Schedule(job) => job.shutdown(ShutdownMode::Now).await,
+            Job::OneOff(job) => job.shutdown(ShutdownMode::Now).await,
+        }
+    }
+    registry.close().await;
+    Ok(line.to_string())
+}
+
+async fn start(
+    arguments: &Arguments,
+    environment: &JobEnvironment,
+    registry: &Arc<dyn RegistryCenter>,
+    runs: &Runs,
+) -> Result<Vec<Job>, Box<dyn Error>> {
+    let mut jobs = Vec::with_capacity(arguments.jobs);
+    for number in 0..arguments.jobs {
+        let mut builder = JobConfiguration::builder(format!("bench-{number}"), arguments.items)
+            .monitor_execution(arguments.monitored)
+            .failover(arguments.failover);
+        if !arguments.one_off {
+            builder = builder.cron(arguments.cron.as_str());
+        }
+        let (configuration, handler) = (builder.build()?, recorder(runs));
+        jobs.push(if arguments.one_off {
+            Job::OneOff(OneOffJobBootstrap::new(environment, registry.clone(), configuration, handler)?)
+        } else {
+            Job::Schedule(ScheduleJobBootstrap::new(environment, registry.clone(), configuration, handler)?)
+        });
+    }
+    futures_util::future::try_join_all(jobs.iter_mut().map(async |job| match job {
+        Job::Schedule(job) => job.schedule().await,
+        Job::OneOff(job) => job.start().await,
+    }))
+    .await?;
+    Ok(jobs)
+}
+
+/// Waits until the registry has had nothing to do for a moment: elections and sharding are over.
+async fn settled(registry: &Arc<dyn RegistryCenter>) {
+    let mut before = registry.requests().requests;
+    for _ in 0..100 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let now = registry.requests().requests;
+        if now == before {
+            return;
+        }
+        before = now;
+    }
+}
+
+/// How many fires have begun so far, as far as they cost requests.
+fn begun(arguments: &Arguments, runs: &Runs) -> u64 {
+    let items = runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len() as u64;
+    if arguments.monitored { items / u64::from(arguments.items) } else { 0 }
+}
+
+/// Triggers every job once a second, and measures the time to the begin of each item.
+async fn execute(jobs: &[Job], runs: &Runs, seconds: u64) -> Result<Vec<i64>, Box<dyn Error>> {
+    let mut latencies = Vec::new();
+    runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+    for _ in 0..seconds {
+        for job in jobs {
+            let Job::OneOff(job) = job else { continue };
+            let before = runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len();
+            let asked = wall_us();
+            job.handle().execute().await?;
+            tokio::time::sleep(Duration::from_millis(900 / jobs.len() as u64)).await;
+            let runs = runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            latencies.extend(runs[before..].iter().map(|(at, late)| at * 1_000 + late - asked));
+        }
+    }
+    Ok(latencies)
+}
+
+async fn sleep_to(wall_ms: i64) {
+    let left = (wall_ms * 1_000 - wall_us()).max(0);
+    tokio::time::sleep(Duration::from_micros(left.unsigned_abs())).await;
+}
+
+fn percentiles(mut values: Vec<i64>) -> serde_json::Value {
+    values.sort_unstable();
+    let at = |part: f64| values.get(((values.len().max(1) - 1) as f64 * part).round() as usize).copied();
+    json!({ "p50": at(0.5), "p99": at(0.99), "max": at(1.0) })
+}
+
+/// Counters at one moment.
+struct Sample {
+    at: Instant,
+    requests: u64,
+    writes: u64,
+    packets: Option<u64>,
+    cpu_ms: u64,
+    rss_kb: u64,
+    threads: u64,
+}
+
+impl Sample {
+    fn take(arguments: &Arguments, registry: &Arc<dyn RegistryCenter>) -> Self {
+        let count = registry.requests();
+        let status = proc_status();
+        let field = |name: &str| status.get(name).copied().unwrap_or_default();
+        Self {
+            at: Instant::now(),
+            requests: count.requests,
+            writes: count.writes,
+            packets: arguments.zookeeper.as_deref().and_then(packets_received),
+            cpu_ms: cpu_ms(),
+            rss_kb: field("VmRSS"),
+            threads: field("Threads"),
+        }
+    }
+}
+
+fn proc_status() -> BTreeMap<String, u64> {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let number = |value: &str| value.split_whitespace().next().and_then(|number| number.parse().ok());
+    text.lines().filter_map(|line| line.split_once(':')).filter_map(|(key, value)| Some((key.to_owned(), number(value)?))).collect()
+}
+
+/// Processor time of this process so far; the kernel counts it in hundredths of a second.
+fn cpu_ms() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program may contain blanks; the fields after its closing parenthesis do not.
+    let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect::<Vec<_>>()).unwrap_or_default();
+    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or_default();
+    (ticks(11) + ticks(12)) * 10
+}
+
+/// The server's own count of what it received, where it tells.
+fn packets_received(server: &str) -> Option<u64> {
+    let mut stream = TcpStream::connect(server).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(2))).ok()?;
+    stream.write_all(b"mntr").ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("zk_packets_received"))?;
+    line.trim().parse().ok()
+}

@@ -1,0 +1,80 @@
+//! ZooKeeper under the registry conformance suite: each client behind a proxy of its own.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
+use elasticjob::registry::{RegistryCenter, SessionState};
+use elasticjob::testing::registry_suite::{Backend, Link, Member, Pending};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::ZookeeperServer;
+use crate::proxy::Proxy;
+
+const SESSION_TIMEOUT_MILLISECONDS: u64 = 3000;
+
+/// One namespace of a server.
+pub struct ZookeeperBackend {
+    server: Arc<ZookeeperServer>,
+    namespace: String,
+}
+
+impl ZookeeperBackend {
+    /// Uses a namespace that must be fresh.
+    pub fn new(server: Arc<ZookeeperServer>, namespace: impl Into<String>) -> Self {
+        Self { server, namespace: namespace.into() }
+    }
+
+    /// Settings for this namespace at some address.
+    pub fn config(&self, servers: String) -> ZookeeperConfiguration {
+        let mut config = ZookeeperConfiguration::new(servers, &self.namespace);
+        config.session_timeout_milliseconds = SESSION_TIMEOUT_MILLISECONDS;
+        config.base_sleep_time_milliseconds = 100;
+        config.max_retries = 10;
+        config
+    }
+}
+
+struct ProxiedLink {
+    server: Arc<ZookeeperServer>,
+    proxy: Proxy,
+    session: watch::Receiver<SessionState>,
+}
+
+impl Backend for ZookeeperBackend {
+    fn connect(&self) -> Pending<'_, Member> {
+        Box::pin(async {
+            let proxy = Proxy::start(self.server.connect_string()).await.expect("a proxy starts");
+            let config = self.config(proxy.connect_string());
+            let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
+            let link = ProxiedLink { server: self.server.clone(), proxy, session: center.session() };
+            Member { center: Box::new(center), link: Box::new(link) }
+        })
+    }
+}
+
+impl Link for ProxiedLink {
+    fn cut(&self) -> Pending<'_, ()> {
+        self.proxy.cut();
+        Box::pin(std::future::ready(()))
+    }
+
+    fn mend(&self) -> Pending<'_, ()> {
+        self.proxy.mend();
+        Box::pin(std::future::ready(()))
+    }
+
+    fn expire(&self) -> Pending<'_, ()> {
+        let (SessionState::Connected { id, .. } | SessionState::Suspended { id }) = *self.session.borrow() else {
+            panic!("there is no session to expire");
+        };
+        Box::pin(async move {
+            let deadline = Instant::now() + Duration::from_secs(30);
+            while self.server.has_session(id.0).expect("the server answers") {
+                assert!(Instant::now() < deadline, "the server does not expire session {id}");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        })
+    }
+}

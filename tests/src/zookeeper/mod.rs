@@ -1,0 +1,238 @@
+//! A real ZooKeeper server on a free port in a temporary folder.
+
+mod backend;
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub use self::backend::ZookeeperBackend;
+
+/// Overrides where the classes are: a Java class path.
+pub const CLASSPATH_VARIABLE: &str = "ELASTICJOB_TEST_ZOOKEEPER_CLASSPATH";
+
+/// Where Debian installs them. Not the whole folder: other loggers in it keep the server from starting.
+const DEBIAN_JARS: [&str; 2] = ["/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"];
+
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// Sessions can ask for 2 to 20 times this.
+const TICK_MILLISECONDS: u32 = 200;
+
+/// Why there is no server to test on.
+#[derive(Debug, Clone)]
+pub struct Missing(String);
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is needed to start servers.
+#[derive(Debug, Clone)]
+pub struct Installation {
+    java: PathBuf,
+    classpath: String,
+}
+
+/// A server. It is killed and its data are gone when this is dropped.
+#[derive(Debug)]
+pub struct ZookeeperServer {
+    installation: Installation,
+    folder: PathBuf,
+    port: u16,
+    process: Mutex<Option<Child>>,
+}
+
+impl ZookeeperServer {
+    /// Looks for Java and ZooKeeper.
+    ///
+    /// # Errors
+    /// [`Missing`] says what was not found, and what to install.
+    pub fn find() -> Result<Installation, Missing> {
+        let on_path = |folder: PathBuf| Some(folder.join("java")).filter(|java| java.is_file());
+        let java = env::var_os("JAVA_HOME")
+            .map(|home| Path::new(&home).join("bin"))
+            .into_iter()
+            .chain(env::var_os("PATH").iter().flat_map(env::split_paths))
+            .find_map(on_path);
+        let Some(java) = java else {
+            return Err(Missing("no 'java' on PATH; on Debian install default-jre-headless".into()));
+        };
+        let classpath = match env::var(CLASSPATH_VARIABLE) {
+            Ok(classpath) => classpath,
+            Err(_) => match DEBIAN_JARS.iter().find(|jar| !Path::new(jar).exists()) {
+                None => DEBIAN_JARS.join(":"),
+                Some(jar) => {
+                    let cure = "on Debian install libzookeeper-java and libslf4j-java";
+                    return Err(Missing(format!("no {jar}; {cure}, elsewhere set {CLASSPATH_VARIABLE}")));
+                }
+            },
+        };
+        Ok(Installation { java, classpath })
+    }
+
+    /// Starts a server and waits until it serves.
+    ///
+    /// # Errors
+    /// When nothing is installed, or the server does not come up; its log is in the error.
+    pub fn start() -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let installation = Self::find().map_err(|missing| io::Error::other(missing.to_string()))?;
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("elasticjob-zookeeper-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let settings = [
+            format!("dataDir={}", folder.join("data").display()),
+            format!("tickTime={TICK_MILLISECONDS}"),
+            "clientPortAddress=127.0.0.1".into(),
+            format!("clientPort={port}"),
+            "admin.enableServer=false".into(),
+            "4lw.commands.whitelist=*".into(),
+            "maxClientCnxns=0".into(),
+        ];
+        fs::write(folder.join("zoo.cfg"), settings.join("\n"))?;
+        let server = Self { installation, folder, port, process: Mutex::new(None) };
+        server.resume()?;
+        Ok(server)
+    }
+
+    /// `host:port`.
+    pub fn connect_string(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Kills the server with SIGKILL; its data stay.
+    pub fn stop(&self) {
+        if let Some(mut process) = self.process().take() {
+            // An error says that it has ended already.
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// Starts the server again after [`Self::stop`], with its data and on its port, and waits until it serves.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn resume(&self) -> io::Result<()> {
+        let log = File::create(self.folder.join("server.log"))?;
+        let child = Command::new(&self.installation.java)
+            .args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"])
+            // The data must outlive the process, not the machine.
+            .args(["-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true"])
+            .args(["-cp", &self.installation.classpath, "org.apache.zookeeper.server.quorum.QuorumPeerMain"])
+            .arg(self.folder.join("zoo.cfg"))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        *self.process() = Some(child);
+        self.wait_ready()
+    }
+
+    /// Kills the server and starts it again.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn restart(&self) -> io::Result<()> {
+        self.stop();
+        self.resume()
+    }
+
+    /// Stops the process where it is: connections stay and nothing is answered.
+    ///
+    /// # Errors
+    /// When the signal cannot be sent.
+    pub fn freeze(&self) -> io::Result<()> {
+        self.signal("-STOP")
+    }
+
+    /// Lets a frozen process go on.
+    ///
+    /// # Errors
+    /// When the signal cannot be sent.
+    pub fn thaw(&self) -> io::Result<()> {
+        self.signal("-CONT")
+    }
+
+    /// Waits until the server serves requests.
+    ///
+    /// # Errors
+    /// When it ended or does not serve in time; its log is in the error.
+    pub fn wait_ready(&self) -> io::Result<()> {
+        let deadline = Instant::now() + START_LIMIT;
+        // Answers "not currently serving requests" before.
+        while !self.ask("srvr").is_ok_and(|answer| answer.starts_with("Zookeeper version")) {
+            let ended = self.process().as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));
+            if ended || Instant::now() > deadline {
+                let log = fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
+                return Err(io::Error::other(format!("ZooKeeper on port {} does not serve:\n{log}", self.port)));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// What the server answers to a four-letter command like `srvr`.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn ask(&self, command: &str) -> io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        stream.write_all(command.as_bytes())?;
+        stream.shutdown(Shutdown::Write)?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    }
+
+    /// A number that the server keeps, for example `zk_packets_received`.
+    ///
+    /// # Errors
+    /// When it does not answer, or keeps no such number.
+    pub fn mntr(&self, key: &str) -> io::Result<f64> {
+        let answer = self.ask("mntr")?;
+        let value = answer.lines().find_map(|line| line.split_once('\t').filter(|(name, _)| *name == key));
+        value
+            .and_then(|(_, value)| value.trim().parse().ok())
+            .ok_or_else(|| io::Error::other(format!("mntr tells no number {key}:\n{answer}")))
+    }
+
+    /// Whether the server still holds a session.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn has_session(&self, id: i64) -> io::Result<bool> {
+        let id = format!("0x{id:x}");
+        let answer = self.ask("dump")?;
+        Ok(answer.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == id))
+    }
+
+    fn signal(&self, signal: &str) -> io::Result<()> {
+        let id = self.process().as_ref().map(Child::id).ok_or_else(|| io::Error::other("the server does not run"))?;
+        let status = Command::new("kill").args([signal, &id.to_string()]).status()?;
+        if status.success() { Ok(()) } else { Err(io::Error::other(format!("kill {signal} {id}: {status}"))) }
+    }
+
+    fn process(&self) -> MutexGuard<'_, Option<Child>> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for ZookeeperServer {
+    fn drop(&mut self) {
+        self.stop();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

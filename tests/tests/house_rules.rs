@@ -1,0 +1,178 @@
+//! What the code of the workspace must not contain.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// The modules that compute and do nothing else: the same inputs give the same outputs, which is what lets the simulator
+/// replay a history from its seed.
+const PURE: [&str; 5] = ["schedule", "engine", "config", "registry/tree", "registry/mirror"];
+
+/// What pure modules do not name, and why.
+const IMPURE: [(&[&str], &str); 9] = [
+    (&["HashMap"], "its order differs from run to run: take a BTreeMap"),
+    (&["HashSet"], "its order differs from run to run: take a BTreeSet"),
+    (&["tokio"], "a pure module neither waits nor spawns"),
+    (&["async"], "a pure module does not wait"),
+    (&["await"], "a pure module does not wait"),
+    (&["rand"], "chance comes in as an argument"),
+    (&["RandomState"], "chance comes in as an argument"),
+    (&["thread"], "a pure module has no threads"),
+    (&[":", ":", "now"], "the time comes in as an argument"),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is a folder of the workspace")
+}
+
+/// All files of the repository, without what git ignores: the build output, and what is hidden but `.ci`.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let entry = entry.expect("an entry of a folder");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let kind = entry.file_type().expect("what an entry is");
+        if name == "target" || (name.starts_with('.') && name != ".ci") {
+            continue;
+        }
+        if kind.is_dir() {
+            files.extend(files_below(&entry.path()));
+        } else if kind.is_file() && !name.ends_with(".swp") {
+            files.push(entry.path());
+        }
+    }
+    files
+}
+
+/// The files of a module, which is `name.rs`, `name/` or both; without those that hold only tests.
+fn sources_of(module: &str) -> Vec<PathBuf> {
+    let source = root().join("elasticjob/src");
+    let mut files = Vec::new();
+    let folder = source.join(module);
+    if folder.is_dir() {
+        files.extend(files_below(&folder));
+    }
+    files.push(source.join(format!("{module}.rs")));
+    files.retain(|file| {
+        let inside = file.strip_prefix(&source).expect("a file of the source folder");
+        file.is_file()
+            && file.extension().is_some_and(|extension| extension == "rs")
+            && !inside.iter().any(|part| part == "tests" || part == "tests.rs")
+    });
+    files
+}
+
+/// The code as a flat list of words, without comments, texts and what is compiled for tests only.
+fn words(code: &str) -> Vec<String> {
+    fn collect(tokens: TokenStream, into: &mut Vec<String>) {
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Punct(hash) if hash.as_char() == '#' => {
+                    let is_test_only = matches!(tokens.peek(), Some(TokenTree::Group(attribute))
+                        if attribute.stream().to_string().replace(' ', "") == "cfg(test)");
+                    if is_test_only {
+                        // The item ends with its braces, or with a semicolon where it has none.
+                        let ends_item = |token: &TokenTree| match token {
+                            TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+                            TokenTree::Punct(punct) => punct.as_char() == ';',
+                            _ => false,
+                        };
+                        while tokens.next().is_some_and(|token| !ends_item(&token)) {}
+                    }
+                }
+                TokenTree::Group(group) => collect(group.stream(), into),
+                TokenTree::Ident(ident) => into.push(ident.to_string()),
+                TokenTree::Punct(punct) => into.push(punct.as_char().to_string()),
+                TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    let mut into = Vec::new();
+    collect(code.parse().expect("valid Rust"), &mut into);
+    into
+}
+
+/// What of [`IMPURE`] the code names.
+fn impurities(code: &str) -> Vec<String> {
+    let words = words(code);
+    let names = |pattern: &[&str]| words.windows(pattern.len()).any(|window| window == pattern);
+    let broken = IMPURE.iter().filter(|(pattern, _)| names(pattern));
+    broken.map(|(pattern, why)| format!("`{}`: {why}", pattern.concat())).collect()
+}
+
+#[test]
+fn pure_modules_name_no_clock_no_chance_no_task_and_no_unordered_collection() {
+    let mut broken = Vec::new();
+    for module in PURE {
+        let files = sources_of(module);
+        assert!(!files.is_empty(), "the pure module `{module}` is gone: name the one that took its place in PURE");
+        for file in files {
+            let code = fs::read_to_string(&file).expect("readable source");
+            let place = file.strip_prefix(root()).expect("a file of the workspace").display().to_string();
+            broken.extend(impurities(&code).into_iter().map(|what| format!("{place} names {what}")));
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_purity_rule_sees_code_and_neither_comments_nor_texts_nor_tests() {
+    for (impure, count) in [
+        ("use std::collections::HashMap;", 1),
+        ("fn f() { let now = Instant::now(); std::thread::sleep(x); }", 2),
+        ("async fn f() { g().await }", 2),
+        ("#[cfg(test)] use a::b; fn f() { tokio::spawn(x) }", 1),
+        ("#[derive(Debug)] struct S { set: HashSet<u8> }", 1),
+    ] {
+        assert_eq!(impurities(impure).len(), count, "{impure}: {:?}", impurities(impure));
+    }
+    for pure in [
+        "// HashMap\n/// tokio\nfn f() -> &'static str { \"Instant::now\" }",
+        "#[cfg(test)]\nmod tests { use std::collections::HashMap; }",
+        "fn f(now: Instant, brand: Thread) { now; thread_id }",
+    ] {
+        assert!(impurities(pure).is_empty(), "{pure}: {:?}", impurities(pure));
+    }
+}
+
+#[test]
+fn no_file_names_a_path_of_the_machine_it_was_written_on() {
+    let root = root().canonicalize().expect("the workspace has a path");
+    let mut private: Vec<String> = ["home", "Users", "root"].iter().map(|folder| format!("/{folder}/")).collect();
+    // A root such as `/src` is too short to be taken for somebody's folder.
+    if root.components().count() > 2 {
+        private.push(root.display().to_string());
+    }
+    let mut broken = Vec::new();
+    for file in files_below(&root) {
+        // What is no text, for example a picture, names nothing.
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            if private.iter().any(|path| line.contains(path.as_str())) {
+                broken.push(format!("{}:{}: {}", file.display(), number + 1, line.trim()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_example_in_the_documentation_is_compiled() {
+    let fence = "`".repeat(3);
+    let mut broken = Vec::new();
+    for file in files_below(root()) {
+        if file.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&file).expect("readable source");
+        let is_ignored = |line: &str| {
+            let doc = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+            doc.strip_prefix(&fence).is_some_and(|kind| kind.split(',').any(|word| word.trim() == "ignore"))
+        };
+        let lines = text.lines().enumerate().filter(|(_, line)| is_ignored(line));
+        broken.extend(lines.map(|(number, _)| format!("{}:{}", file.display(), number + 1)));
+    }
+    assert!(broken.is_empty(), "examples that are not even compiled:\n{}", broken.join("\n"));
+}
