@@ -122,6 +122,7 @@ fn only_the_lines_of_foreign_settings_are_carried() {
     }
     for lost in [
         "{\"shardingTotalCount\": 1, \"jobExtraConfigurations\": [{}]}",
+        "shardingTotalCount: 1\njobExtraConfigurations: [a]\nlabel: x\njobExtraConfigurations: [b]\n",
         "label: &l x\nshardingTotalCount: 1\njobExtraConfigurations: [*l]\n",
     ] {
         assert!(parsed(lost).unwrap_err().contains("jobExtraConfigurations: it cannot be told apart"), "{lost}");
