@@ -209,6 +209,7 @@ impl JobEngine {
         self.seen = Some(now);
         self.take(now, event);
         self.keep_deadlines(now);
+        self.abandon_runs(now);
         self.watch_calendar(now);
         self.advance(now);
         // What was started just now may have a deadline that has come already.
@@ -226,7 +227,7 @@ impl JobEngine {
             return Timeout { wall: None, mono: None };
         }
         let run = self.run.as_ref();
-        let executing = run.is_some_and(|run| run.executing().next().is_some());
+        let executing = self.is_executing();
         let aborts = run.into_iter().flat_map(|run| run.items.values()).filter_map(|item| match item.stage {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
@@ -238,7 +239,7 @@ impl JobEngine {
         ];
         let leave = match self.phase {
             Phase::Leaving { cut_at, give_up_at } => {
-                [uncancelled.then_some(cut_at), give_up_at, Some(self.last_moment(cut_at))]
+                [uncancelled.then_some(cut_at), give_up_at, executing.then(|| self.last_moment(cut_at))]
             }
             _ => [None; 3],
         };
@@ -250,18 +251,37 @@ impl JobEngine {
         Timeout { wall: self.calendar.next(), mono: times.filter(|time| Some(*time) > seen).min() }
     }
 
-    /// When leaving ends even if the futures of cut off runs still live.
+    /// When leaving no longer waits for cut off runs whose futures still live.
     fn last_moment(&self, cut_at: Duration) -> Duration {
         cut_at + self.session.grace() + LEAVE_TIMEOUT
     }
 
-    /// Leaving ends even where the registry does not answer, or a blocking run cannot be dropped.
+    /// A blocking run cannot be dropped: leaving goes on without it. Its mark stays as long as the session, so that
+    /// nobody else begins the item while the process lives.
+    fn abandon_runs(&mut self, now: Now) {
+        let Phase::Leaving { cut_at, .. } = self.phase else { return };
+        if now.mono < self.last_moment(cut_at) {
+            return;
+        }
+        let Some(run) = &mut self.run else { return };
+        let items: Vec<ShardingItem> = run.executing().collect();
+        if items.is_empty() {
+            return;
+        }
+        run.items.retain(|_, item| matches!(item.stage, Stage::Ended { .. }));
+        self.tell(Notice::RunsAbandoned { items });
+        self.on_finished(&[]);
+    }
+
+    /// Leaving ends even where the registry does not answer.
     fn gave_up_leaving(&mut self, now: Now) -> bool {
-        let executing = self.run.as_ref().is_some_and(|run| run.executing().next().is_some());
-        let Phase::Leaving { cut_at, give_up_at } = &mut self.phase else { return false };
-        let cut_at = *cut_at;
-        let by_registry = !executing && now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT);
-        by_registry || now.mono >= self.last_moment(cut_at)
+        let executing = self.is_executing();
+        let Phase::Leaving { give_up_at, .. } = &mut self.phase else { return false };
+        !executing && now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT)
+    }
+
+    fn is_executing(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.executing().next().is_some())
     }
 
     fn take(&mut self, now: Now, event: Event) {
@@ -345,8 +365,7 @@ impl JobEngine {
 
     /// Cancels and aborts runs whose time is over. Never waits for a write.
     fn keep_deadlines(&mut self, now: Now) {
-        let executing = self.run.as_ref().is_some_and(|run| run.executing().next().is_some());
-        if executing && self.session.renew_at().is_some_and(|at| now.mono >= at) {
+        if self.is_executing() && self.session.renew_at().is_some_and(|at| now.mono >= at) {
             self.prove();
         }
         // Marks of a run that was begun in an earlier session died with it.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Step;
 use crate::engine::engine::{Basis, JobEngine, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::fire::FireRecord;
 use crate::engine::planted::Bug;
 use crate::engine::strategy;
 use crate::engine::txn::JobTransaction;
@@ -33,7 +34,7 @@ struct Survey {
 ///
 /// Both happen as soon as they are seen. Items that run stay with their owner until they end, and are looked at again
 /// then, so that a running fire is not disturbed and nobody waits for it.
-pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn reshard(engine: &mut JobEngine, now: Now) -> Step {
     let (Some(leadership), Some(configuration)) = (&engine.leadership, engine.configuration.clone()) else {
         return Step::Pass;
     };
@@ -70,7 +71,7 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
             }
         };
     };
-    Step::Write(assign(engine, basis, &survey, version))
+    Step::Write(assign(engine, now, basis, &survey, version))
 }
 
 /// Owners and running items; `None` while data are missing.
@@ -150,13 +151,15 @@ fn list(instances: &[InstanceId]) -> String {
 }
 
 /// One transaction that assigns every item and takes the request back.
-fn assign(engine: &JobEngine, basis: Basis, survey: &Survey, request: i32) -> Proposal {
+fn assign(engine: &JobEngine, now: Now, basis: Basis, survey: &Survey, request: i32) -> Proposal {
     let assignment = strategy::by_type(&basis.strategy)
         .expect("a configuration with an unknown strategy is never in force")
         .assign(&engine.job, &basis.instances, basis.total);
     let wanted: BTreeMap<ShardingItem, InstanceId> =
         assignment.into_iter().flat_map(|(id, items)| items.into_iter().map(move |item| (item, id.clone()))).collect();
     let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+    let first = engine.mirror.items().next().is_none();
+    let record = new_record(first, now);
     let mut moved = Vec::new();
     let mut pinned = BTreeSet::new();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -183,7 +186,7 @@ fn assign(engine: &JobEngine, basis: Basis, survey: &Survey, request: i32) -> Pr
             }
         }
         if monitored && !engine.mirror.exists(&JobPath::fire(item)) {
-            txn.create(&JobPath::fire(item), "", CreateMode::Persistent);
+            txn.create(&JobPath::fire(item), record.as_slice(), CreateMode::Persistent);
         }
     }
     let surplus: Vec<ShardingItem> = engine.mirror.items().filter(|item| *item >= basis.total).collect();
@@ -200,6 +203,12 @@ fn assign(engine: &JobEngine, basis: Basis, survey: &Survey, request: i32) -> Pr
     txn.delete(&JobPath::Necessary, Some(request));
     txn.delete_existing(&JobPath::Processing);
     Proposal { transaction: txn.build(), purpose: Purpose::Reshard(Sharding { basis, pinned, moved }) }
+}
+
+/// What the record of a new item says. Beside items that there are already it takes part from the next fire on: it may
+/// have existed and been begun before, and its record was deleted with it when the total count shrank.
+fn new_record(first: bool, now: Now) -> Vec<u8> {
+    if first { Vec::new() } else { FireRecord { through: Some(now.wall), ..FireRecord::empty() }.to_bytes() }
 }
 
 fn name(owner: Option<&InstanceId>) -> &str {

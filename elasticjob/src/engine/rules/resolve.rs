@@ -67,8 +67,14 @@ fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Option<Vec<(Shard
 
 /// The instance leaves: the items end before they were started.
 fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(ShardingItem, Zxid)]) {
-    let end = ItemEnd { state: FireState::Cancelled, took: 0, error: Some("the instance left before it started".into()) };
+    let end =
+        ItemEnd { state: FireState::Cancelled, took: 0, error: Some("the instance left before it started".into()) };
     for (item, _) in begun {
-        engine.add_to_run(unresolved.fire, *item, Some(&unresolved.attempt), Stage::Ended { at: now.mono, end: end.clone() });
+        engine.add_to_run(
+            unresolved.fire,
+            *item,
+            Some(&unresolved.attempt),
+            Stage::Ended { at: now.mono, end: end.clone() },
+        );
     }
 }

@@ -8,6 +8,8 @@ mod nothing_left;
 mod one_owner;
 mod punctual;
 
+use std::collections::BTreeSet;
+
 use crate::engine::{Fire, Notice};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
@@ -53,6 +55,8 @@ pub enum Observation<'a> {
         host: usize,
         /// Its session.
         session: Option<SessionId>,
+        /// What it still runs, because it cannot be stopped.
+        running: &'a BTreeSet<ShardingItem>,
     },
     /// The faults are over for long enough.
     Converged,

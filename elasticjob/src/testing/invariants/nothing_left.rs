@@ -1,14 +1,19 @@
-//! An instance that leaves takes all its traces along.
+//! An instance that leaves takes all its traces along, but the marks of runs that cannot be stopped: they are true as
+//! long as the process lives.
 
 use super::{Observation, Scene};
 use crate::registry::path::{ItemNode, JobPath};
 
 pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
     match observation {
-        Observation::Left { host, session: Some(session) } if scene.calm => {
+        Observation::Left { host, session: Some(session), running } if scene.calm => {
+            let still_true = |path: &str| match JobPath::parse(scene.job, path) {
+                Some(JobPath::Item(item, ItemNode::Running)) => running.contains(&item),
+                _ => false,
+            };
             let mine = |path: &str| {
                 let node = scene.tree.get(path).ok().flatten();
-                node.is_some_and(|node| node.stat.ephemeral_owner == Some(*session))
+                node.is_some_and(|node| node.stat.ephemeral_owner == Some(*session)) && !still_true(path)
             };
             match scene.tree.paths().find(|path| mine(path)) {
                 Some(path) => Err(format!("host {host} left, and {path} is still there")),

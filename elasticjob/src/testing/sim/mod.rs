@@ -35,6 +35,9 @@ pub struct Violation {
 /// Plays one seed.
 pub fn play(seed: u64, bug: Option<Bug>, keep_history: bool) -> Played {
     let mut world = World::new(seed, bug, keep_history);
-    let violation = world.play().err().map(|what| Violation { what, history: world.take_history() });
+    let violation = world.play().err().map(|what| {
+        world.log_engines();
+        Violation { what, history: world.take_history() }
+    });
     Played { faults: world.fault_counts(), violation }
 }

@@ -174,6 +174,7 @@ impl World {
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
+        self.log_engines();
         self.run_until(calm_until)?;
         self.observe(Observation::Calm { from: EPOCH + calm_from as i64, until: EPOCH + calm_until as i64 })?;
         self.closing = true;
@@ -193,6 +194,16 @@ impl World {
     /// What happened, when it was kept.
     pub fn take_history(&mut self) -> Vec<String> {
         self.history.take().unwrap_or_default()
+    }
+
+    /// Adds to the history what the engines know and wait for.
+    pub fn log_engines(&mut self) {
+        for host in 0..self.hosts.len() {
+            self.log(|world| match &world.hosts[host].process {
+                Some(process) => format!("host {host}: {:?}", process.engine),
+                None => format!("host {host} is down"),
+            });
+        }
     }
 
     fn run_until(&mut self, end: Millis) -> Result<(), String> {
@@ -249,12 +260,12 @@ impl World {
             Happening::Arrive { host, life, connection, id } => return self.arrive(host, life, connection, id),
             Happening::Wake { host, life } => {
                 let now = self.now;
-                if let Some(process) = self.live(host, life)
-                    && process.next_wake.is_some_and(|at| at <= now)
-                {
-                    process.next_wake = None;
+                let Some(process) = self.live(host, life) else { return Ok(()) };
+                let asked = process.next_wake.take_if(|at| *at <= now).is_some();
+                // Without a message and before its time an engine is not asked: it must not depend on that.
+                if asked || process.incoming.front().is_some_and(|(at, _)| *at <= now) {
+                    return self.attend(host, life, None);
                 }
-                return self.attend(host, life, None);
             }
             Happening::ItemEnds { host, life, item, serial } => return self.end_item(host, life, item, serial, None),
             Happening::NoticeCut { host, life } => return self.notice_cut(host, life),
@@ -387,9 +398,11 @@ impl World {
     }
 
     pub(super) fn wake_soon(&mut self, host: usize) {
-        if let Some(process) = &self.hosts[host].process {
-            let (at, life) = (self.now, process.life);
-            self.at(at, Happening::Wake { host, life });
+        let now = self.now;
+        if let Some(process) = &mut self.hosts[host].process {
+            process.next_wake = Some(now);
+            let life = process.life;
+            self.at(now, Happening::Wake { host, life });
         }
     }
 
@@ -725,11 +738,10 @@ impl World {
                 }
                 Action::Stopped => {
                     self.log(|_| format!("host {host} has left"));
-                    let connected =
-                        self.hosts[host].process.as_ref().is_some_and(|process| process.connection.is_some());
-                    let session = self.hosts[host].process.take().and_then(|process| process.session);
-                    if connected {
-                        self.observe(Observation::Left { host, session })?;
+                    let Some(process) = self.hosts[host].process.take() else { return Ok(()) };
+                    if process.connection.is_some() {
+                        let running = process.executions.keys().copied().collect();
+                        self.observe(Observation::Left { host, session: process.session, running: &running })?;
                     }
                 }
             }
