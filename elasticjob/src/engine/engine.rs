@@ -206,6 +206,14 @@ impl JobEngine {
         if self.phase == Phase::Stopped {
             return;
         }
+        // Every answer of the registry brings a proof; nothing but a begin waits for one.
+        if let Event::Proven(at) = event
+            && self.open.is_none()
+            && self.unresolved.is_none()
+        {
+            self.session.on_proof(at);
+            return;
+        }
         self.seen = Some(now);
         self.take(now, event);
         self.keep_deadlines(now);

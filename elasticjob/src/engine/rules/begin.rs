@@ -49,12 +49,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         Some(true) => {}
         Some(false) => return decline(engine, SkipReason::ServerDisabled),
     }
-    let Some((owners, settled)) = engine.assignment(configuration.sharding_total_count()) else { return Step::Pass };
+    let Some((mine, settled)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
     if !settled && now.mono < hold_until {
         return Step::Pass;
     }
-    let me = &engine.identity.instance;
-    let mine: Vec<ShardingItem> = owners.iter().filter(|(_, owner)| *owner == me).map(|(item, _)| *item).collect();
     if !configuration.monitor_execution() {
         return begin_unmonitored(engine, now, fire, mine);
     }

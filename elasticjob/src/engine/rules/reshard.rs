@@ -10,9 +10,9 @@ use crate::engine::planted::Bug;
 use crate::engine::strategy;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::path::JobPath;
+use crate::registry::{CreateMode, Zxid};
 
 /// What a resharding in flight will have done.
 #[derive(Debug, Clone)]
@@ -22,10 +22,18 @@ pub(in crate::engine) struct Sharding {
     pub(in crate::engine) moved: Vec<String>,
 }
 
+/// The node that asks for resharding.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    version: i32,
+    /// The transaction that created it.
+    zxid: Zxid,
+}
+
 /// What the leader sees of the items.
-struct Survey {
-    /// Owner of each item that has one.
-    owners: BTreeMap<ShardingItem, InstanceId>,
+struct Survey<'a> {
+    /// Owner of each item that has one, as the node tells it.
+    owners: BTreeMap<ShardingItem, &'a str>,
     /// Items that a live instance runs.
     running: BTreeSet<ShardingItem>,
 }
@@ -52,7 +60,7 @@ pub(super) fn reshard(engine: &mut JobEngine, now: Now) -> Step {
     }
     let flag = match engine.mirror.exists(&JobPath::Necessary) {
         true => match engine.look(&JobPath::Necessary) {
-            Lookup::Known(known) => Some(known.version),
+            Lookup::Known(known) => Some(Request { version: known.version, zxid: known.czxid }),
             _ => return Step::Pass,
         },
         false => None,
@@ -60,22 +68,24 @@ pub(super) fn reshard(engine: &mut JobEngine, now: Now) -> Step {
     let last = leadership.basis.clone();
     let pinned = leadership.pinned.clone();
     let Some(survey) = survey(engine, total) else { return Step::Pass };
-    let Some(version) = flag else {
+    let Some(request) = flag else {
         return match cause(&survey, &basis, last.as_ref(), &pinned, engine) {
             None => Step::Pass,
             Some(why) => {
                 let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
                 txn.check(&JobPath::LeaderInstance);
                 txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+                // Set as well: only a set tells the id of the transaction, which [`new_record`] needs.
+                txn.set(&JobPath::Necessary, "", Some(0));
                 Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } })
             }
         };
     };
-    Step::Write(assign(engine, now, basis, &survey, version))
+    Step::Write(assign(engine, now, basis, &survey, request))
 }
 
 /// Owners and running items; `None` while data are missing.
-fn survey(engine: &JobEngine, total: u32) -> Option<Survey> {
+fn survey(engine: &JobEngine, total: u32) -> Option<Survey<'_>> {
     let mut complete = true;
     let mut owners = BTreeMap::new();
     for item in 0..total {
@@ -83,7 +93,7 @@ fn survey(engine: &JobEngine, total: u32) -> Option<Survey> {
             Lookup::Missing => {}
             Lookup::Unread => complete = false,
             Lookup::Known(known) => {
-                if let Some(owner) = known.text().and_then(|text| text.parse().ok()) {
+                if let Some(owner) = known.text() {
                     owners.insert(item, owner);
                 }
             }
@@ -108,14 +118,15 @@ fn survey(engine: &JobEngine, total: u32) -> Option<Survey> {
 
 /// Why the items have to be assigned anew, if so.
 fn cause(
-    survey: &Survey,
+    survey: &Survey<'_>,
     basis: &Basis,
     last: Option<&Basis>,
     pinned: &BTreeSet<ShardingItem>,
     engine: &JobEngine,
 ) -> Option<String> {
     let owned_well = |item: ShardingItem| {
-        survey.running.contains(&item) || survey.owners.get(&item).is_some_and(|owner| basis.instances.contains(owner))
+        survey.running.contains(&item)
+            || survey.owners.get(&item).is_some_and(|owner| basis.instances.iter().any(|id| id.as_str() == *owner))
     };
     if let Some(item) = (0..basis.total).find(|item| !owned_well(*item)) {
         return Some(match survey.owners.get(&item) {
@@ -133,8 +144,8 @@ fn cause(
     match last {
         // A new leader trusts an assignment that everybody takes part in.
         None => {
-            let owners: BTreeSet<&InstanceId> = survey.owners.values().collect();
-            basis.instances.iter().find(|id| !owners.contains(id)).map(|id| format!("{id} has no item"))
+            let owners: BTreeSet<&str> = survey.owners.values().copied().collect();
+            basis.instances.iter().find(|id| !owners.contains(id.as_str())).map(|id| format!("{id} has no item"))
         }
         Some(last) if last == basis => None,
         Some(last) if last.instances != basis.instances => Some(format!(
@@ -151,7 +162,7 @@ fn list(instances: &[InstanceId]) -> String {
 }
 
 /// One transaction that assigns every item and takes the request back.
-fn assign(engine: &JobEngine, now: Now, basis: Basis, survey: &Survey, request: i32) -> Proposal {
+fn assign(engine: &JobEngine, now: Now, basis: Basis, survey: &Survey<'_>, request: Request) -> Proposal {
     let assignment = strategy::by_type(&basis.strategy)
         .expect("a configuration with an unknown strategy is never in force")
         .assign(&engine.job, &basis.instances, basis.total);
@@ -159,7 +170,7 @@ fn assign(engine: &JobEngine, now: Now, basis: Basis, survey: &Survey, request: 
         assignment.into_iter().flat_map(|(id, items)| items.into_iter().map(move |item| (item, id.clone()))).collect();
     let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
     let first = engine.mirror.items().next().is_none();
-    let record = new_record(first, now);
+    let record = new_record(first, now, request);
     let mut moved = Vec::new();
     let mut pinned = BTreeSet::new();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -167,19 +178,19 @@ fn assign(engine: &JobEngine, now: Now, basis: Basis, survey: &Survey, request: 
         txn.check(&JobPath::LeaderInstance);
     }
     for item in 0..basis.total {
-        let (owner, wanted) = (survey.owners.get(&item), wanted.get(&item));
+        let (owner, wanted) = (survey.owners.get(&item).copied(), wanted.get(&item).map(InstanceId::as_str));
         let path = JobPath::owner_of(item);
         if owner != wanted {
             if survey.running.contains(&item) && owner.is_some() {
                 pinned.insert(item);
             } else {
-                moved.push(format!("{item}: {} -> {}", name(owner), name(wanted)));
+                moved.push(format!("{item}: {} -> {}", owner.unwrap_or("nobody"), wanted.unwrap_or("nobody")));
                 match wanted {
                     Some(id) if engine.mirror.exists(&path) => {
-                        txn.set(&path, id.as_str(), None);
+                        txn.set(&path, id, None);
                     }
                     Some(id) => {
-                        txn.create(&path, id.as_str(), CreateMode::Persistent);
+                        txn.create(&path, id, CreateMode::Persistent);
                     }
                     None => txn.delete_existing(&path),
                 }
@@ -200,19 +211,19 @@ fn assign(engine: &JobEngine, now: Now, basis: Basis, survey: &Survey, request: 
             txn.delete(&path, None);
         }
     }
-    txn.delete(&JobPath::Necessary, Some(request));
+    txn.delete(&JobPath::Necessary, Some(request.version));
     txn.delete_existing(&JobPath::Processing);
     Proposal { transaction: txn.build(), purpose: Purpose::Reshard(Sharding { basis, pinned, moved }) }
 }
 
-/// What the record of a new item says. Beside items that there are already it takes part from the next fire on: it may
-/// have existed and been begun before, and its record was deleted with it when the total count shrank.
-fn new_record(first: bool, now: Now) -> Vec<u8> {
-    if first { Vec::new() } else { FireRecord { through: Some(now.wall), ..FireRecord::empty() }.to_bytes() }
-}
-
-fn name(owner: Option<&InstanceId>) -> &str {
-    owner.map_or("nobody", InstanceId::as_str)
+/// What the record of a new item says. Beside items that there are already it takes part from the next fire and the next
+/// trigger on: it may have existed and been begun before, and its record was deleted with it when the total count shrank.
+/// That was before the request for this resharding.
+fn new_record(first: bool, now: Now, request: Request) -> Vec<u8> {
+    if first {
+        return Vec::new();
+    }
+    FireRecord { through: Some(now.wall), triggered: Some(request.zxid), last: None }.to_bytes()
 }
 
 impl JobEngine {
@@ -231,26 +242,26 @@ impl JobEngine {
         known.then_some(available)
     }
 
-    /// The owners of all items as they stand, `None` while data are missing. The flag is whether the leader has nothing
-    /// left to assign, as far as this side sees.
-    pub(super) fn assignment(&self, total: u32) -> Option<(BTreeMap<ShardingItem, InstanceId>, bool)> {
-        let mut owners = BTreeMap::new();
+    /// The items of this instance as they stand, `None` while data are missing. The flag is whether the leader has
+    /// nothing left to assign, as far as this side sees.
+    pub(super) fn own_items(&self, total: u32) -> Option<(Vec<ShardingItem>, bool)> {
+        let mut own = Vec::new();
         let mut known = true;
         let mut settled = !self.mirror.exists(&JobPath::Necessary) && !self.mirror.exists(&JobPath::Processing);
+        let instances: BTreeSet<&str> = self.mirror.instances().map(InstanceId::as_str).collect();
         for item in 0..total {
-            match self.look(&JobPath::Item(item, ItemNode::Instance)) {
+            match self.look(&JobPath::owner_of(item)) {
                 Lookup::Missing => settled = false,
                 Lookup::Unread => known = false,
                 Lookup::Known(data) => {
-                    let Some(owner) = data.text().and_then(|text| text.parse::<InstanceId>().ok()) else {
-                        settled = false;
-                        continue;
-                    };
-                    settled &= self.mirror.exists(&JobPath::Instance(owner.clone()));
-                    owners.insert(item, owner);
+                    let owner = data.text().unwrap_or_default();
+                    settled &= instances.contains(owner);
+                    if owner == self.identity.instance.as_str() {
+                        own.push(item);
+                    }
                 }
             }
         }
-        known.then_some((owners, settled))
+        known.then_some((own, settled))
     }
 }
