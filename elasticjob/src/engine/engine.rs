@@ -285,7 +285,12 @@ impl JobEngine {
     fn gave_up_leaving(&mut self, now: Now) -> bool {
         let executing = self.is_executing();
         let Phase::Leaving { give_up_at, .. } = &mut self.phase else { return false };
-        !executing && now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT)
+        // What was being begun when the wait began counts as well.
+        if executing {
+            *give_up_at = None;
+            return false;
+        }
+        now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT)
     }
 
     fn is_executing(&self) -> bool {

@@ -10,9 +10,9 @@ use crate::engine::planted::Bug;
 use crate::engine::strategy;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
-use crate::registry::{CreateMode, Zxid};
 
 /// What a resharding in flight will have done.
 #[derive(Debug, Clone)]
@@ -20,14 +20,6 @@ pub(in crate::engine) struct Sharding {
     pub(in crate::engine) basis: Basis,
     pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
     pub(in crate::engine) moved: Vec<String>,
-}
-
-/// The node that asks for resharding.
-#[derive(Debug, Clone, Copy)]
-struct Request {
-    version: i32,
-    /// The transaction that created it.
-    zxid: Zxid,
 }
 
 /// What the leader sees of the items.
@@ -42,7 +34,7 @@ struct Survey<'a> {
 ///
 /// Both happen as soon as they are seen. Items that run stay with their owner until they end, and are looked at again
 /// then, so that a running fire is not disturbed and nobody waits for it.
-pub(super) fn reshard(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     let (Some(leadership), Some(configuration)) = (&engine.leadership, engine.configuration.clone()) else {
         return Step::Pass;
     };
@@ -60,7 +52,7 @@ pub(super) fn reshard(engine: &mut JobEngine, now: Now) -> Step {
     }
     let flag = match engine.mirror.exists(&JobPath::Necessary) {
         true => match engine.look(&JobPath::Necessary) {
-            Lookup::Known(known) => Some(Request { version: known.version, zxid: known.czxid }),
+            Lookup::Known(known) => Some(known.version),
             _ => return Step::Pass,
         },
         false => None,
@@ -75,13 +67,11 @@ pub(super) fn reshard(engine: &mut JobEngine, now: Now) -> Step {
                 let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
                 txn.check(&JobPath::LeaderInstance);
                 txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
-                // Set as well: only a set tells the id of the transaction, which [`new_record`] needs.
-                txn.set(&JobPath::Necessary, "", Some(0));
                 Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } })
             }
         };
     };
-    Step::Write(assign(engine, now, basis, &survey, request))
+    assign(engine, basis, &survey, request).map_or(Step::Pass, Step::Write)
 }
 
 /// Owners and running items; `None` while data are missing.
@@ -161,18 +151,25 @@ fn list(instances: &[InstanceId]) -> String {
     instances.iter().map(InstanceId::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// One transaction that assigns every item and takes the request back.
-fn assign(engine: &JobEngine, now: Now, basis: Basis, survey: &Survey<'_>, request: Request) -> Proposal {
+/// One transaction that assigns every item and takes the request back; `None` while data are missing.
+fn assign(engine: &JobEngine, basis: Basis, survey: &Survey<'_>, request: i32) -> Option<Proposal> {
     let assignment = strategy::by_type(&basis.strategy)
         .expect("a configuration with an unknown strategy is never in force")
         .assign(&engine.job, &basis.instances, basis.total);
     let wanted: BTreeMap<ShardingItem, InstanceId> =
         assignment.into_iter().flat_map(|(id, items)| items.into_iter().map(move |item| (item, id.clone()))).collect();
     let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
-    let first = engine.mirror.items().next().is_none();
-    let record = new_record(first, now, request);
+    let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
+        engine.mirror.items().partition(|item| *item < basis.total);
+    let (removed, surplus_running): (Vec<ShardingItem>, Vec<ShardingItem>) =
+        surplus.into_iter().partition(|item| !survey.running.contains(item));
+    // Only asked for when the number of items changes.
+    let floor = match removed.is_empty() && kept.len() == basis.total as usize {
+        true => Floor::default(),
+        false => floor(engine, &removed)?,
+    };
     let mut moved = Vec::new();
-    let mut pinned = BTreeSet::new();
+    let mut pinned = BTreeSet::from_iter(surplus_running);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if !engine.planted.has(Bug::UnguardedReshard) {
         txn.check(&JobPath::LeaderInstance);
@@ -197,33 +194,68 @@ fn assign(engine: &JobEngine, now: Now, basis: Basis, survey: &Survey<'_>, reque
             }
         }
         if monitored && !engine.mirror.exists(&JobPath::fire(item)) {
-            txn.create(&JobPath::fire(item), record.as_slice(), CreateMode::Persistent);
+            txn.create(&JobPath::fire(item), floor.data(), CreateMode::Persistent);
         }
     }
-    let surplus: Vec<ShardingItem> = engine.mirror.items().filter(|item| *item >= basis.total).collect();
-    for item in surplus {
-        if survey.running.contains(&item) {
-            pinned.insert(item);
-            continue;
-        }
+    for item in removed {
         moved.push(format!("{item}: removed"));
         for path in engine.mirror.item_tree(item) {
-            txn.delete(&path, None);
+            // Somebody may begin it at this moment.
+            let version = (path == JobPath::fire(item)).then(|| floor.versions.get(&item).copied()).flatten();
+            txn.delete(&path, version);
         }
     }
-    txn.delete(&JobPath::Necessary, Some(request.version));
+    if let Some(version) = floor.raised {
+        txn.set(&JobPath::Sharding, floor.data(), Some(version));
+    }
+    txn.delete(&JobPath::Necessary, Some(request));
     txn.delete_existing(&JobPath::Processing);
-    Proposal { transaction: txn.build(), purpose: Purpose::Reshard(Sharding { basis, pinned, moved }) }
+    let purpose = Purpose::Reshard(Sharding { basis, pinned, moved });
+    Some(Proposal { transaction: txn.build(), purpose })
 }
 
-/// What the record of a new item says. Beside items that there are already it takes part from the next fire and the next
-/// trigger on: it may have existed and been begun before, and its record was deleted with it when the total count shrank.
-/// That was before the request for this resharding.
-fn new_record(first: bool, now: Now, request: Request) -> Vec<u8> {
-    if first {
-        return Vec::new();
+/// What items that were removed may have been begun for. It is kept as data of `sharding` and becomes the record of new
+/// items: one that is made anew must not be begun for a fire that it was begun for before.
+#[derive(Default)]
+struct Floor {
+    record: Option<FireRecord>,
+    /// Version of `sharding`, when its data have to be written.
+    raised: Option<i32>,
+    /// Versions of the records of the items that are removed.
+    versions: BTreeMap<ShardingItem, i32>,
+}
+
+impl Floor {
+    fn data(&self) -> Vec<u8> {
+        self.record.as_ref().map(FireRecord::to_bytes).unwrap_or_default()
     }
-    FireRecord { through: Some(now.wall), triggered: Some(request.zxid), last: None }.to_bytes()
+}
+
+/// `None` while data are missing.
+fn floor(engine: &JobEngine, removed: &[ShardingItem]) -> Option<Floor> {
+    let (before, version) = match engine.look(&JobPath::Sharding) {
+        Lookup::Missing => return Some(Floor::default()),
+        Lookup::Unread => (None, None),
+        Lookup::Known(known) => (Some(FireRecord::parse(&known.data)), Some(known.version)),
+    };
+    let mut complete = version.is_some();
+    let mut record = before.clone().unwrap_or(FireRecord::empty());
+    let mut versions = BTreeMap::new();
+    for item in removed {
+        match engine.look(&JobPath::fire(*item)) {
+            Lookup::Missing => {}
+            Lookup::Unread => complete = false,
+            Lookup::Known(known) => {
+                let last = FireRecord::parse(&known.data);
+                record.through = record.through.max(last.through);
+                record.triggered = record.triggered.max(last.triggered);
+                versions.insert(*item, known.version);
+            }
+        }
+    }
+    let raised = version.filter(|_| before.as_ref() != Some(&record));
+    let record = Some(record).filter(|record| *record != FireRecord::empty());
+    complete.then_some(Floor { record, raised, versions })
 }
 
 impl JobEngine {

@@ -8,11 +8,11 @@ use std::time::Duration;
 use super::faults::FaultCounts;
 use super::host::{EPOCH, Execution, Host, Incoming, Millis, Process, Request, Sent};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Action, Bug, Event, FireState, Identity, ItemEnd, JobEngine, Start};
+use crate::engine::{Action, Activity, Bug, Event, FireState, Identity, ItemEnd, JobEngine, Notice, Start};
 use crate::ident::{JobName, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::tree::{Tree, TreeError};
-use crate::registry::{CommitError, Op, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
+use crate::registry::{CommitError, CreateMode, Op, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
 use crate::testing::invariants::{Invariants, Observation};
 use crate::testing::rng::Rng;
 
@@ -61,6 +61,12 @@ enum Happening {
         life: u64,
         id: u64,
     },
+    /// An instance whose node was deleted has had the time to leave.
+    CheckRemoved {
+        host: usize,
+        life: u64,
+        session: SessionId,
+    },
     Thaw {
         host: usize,
         life: u64,
@@ -85,7 +91,8 @@ pub struct World {
     pub(super) lose_answers: u64,
     job: JobName,
     bug: Option<Bug>,
-    period: u32,
+    pub(super) period: u32,
+    pub(super) total: u32,
     monitored: bool,
     longest_run: Millis,
     tree: Tree,
@@ -114,10 +121,13 @@ impl World {
         let job = JobName::new("job").expect("a valid name");
         let mut tree = Tree::new(1_000);
         tree.open_session(OPERATOR, Duration::from_secs(1_000_000));
+        // Several processes on one host share its address, and in containers even the number of the process.
+        let one_address = rng.one_in(6);
+        let one_pid = one_address && rng.one_in(2);
         let hosts = (0..hosts)
             .map(|n| Host {
-                ip: format!("10.0.0.{}", n + 1),
-                pid: 100,
+                ip: format!("10.0.0.{}", if one_address { 1 } else { n + 1 }),
+                pid: if one_pid { 1 } else { 100 + 1_000 * n as u32 },
                 process: None,
                 clock_offset: rng.below(40) as i64,
             })
@@ -131,6 +141,7 @@ impl World {
             job,
             bug,
             period,
+            total,
             monitored,
             longest_run,
             tree,
@@ -139,7 +150,7 @@ impl World {
             serial: 0,
             faults_until: 0,
             closing: false,
-            invariants: Invariants::new(total, monitored),
+            invariants: Invariants::new(total, monitored, period),
             counts: FaultCounts::default(),
             history: keep_history.then(Vec::new),
             rng,
@@ -273,6 +284,7 @@ impl World {
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),
             Happening::Thaw { host, life } => return self.thaw(host, life),
             Happening::Restart { host } => return self.start(host),
+            Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
                 self.expire();
                 let next = self.now + 100;
@@ -293,6 +305,11 @@ impl World {
         self.log(|_| "-- faults stop --".to_owned());
         self.latency = 2;
         self.lose_answers = 0;
+        let total = self.total;
+        self.configure(total);
+        for item in 0..total {
+            self.enable_item(item);
+        }
         for host in 0..self.hosts.len() {
             self.hosts[host].clock_offset = self.rng.below(40) as i64;
             let server = JobPath::Server(self.hosts[host].ip.as_str().into());
@@ -734,11 +751,19 @@ impl World {
                 Action::AnswerTrigger(id, answer) => self.log(|_| format!("host {host}: trigger {id}: {answer:?}")),
                 Action::Tell(notice) => {
                     self.log(|_| format!("host {host}: {notice:?}"));
+                    if matches!(notice, Notice::StartFailed { .. } | Notice::RemovedByOperator) {
+                        self.incident();
+                    }
                     self.observe(Observation::Notice { host, notice: &notice })?;
                 }
                 Action::Stopped => {
                     self.log(|_| format!("host {host} has left"));
                     let Some(process) = self.hosts[host].process.take() else { return Ok(()) };
+                    if !process.leaving && !self.closing {
+                        // Whatever starts processes starts this one again.
+                        let delay = self.rng.between(1_000, 5_000);
+                        self.restart_later(host, false, delay);
+                    }
                     if process.connection.is_some() {
                         let running = process.executions.keys().copied().collect();
                         self.observe(Observation::Left { host, session: process.session, running: &running })?;
@@ -835,18 +860,77 @@ impl World {
             .expect("a valid configuration")
     }
 
+    /// An operator writes the configuration in force, with another total count.
     pub(super) fn configure(&mut self, total: u32) {
         self.incident();
-        self.invariants.total_changed(total);
+        self.total = total;
+        self.invariants.configured(EPOCH + self.now as i64, total, self.period);
         let yaml = wire::to_yaml(&self.configuration(total));
         let root = JobPath::Root;
         if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {
             let mut transaction = Transaction::new();
-            transaction.create(root.absolute(&self.job), "", crate::registry::CreateMode::Persistent);
-            transaction.create(JobPath::Config.absolute(&self.job), "", crate::registry::CreateMode::Persistent);
+            transaction.create(root.absolute(&self.job), "", CreateMode::Persistent);
+            transaction.create(JobPath::Config.absolute(&self.job), "", CreateMode::Persistent);
             self.operate(&transaction);
         }
         self.operator_sets(&JobPath::Config, &yaml);
+    }
+
+    /// An operator writes what cannot be used: nothing may change.
+    pub(super) fn misconfigure(&mut self) {
+        let bad = self.rng.pick(&[
+            "cron: nonsense\njobName: job\nshardingTotalCount: 3\n",
+            "",
+            "- x",
+            "jobName: job\nshardingTotalCount: 0\n",
+        ]);
+        self.operator_sets(&JobPath::Config, bad);
+    }
+
+    pub(super) fn disable_item(&mut self, item: ShardingItem) {
+        let mut transaction = Transaction::new();
+        let path = JobPath::Item(item, ItemNode::Disabled);
+        transaction.create(path.absolute(&self.job), "", CreateMode::Persistent);
+        self.operate(&transaction);
+    }
+
+    pub(super) fn enable_item(&mut self, item: ShardingItem) {
+        self.incident();
+        let mut transaction = Transaction::new();
+        transaction.delete(JobPath::Item(item, ItemNode::Disabled).absolute(&self.job), None);
+        self.operate(&transaction);
+    }
+
+    /// An operator deletes the node of an instance, which shall leave.
+    pub(super) fn remove_instance(&mut self, host: usize) {
+        let Some(process) = &self.hosts[host].process else { return };
+        let (Some(session), life) = (process.session, process.life) else { return };
+        let status = process.engine.status();
+        let instance = JobPath::Instance(status.instance);
+        // One that does not know yet that it is in the group registers as if nothing had been there.
+        let registered = matches!(
+            status.activity,
+            Activity::Idle | Activity::Running(_) | Activity::AwaitingSharding(_) | Activity::Leaving
+        );
+        self.incident();
+        let mut transaction = Transaction::new();
+        transaction.delete(instance.absolute(&self.job), None);
+        if self.operate(&transaction) && registered {
+            // Time to see it over a cut, to let runs end, and to be cut off.
+            let at = self.now + 45_000 + 2 * self.session_timeout;
+            self.at(at, Happening::CheckRemoved { host, life, session });
+        }
+    }
+
+    fn check_removed(&mut self, host: usize, life: u64, session: SessionId) -> Result<(), String> {
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        // In another session it is another registration.
+        let same = process.session == Some(session) && process.connection.is_some() && !process.is_frozen();
+        let leaving = process.engine.status().activity == Activity::Leaving;
+        if same && !leaving {
+            return Err(format!("host {host} was removed by an operator and is still there"));
+        }
+        Ok(())
     }
 
     pub(super) fn operator_sets(&mut self, path: &JobPath, data: &str) {
@@ -855,13 +939,12 @@ impl World {
         self.operate(&transaction);
     }
 
-    fn operate(&mut self, transaction: &Transaction) {
-        if let Ok((_, events)) = self.tree.commit(OPERATOR, transaction, EPOCH + self.now as i64) {
-            self.log(|_| {
-                format!("operator: {}", transaction.ops().iter().map(describe).collect::<Vec<_>>().join(", "))
-            });
-            self.publish(&events);
-        }
+    /// Whether it was applied.
+    fn operate(&mut self, transaction: &Transaction) -> bool {
+        let Ok((_, events)) = self.tree.commit(OPERATOR, transaction, EPOCH + self.now as i64) else { return false };
+        self.log(|_| format!("operator: {}", transaction.ops().iter().map(describe).collect::<Vec<_>>().join(", ")));
+        self.publish(&events);
+        true
     }
 
     pub(super) fn trigger(&mut self, host: usize) {
