@@ -196,7 +196,9 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         Lookup::Known(known) if known.owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner)) => {
             Some(Verdict::Begin)
         }
-        Lookup::Known(_) if engine.planted.has(Bug::LookThenOverwrite) => Some(Verdict::Begin),
+        Lookup::Known(_) if engine.planted.has(Bug::LookThenOverwrite) || engine.planted.has(Bug::StolenMark) => {
+            Some(Verdict::Begin)
+        }
         Lookup::Known(known) => {
             let by: Option<InstanceId> = known.text().and_then(|text| text.parse().ok());
             Some(Verdict::Skip(SkipReason::RunsElsewhere { by }))

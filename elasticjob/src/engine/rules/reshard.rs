@@ -171,9 +171,7 @@ fn assign(engine: &JobEngine, basis: Basis, survey: &Survey<'_>, request: i32) -
     let mut moved = Vec::new();
     let mut pinned = BTreeSet::from_iter(surplus_running);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    if !engine.planted.has(Bug::UnguardedReshard) {
-        txn.check(&JobPath::LeaderInstance);
-    }
+    txn.check(&JobPath::LeaderInstance);
     for item in 0..basis.total {
         let (owner, wanted) = (survey.owners.get(&item).copied(), wanted.get(&item).map(InstanceId::as_str));
         let path = JobPath::owner_of(item);
