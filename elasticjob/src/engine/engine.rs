@@ -256,7 +256,9 @@ impl JobEngine {
         let times = [others, open, session].into_iter().flatten().chain(leave).flatten().chain(aborts);
         // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
         let seen = self.seen.map(|now| now.mono);
-        Timeout { wall: self.calendar.next(), mono: times.filter(|time| Some(*time) > seen).min() }
+        // Fires are looked at only while it takes part.
+        let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
+        Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
     }
 
     /// When leaving no longer waits for cut off runs whose futures still live.

@@ -20,6 +20,9 @@ mod status;
 pub mod strategy;
 mod txn;
 
+#[cfg(test)]
+mod tests;
+
 pub use action::{Action, Start, TriggerAnswer};
 pub use engine::{Identity, JobEngine, Phase, Timeout};
 pub use event::{Event, ItemEnd, Now, TriggerId};

@@ -26,7 +26,7 @@ pub(in crate::engine) struct Sharding {
 struct Survey<'a> {
     /// Owner of each item that has one, as the node tells it.
     owners: BTreeMap<ShardingItem, &'a str>,
-    /// Items that a live instance runs.
+    /// Items that somebody runs.
     running: BTreeSet<ShardingItem>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     };
     let last = leadership.basis.clone();
     let pinned = leadership.pinned.clone();
-    let Some(survey) = survey(engine, total) else { return Step::Pass };
+    let Some(survey) = survey(engine, &basis, &pinned, flag.is_some()) else { return Step::Pass };
     let Some(request) = flag else {
         return match cause(&survey, &basis, last.as_ref(), &pinned, engine) {
             None => Step::Pass,
@@ -74,11 +74,17 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     assign(engine, basis, &survey, request).map_or(Step::Pass, Step::Write)
 }
 
-/// Owners and running items; `None` while data are missing.
-fn survey(engine: &JobEngine, total: u32) -> Option<Survey<'_>> {
+/// Owners and running items; `None` while data are missing. What a mark says is only read where it matters: with every
+/// fire there are new ones.
+fn survey<'a>(
+    engine: &'a JobEngine,
+    basis: &Basis,
+    pinned: &BTreeSet<ShardingItem>,
+    requested: bool,
+) -> Option<Survey<'a>> {
     let mut complete = true;
     let mut owners = BTreeMap::new();
-    for item in 0..total {
+    for item in 0..basis.total {
         match engine.look(&JobPath::owner_of(item)) {
             Lookup::Missing => {}
             Lookup::Unread => complete = false,
@@ -91,19 +97,29 @@ fn survey(engine: &JobEngine, total: u32) -> Option<Survey<'_>> {
     }
     let mut running = BTreeSet::new();
     for item in engine.mirror.running_items() {
+        let owned_well = owners.get(&item).is_some_and(|owner| is_available(basis, owner));
+        if owned_well && !requested && !pinned.contains(&item) {
+            running.insert(item);
+            continue;
+        }
         match engine.look(&JobPath::running(item)) {
             Lookup::Missing => {}
             Lookup::Unread => complete = false,
             Lookup::Known(known) => {
-                // A mark that names an instance which is gone is dead.
+                // An ephemeral mark lives as long as its session, also that of an instance which an operator deleted. A
+                // persistent one, of a Java peer, that names an instance which is gone is dead.
                 let runner = known.text().and_then(|text| text.parse().ok());
-                if runner.is_some_and(|id| engine.mirror.exists(&JobPath::Instance(id))) {
+                if known.owner.is_some() || runner.is_some_and(|id| engine.mirror.exists(&JobPath::Instance(id))) {
                     running.insert(item);
                 }
             }
         }
     }
     complete.then_some(Survey { owners, running })
+}
+
+fn is_available(basis: &Basis, owner: &str) -> bool {
+    basis.instances.iter().any(|id| id.as_str() == owner)
 }
 
 /// Why the items have to be assigned anew, if so.
@@ -115,8 +131,7 @@ fn cause(
     engine: &JobEngine,
 ) -> Option<String> {
     let owned_well = |item: ShardingItem| {
-        survey.running.contains(&item)
-            || survey.owners.get(&item).is_some_and(|owner| basis.instances.iter().any(|id| id.as_str() == *owner))
+        survey.running.contains(&item) || survey.owners.get(&item).is_some_and(|owner| is_available(basis, owner))
     };
     if let Some(item) = (0..basis.total).find(|item| !owned_well(*item)) {
         return Some(match survey.owners.get(&item) {

@@ -55,8 +55,8 @@ pub enum Observation<'a> {
         host: usize,
         /// Its session.
         session: Option<SessionId>,
-        /// What it still runs, because it cannot be stopped.
-        running: &'a BTreeSet<ShardingItem>,
+        /// Runs it left behind, because they could not be stopped.
+        abandoned: &'a BTreeSet<ShardingItem>,
     },
     /// The faults are over for long enough.
     Converged,

@@ -1,6 +1,6 @@
 //! One host of the simulated group: an engine, its connection to the server, and the runs of its items.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::engine::{Event, Fire, JobEngine, Now};
@@ -89,6 +89,8 @@ pub struct Process {
     pub next_wake: Option<Millis>,
     /// Whether it was asked to leave.
     pub leaving: bool,
+    /// Runs it left behind.
+    pub abandoned: BTreeSet<ShardingItem>,
     /// Until when what it still executes is for the fence to stop: it was frozen past its session.
     pub fenced: bool,
 }

@@ -1,7 +1,7 @@
 //! The world around the engines: server, connections, time, operators.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -355,6 +355,7 @@ impl World {
             last_out: 0,
             next_wake: None,
             leaving: false,
+            abandoned: BTreeSet::new(),
             fenced: false,
         });
         self.reconnect(host, life)
@@ -717,7 +718,8 @@ impl World {
         let asked = process.next_wake;
         let mono = timeout.mono.map(|at| at.as_millis() as Millis);
         let wall = timeout.wall.map(|wall| self.hosts[host].when(wall));
-        if mono.is_some_and(|at| at < now) {
+        let late = timeout.wall.is_some_and(|wall| wall <= self.hosts[host].now(now).wall);
+        if late || mono.is_some_and(|at| at < now) {
             return Err(format!("host {host} waits for a time that has passed: {timeout:?} at {now}"));
         }
         let Some(at) = mono.into_iter().chain(wall).min().map(|at| at.max(now + 1)) else { return Ok(()) };
@@ -751,6 +753,11 @@ impl World {
                 Action::AnswerTrigger(id, answer) => self.log(|_| format!("host {host}: trigger {id}: {answer:?}")),
                 Action::Tell(notice) => {
                     self.log(|_| format!("host {host}: {notice:?}"));
+                    if let Notice::RunsAbandoned { items } = &notice
+                        && let Some(process) = self.live(host, life)
+                    {
+                        process.abandoned.extend(items);
+                    }
                     if matches!(notice, Notice::StartFailed { .. } | Notice::RemovedByOperator) {
                         self.incident();
                     }
@@ -765,8 +772,8 @@ impl World {
                         self.restart_later(host, false, delay);
                     }
                     if process.connection.is_some() {
-                        let running = process.executions.keys().copied().collect();
-                        self.observe(Observation::Left { host, session: process.session, running: &running })?;
+                        let Process { session, abandoned, .. } = &process;
+                        self.observe(Observation::Left { host, session: *session, abandoned })?;
                     }
                 }
             }
