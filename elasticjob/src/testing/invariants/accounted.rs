@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
-use crate::engine::{Notice, SkipReason};
+use crate::engine::{Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
 use crate::testing::sim::EPOCH;
 
@@ -46,15 +46,11 @@ impl Accounted {
 
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
-            Observation::Started { item, fire, .. } => {
-                if let crate::engine::Fire::Scheduled(at) = fire {
-                    self.begun.entry(*at).or_default().insert(*item);
-                }
+            Observation::Started { item, fire: Fire::Scheduled(at), .. } => {
+                self.begun.entry(*at).or_default().insert(*item);
             }
-            Observation::Notice { notice: Notice::Skipped { fire, items, reason }, .. } => {
-                if let crate::engine::Fire::Scheduled(at) = fire {
-                    self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
-                }
+            Observation::Notice { notice: Notice::Skipped { fire: Fire::Scheduled(at), items, reason }, .. } => {
+                self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
             }
             // Starting and leaving is no fault where the record tells who begins what.
             Observation::Notice { notice: Notice::Registered { .. } | Notice::Left, .. } if !scene.monitored => {

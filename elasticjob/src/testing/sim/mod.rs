@@ -4,8 +4,12 @@
 //! around them: a server with sessions, connections that delay and break, processes that crash and freeze, clocks that
 //! step, and operators. After a while the faults stop, and the group has to be as if nothing had happened.
 
+mod connections;
+mod engines;
 mod faults;
 mod host;
+mod operators;
+mod processes;
 mod world;
 
 pub use faults::FaultCounts;
