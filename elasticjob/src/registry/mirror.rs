@@ -6,7 +6,7 @@
 //!
 //! Answers and events of one session arrive so that an event is never later than an answer that follows it (see
 //! [`crate::registry`]), but an event may arrive before an answer that was given earlier. The mirror therefore keeps
-//! apart what an own transaction announces ([`InFlight`]) and drops answers to questions asked before a gap.
+//! apart what an own transaction announces (`InFlight`) and drops answers to questions asked before a gap.
 
 use std::collections::{BTreeMap, BTreeSet};
 
