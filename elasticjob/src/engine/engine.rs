@@ -9,7 +9,7 @@ use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
 use super::fire::Attempt;
-use super::notice::{CancelReason, Notice, SkipReason};
+use super::notice::{Notice, SkipReason};
 use super::planted::{Bug, Planted};
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Stage};
@@ -26,9 +26,6 @@ const RETRY_FIRST: Duration = Duration::from_millis(50);
 const RETRY_LAST: Duration = Duration::from_secs(3);
 /// Refusals in a row after which everything is listed anew.
 const REFUSALS_BEFORE_RELIST: u32 = 3;
-
-/// How long leaving may take after the last run was cut off, when the registry does not answer.
-const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Who this engine is.
 #[derive(Debug, Clone)]
@@ -261,44 +258,6 @@ impl JobEngine {
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
     }
 
-    /// When leaving no longer waits for cut off runs whose futures still live.
-    fn last_moment(&self, cut_at: Duration) -> Duration {
-        cut_at + self.session.grace() + LEAVE_TIMEOUT
-    }
-
-    /// A blocking run cannot be dropped: leaving goes on without it. Its mark stays as long as the session, so that
-    /// nobody else begins the item while the process lives.
-    fn abandon_runs(&mut self, now: Now) {
-        let Phase::Leaving { cut_at, .. } = self.phase else { return };
-        if now.mono < self.last_moment(cut_at) {
-            return;
-        }
-        let Some(run) = &mut self.run else { return };
-        let items: Vec<ShardingItem> = run.executing().collect();
-        if items.is_empty() {
-            return;
-        }
-        run.items.retain(|_, item| matches!(item.stage, Stage::Ended { .. }));
-        self.tell(Notice::RunsAbandoned { items });
-        self.on_finished(&[]);
-    }
-
-    /// Leaving ends even where the registry does not answer.
-    fn gave_up_leaving(&mut self, now: Now) -> bool {
-        let executing = self.is_executing();
-        let Phase::Leaving { give_up_at, .. } = &mut self.phase else { return false };
-        // What was being begun when the wait began counts as well.
-        if executing {
-            *give_up_at = None;
-            return false;
-        }
-        now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT)
-    }
-
-    fn is_executing(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.executing().next().is_some())
-    }
-
     fn take(&mut self, now: Now, event: Event) {
         match event {
             Event::Tick => {}
@@ -375,49 +334,6 @@ impl JobEngine {
         }
         for id in std::mem::take(&mut self.triggers) {
             self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
-        }
-    }
-
-    /// Cancels and aborts runs whose time is over. Never waits for a write.
-    fn keep_deadlines(&mut self, now: Now) {
-        if self.is_executing() && self.session.renew_at().is_some_and(|at| now.mono >= at) {
-            self.prove();
-        }
-        // Marks of a run that was begun in an earlier session died with it.
-        let other_session = self.session.connected().is_some() && self.membership.session != self.session.connected();
-        let unproven = self.session.deadline().is_some_and(|deadline| now.mono >= deadline);
-        let cut = matches!(self.phase, Phase::Leaving { cut_at, .. } if now.mono >= cut_at);
-        if cut {
-            self.cancel_runs(now, CancelReason::Shutdown);
-        } else if (unproven || other_session) && !self.planted.has(Bug::RunsOutliveSession) {
-            self.cancel_runs(now, CancelReason::SessionUnproven);
-        }
-        let Some(run) = &mut self.run else { return };
-        let mut aborted = Vec::new();
-        for (item, run) in &mut run.items {
-            if matches!(run.stage, Stage::Cancelled { abort_at } if now.mono >= abort_at) {
-                run.stage = Stage::Aborted;
-                aborted.push(*item);
-            }
-        }
-        if !aborted.is_empty() {
-            self.act(Action::Abort(aborted));
-        }
-    }
-
-    fn cancel_runs(&mut self, now: Now, reason: CancelReason) {
-        let abort_at = now.mono + self.session.grace();
-        let Some(run) = &mut self.run else { return };
-        let mut cancelled = Vec::new();
-        for (item, run) in &mut run.items {
-            if matches!(run.stage, Stage::Executing) {
-                run.stage = Stage::Cancelled { abort_at };
-                cancelled.push(*item);
-            }
-        }
-        if !cancelled.is_empty() {
-            self.tell(Notice::RunsCancelled { items: cancelled.clone(), reason });
-            self.act(Action::Cancel(cancelled));
         }
     }
 
