@@ -10,7 +10,9 @@ use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
 use super::fire::Attempt;
 use super::notice::{Notice, SkipReason};
-use super::planted::{Bug, Planted};
+#[cfg(feature = "testing")]
+use super::planted::Bug;
+use super::planted::Planted;
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Stage};
 use super::session::{Session, SessionChange};

@@ -15,6 +15,7 @@ pub enum Bug {
     BlindRetry,
 }
 
+#[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
     pub const ALL: [(&'static str, Self); 5] = [
