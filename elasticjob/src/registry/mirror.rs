@@ -172,11 +172,14 @@ impl Mirror {
                 self.nodes.remove(path);
             }
         }
-        for child in listed.into_iter().filter(|child| !told.contains(child)) {
+        for child in listed {
+            // Events told of the child itself, not of what had been below it.
             if child.has_children() {
                 self.to_list.insert(child.clone());
             }
-            self.nodes.entry(child).or_insert(None);
+            if !told.contains(&child) {
+                self.nodes.entry(child).or_insert(None);
+            }
         }
     }
 

@@ -87,6 +87,19 @@ fn events_that_overtake_the_answer_to_a_list_are_the_later_word() {
 }
 
 #[test]
+fn a_directory_that_changes_before_its_parent_was_listed_is_listed_as_well() {
+    let mut mirror = Mirror::new(job());
+    mirror.on_event(&WatchEvent::Gap);
+    let generation = mirror.generation();
+    mirror.take_lists();
+    mirror.on_event(&WatchEvent::Changed("/job/sharding".to_owned()));
+    mirror.on_listed(generation, &JobPath::Root, names(&["sharding"]));
+    assert_eq!(mirror.take_lists(), [JobPath::Sharding]);
+    mirror.on_listed(generation, &JobPath::Sharding, names(&["0"]));
+    assert_eq!(mirror.items().collect::<Vec<_>>(), [0]);
+}
+
+#[test]
 fn an_answer_to_a_question_from_before_a_gap_is_dropped() {
     let mut mirror = synced();
     let old = mirror.generation();
