@@ -9,8 +9,10 @@ use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
 use super::fire::Attempt;
-use super::notice::{CancelReason, Notice, SkipReason};
-use super::planted::{Bug, Planted};
+use super::notice::{Notice, SkipReason};
+#[cfg(feature = "testing")]
+use super::planted::Bug;
+use super::planted::Planted;
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Stage};
 use super::session::{Session, SessionChange};
@@ -26,9 +28,6 @@ const RETRY_FIRST: Duration = Duration::from_millis(50);
 const RETRY_LAST: Duration = Duration::from_secs(3);
 /// Refusals in a row after which everything is listed anew.
 const REFUSALS_BEFORE_RELIST: u32 = 3;
-
-/// How long leaving may take after the last run was cut off, when the registry does not answer.
-const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Who this engine is.
 #[derive(Debug, Clone)]
@@ -206,9 +205,18 @@ impl JobEngine {
         if self.phase == Phase::Stopped {
             return;
         }
+        // Every answer of the registry brings a proof; nothing but a begin waits for one.
+        if let Event::Proven(at) = event
+            && self.open.is_none()
+            && self.unresolved.is_none()
+        {
+            self.session.on_proof(at);
+            return;
+        }
         self.seen = Some(now);
         self.take(now, event);
         self.keep_deadlines(now);
+        self.abandon_runs(now);
         self.watch_calendar(now);
         self.advance(now);
         // What was started just now may have a deadline that has come already.
@@ -226,7 +234,7 @@ impl JobEngine {
             return Timeout { wall: None, mono: None };
         }
         let run = self.run.as_ref();
-        let executing = run.is_some_and(|run| run.executing().next().is_some());
+        let executing = self.is_executing();
         let aborts = run.into_iter().flat_map(|run| run.items.values()).filter_map(|item| match item.stage {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
@@ -238,7 +246,7 @@ impl JobEngine {
         ];
         let leave = match self.phase {
             Phase::Leaving { cut_at, give_up_at } => {
-                [uncancelled.then_some(cut_at), give_up_at, Some(self.last_moment(cut_at))]
+                [uncancelled.then_some(cut_at), give_up_at, executing.then(|| self.last_moment(cut_at))]
             }
             _ => [None; 3],
         };
@@ -247,21 +255,9 @@ impl JobEngine {
         let times = [others, open, session].into_iter().flatten().chain(leave).flatten().chain(aborts);
         // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
         let seen = self.seen.map(|now| now.mono);
-        Timeout { wall: self.calendar.next(), mono: times.filter(|time| Some(*time) > seen).min() }
-    }
-
-    /// When leaving ends even if the futures of cut off runs still live.
-    fn last_moment(&self, cut_at: Duration) -> Duration {
-        cut_at + self.session.grace() + LEAVE_TIMEOUT
-    }
-
-    /// Leaving ends even where the registry does not answer, or a blocking run cannot be dropped.
-    fn gave_up_leaving(&mut self, now: Now) -> bool {
-        let executing = self.run.as_ref().is_some_and(|run| run.executing().next().is_some());
-        let Phase::Leaving { cut_at, give_up_at } = &mut self.phase else { return false };
-        let cut_at = *cut_at;
-        let by_registry = !executing && now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT);
-        by_registry || now.mono >= self.last_moment(cut_at)
+        // Fires are looked at only while it takes part.
+        let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
+        Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
     }
 
     fn take(&mut self, now: Now, event: Event) {
@@ -340,50 +336,6 @@ impl JobEngine {
         }
         for id in std::mem::take(&mut self.triggers) {
             self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
-        }
-    }
-
-    /// Cancels and aborts runs whose time is over. Never waits for a write.
-    fn keep_deadlines(&mut self, now: Now) {
-        let executing = self.run.as_ref().is_some_and(|run| run.executing().next().is_some());
-        if executing && self.session.renew_at().is_some_and(|at| now.mono >= at) {
-            self.prove();
-        }
-        // Marks of a run that was begun in an earlier session died with it.
-        let other_session = self.session.connected().is_some() && self.membership.session != self.session.connected();
-        let unproven = self.session.deadline().is_some_and(|deadline| now.mono >= deadline);
-        let cut = matches!(self.phase, Phase::Leaving { cut_at, .. } if now.mono >= cut_at);
-        if cut {
-            self.cancel_runs(now, CancelReason::Shutdown);
-        } else if (unproven || other_session) && !self.planted.has(Bug::RunsOutliveSession) {
-            self.cancel_runs(now, CancelReason::SessionUnproven);
-        }
-        let Some(run) = &mut self.run else { return };
-        let mut aborted = Vec::new();
-        for (item, run) in &mut run.items {
-            if matches!(run.stage, Stage::Cancelled { abort_at } if now.mono >= abort_at) {
-                run.stage = Stage::Aborted;
-                aborted.push(*item);
-            }
-        }
-        if !aborted.is_empty() {
-            self.act(Action::Abort(aborted));
-        }
-    }
-
-    fn cancel_runs(&mut self, now: Now, reason: CancelReason) {
-        let abort_at = now.mono + self.session.grace();
-        let Some(run) = &mut self.run else { return };
-        let mut cancelled = Vec::new();
-        for (item, run) in &mut run.items {
-            if matches!(run.stage, Stage::Executing) {
-                run.stage = Stage::Cancelled { abort_at };
-                cancelled.push(*item);
-            }
-        }
-        if !cancelled.is_empty() {
-            self.tell(Notice::RunsCancelled { items: cancelled.clone(), reason });
-            self.act(Action::Cancel(cancelled));
         }
     }
 

@@ -14,7 +14,7 @@ pub enum Fire {
     Scheduled(i64),
     /// A manual trigger.
     Manual {
-        /// The transaction that created the trigger node of this instance: no two triggers share it.
+        /// The transaction that created the trigger node: the nodes of one request share it, no two requests do.
         trigger: Zxid,
         /// Server time of that, in milliseconds since 1970.
         at: i64,

@@ -5,6 +5,7 @@
 
 mod action;
 mod calendar;
+mod deadlines;
 #[allow(clippy::module_inception)]
 mod engine;
 mod event;
@@ -19,6 +20,9 @@ mod settle;
 mod status;
 pub mod strategy;
 mod txn;
+
+#[cfg(test)]
+mod tests;
 
 pub use action::{Action, Start, TriggerAnswer};
 pub use engine::{Identity, JobEngine, Phase, Timeout};

@@ -102,6 +102,11 @@ pub enum Notice {
         /// Why.
         reason: CancelReason,
     },
+    /// Runs that were cut off do not end, as blocking code cannot be stopped: the instance leaves without them.
+    RunsAbandoned {
+        /// The items.
+        items: Vec<ShardingItem>,
+    },
     /// The connection to the registry center is lost; nothing begins until it is back.
     RegistryLost,
     /// The registry center is back.

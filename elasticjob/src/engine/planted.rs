@@ -5,8 +5,8 @@
 pub enum Bug {
     /// `running` and `fire` are looked at, then overwritten, without guards.
     LookThenOverwrite,
-    /// The leader does not check in its transaction that it still leads.
-    UnguardedReshard,
+    /// The mark of an instance that runs an item is replaced instead of respected.
+    StolenMark,
     /// The leader assigns items to the instances of the last sharding.
     StaleInstanceList,
     /// Runs are not cancelled when the session can no longer be proven.
@@ -15,11 +15,12 @@ pub enum Bug {
     BlindRetry,
 }
 
+#[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
     pub const ALL: [(&'static str, Self); 5] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
-        ("unguarded-reshard", Self::UnguardedReshard),
+        ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),

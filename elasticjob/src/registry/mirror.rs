@@ -6,7 +6,7 @@
 //!
 //! Answers and events of one session arrive so that an event is never later than an answer that follows it (see
 //! [`crate::registry`]), but an event may arrive before an answer that was given earlier. The mirror therefore keeps
-//! apart what an own transaction announces ([`InFlight`]) and drops answers to questions asked before a gap.
+//! apart what an own transaction announces (`InFlight`) and drops answers to questions asked before a gap.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,8 @@ pub struct Mirror {
     generation: u32,
     /// Directories still to be asked for, and asked for.
     to_list: BTreeSet<JobPath>,
-    listing: BTreeSet<JobPath>,
+    /// With what events told of the directory and its children since: they are not older than the answer.
+    listing: BTreeMap<JobPath, BTreeSet<JobPath>>,
     /// Nodes being read, and whether an event made the answer doubtful before it came.
     reading: BTreeMap<JobPath, bool>,
     in_flight: InFlight,
@@ -77,7 +78,7 @@ impl Mirror {
             nodes: BTreeMap::new(),
             generation: 0,
             to_list: BTreeSet::new(),
-            listing: BTreeSet::new(),
+            listing: BTreeMap::new(),
             reading: BTreeMap::new(),
             in_flight: InFlight::default(),
             watching: false,
@@ -129,6 +130,13 @@ impl Mirror {
         if let Some(doubtful) = self.reading.get_mut(&path) {
             *doubtful = true;
         }
+        if !self.listing.is_empty() {
+            for directory in path.parent().iter().chain([&path]) {
+                if let Some(told) = self.listing.get_mut(directory) {
+                    told.insert(path.clone());
+                }
+            }
+        }
         if exists {
             self.nodes.insert(path, None);
         } else {
@@ -139,32 +147,39 @@ impl Mirror {
     /// The directories to list now; each is told once.
     pub fn take_lists(&mut self) -> Vec<JobPath> {
         let paths = std::mem::take(&mut self.to_list);
-        self.listing.extend(paths.iter().cloned());
+        self.listing.extend(paths.iter().map(|path| (path.clone(), BTreeSet::new())));
         paths.into_iter().collect()
     }
 
     /// Takes the children of a listed directory, `None` when it does not exist.
     pub fn on_listed(&mut self, generation: u32, path: &JobPath, children: Option<Vec<String>>) {
-        if generation != self.generation || !self.listing.remove(path) {
+        if generation != self.generation {
             return;
         }
+        let Some(told) = self.listing.remove(path) else { return };
         let exists = children.is_some();
         let listed: BTreeSet<JobPath> =
             children.unwrap_or_default().iter().filter_map(|name| path.child(&self.job, name)).collect();
-        let known: Vec<JobPath> = self.children(path);
-        for gone in known.iter().filter(|known| !listed.contains(known)) {
+        for gone in self.children(path).iter().filter(|known| !listed.contains(known) && !told.contains(known)) {
             self.remove_tree(gone);
         }
-        if exists {
-            self.nodes.entry(path.clone()).or_insert(None);
-        } else {
-            self.nodes.remove(path);
+        match exists {
+            _ if told.contains(path) => {}
+            true => {
+                self.nodes.entry(path.clone()).or_insert(None);
+            }
+            false => {
+                self.nodes.remove(path);
+            }
         }
         for child in listed {
+            // Events told of the child itself, not of what had been below it.
             if child.has_children() {
                 self.to_list.insert(child.clone());
             }
-            self.nodes.entry(child).or_insert(None);
+            if !told.contains(&child) {
+                self.nodes.entry(child).or_insert(None);
+            }
         }
     }
 
@@ -173,7 +188,7 @@ impl Mirror {
         if generation != self.generation {
             return;
         }
-        if self.listing.remove(path) {
+        if self.listing.remove(path).is_some() {
             self.to_list.insert(path.clone());
         }
         self.reading.remove(path);

@@ -1,8 +1,10 @@
-//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--bug NAME]`.
+//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all]`.
 //!
 //! The last line is JSON. Exit code 0, 1 after a violation (its history is printed), 2 for wrong usage. With `--bug` a
-//! bug is planted, and finding it is the violation.
+//! bug is planted, and finding it is the violation. With `--all` it does not stop at a violation, and names each in a
+//! line instead of printing its history.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -10,18 +12,23 @@ use std::time::Instant;
 use elasticjob::engine::Bug;
 use elasticjob::testing::sim::{FaultCounts, Violation, play};
 
-const USAGE: &str = "usage: fuzz --seeds N [--seed S] [--bug NAME] [--threads T]";
+const USAGE: &str = "usage: fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all]";
 
 struct Arguments {
     seeds: u64,
     first: u64,
     bug: Option<Bug>,
     threads: u64,
+    all: bool,
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut parsed = Arguments { seeds: 0, first: 0, bug: None, threads: 2 };
+    let mut parsed = Arguments { seeds: 0, first: 0, bug: None, threads: 2, all: false };
     while let Some(name) = arguments.next() {
+        if name == "--all" {
+            parsed.all = true;
+            continue;
+        }
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         let number = || value.parse::<u64>().map_err(|error| format!("{name} {value}: {error}"));
         match name.as_str() {
@@ -45,35 +52,48 @@ fn main() -> ExitCode {
     };
     let started = Instant::now();
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let results: Vec<(FaultCounts, u64, Option<u64>)> = std::thread::scope(|scope| {
+    let results: Vec<Results> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..arguments.threads).map(|_| scope.spawn(|| work(&arguments, &next, &stop))).collect();
         workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect()
     });
-    let mut faults = FaultCounts::default();
-    let (mut played, mut failed) = (0, None::<u64>);
-    for (counts, seeds, seed) in &results {
-        faults.add(counts);
-        played += seeds;
-        failed = failed.into_iter().chain(*seed).min();
+    let mut total = Results::default();
+    for mut results in results {
+        total.faults.add(&results.faults);
+        total.seeds += results.seeds;
+        total.bad.append(&mut results.bad);
     }
-    if let Some(seed) = failed {
+    let failed = total.bad.first_key_value().map(|(seed, _)| *seed);
+    if arguments.all {
+        for (seed, what) in &total.bad {
+            println!("violation in seed {seed}: {what}");
+        }
+    } else if let Some(seed) = failed {
         report(seed, arguments.bug);
     }
     let seconds = started.elapsed().as_secs_f64();
     let line = serde_json::json!({
-        "seeds": played,
-        "seeds_per_s": (played as f64 / seconds).round(),
-        "faults": faults.0,
-        "violations": u8::from(failed.is_some()),
+        "seeds": total.seeds,
+        "seeds_per_s": (total.seeds as f64 / seconds).round(),
+        "faults": total.faults.0,
+        "violations": total.bad.len(),
         "seed": failed,
     });
     println!("{line}");
     if failed.is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS }
 }
 
+/// What a worker saw.
+#[derive(Default)]
+struct Results {
+    seeds: u64,
+    faults: FaultCounts,
+    /// What is wrong with which seed.
+    bad: BTreeMap<u64, String>,
+}
+
 /// Plays seeds until there are none left, or one of them is bad.
-fn work(arguments: &Arguments, next: &AtomicU64, stop: &AtomicBool) -> (FaultCounts, u64, Option<u64>) {
-    let (mut faults, mut seeds) = (FaultCounts::default(), 0);
+fn work(arguments: &Arguments, next: &AtomicU64, stop: &AtomicBool) -> Results {
+    let mut results = Results::default();
     while !stop.load(Ordering::Relaxed) {
         let index = next.fetch_add(1, Ordering::Relaxed);
         if index >= arguments.seeds {
@@ -81,14 +101,14 @@ fn work(arguments: &Arguments, next: &AtomicU64, stop: &AtomicBool) -> (FaultCou
         }
         let seed = arguments.first.wrapping_add(index);
         let played = play(seed, arguments.bug, false);
-        faults.add(&played.faults);
-        seeds += 1;
-        if played.violation.is_some() {
-            stop.store(true, Ordering::Relaxed);
-            return (faults, seeds, Some(seed));
+        results.faults.add(&played.faults);
+        results.seeds += 1;
+        if let Some(Violation { what, .. }) = played.violation {
+            results.bad.insert(seed, what);
+            stop.store(!arguments.all, Ordering::Relaxed);
         }
     }
-    (faults, seeds, None)
+    results
 }
 
 /// Plays a bad seed again with its history.

@@ -49,12 +49,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         Some(true) => {}
         Some(false) => return decline(engine, SkipReason::ServerDisabled),
     }
-    let Some((owners, settled)) = engine.assignment(configuration.sharding_total_count()) else { return Step::Pass };
+    let Some((mine, settled)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
     if !settled && now.mono < hold_until {
         return Step::Pass;
     }
-    let me = &engine.identity.instance;
-    let mine: Vec<ShardingItem> = owners.iter().filter(|(_, owner)| *owner == me).map(|(item, _)| *item).collect();
     if !configuration.monitor_execution() {
         return begin_unmonitored(engine, now, fire, mine);
     }
@@ -110,10 +108,16 @@ fn decline(engine: &mut JobEngine, reason: SkipReason) -> Step {
     }
 }
 
-/// Whether beginning the open fire takes the own trigger: at its first begin. A trigger there later is another one.
+/// Whether beginning the open fire takes the own trigger: at its first begin, where it is still there. It is gone when
+/// the answer to an earlier begin got lost, or when a Java peer made room for its own triggers; the fire goes on without
+/// it. A trigger that is there later, or was created by another transaction, is another one.
 fn takes_trigger(engine: &JobEngine) -> bool {
-    let first = engine.open.as_ref().is_some_and(|open| matches!(open.fire, Fire::Manual { .. }) && !open.looked);
-    first && engine.mirror.exists(&own_trigger(engine))
+    let Some(open) = engine.open.as_ref().filter(|open| !open.looked) else { return false };
+    match (open.fire, engine.mirror.lookup(&own_trigger(engine))) {
+        (Fire::Manual { trigger, .. }, Lookup::Known(known)) => known.czxid == trigger,
+        (Fire::Manual { .. }, Lookup::Unread) => true,
+        _ => false,
+    }
 }
 
 /// Takes the own trigger without beginning anything.
@@ -124,8 +128,13 @@ fn take_trigger(engine: &JobEngine, fire: Fire) -> Proposal {
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }
 
-/// Without monitoring the registry is not asked, so the session has to be proven before.
+/// Without monitoring the registry is not asked, so the session has to be proven before. Without a record nobody could
+/// tell what was begun before, so items acquired later are not looked at.
 fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<ShardingItem>) -> Step {
+    if engine.open.as_ref().is_some_and(|open| open.looked) {
+        engine.open = None;
+        return Step::Pass;
+    }
     if !engine.session.is_proven(now.mono) {
         engine.prove();
         return Step::Pass;
@@ -135,7 +144,8 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<Sha
     for item in disabled {
         drop_item(engine, item, SkipReason::ItemDisabled);
     }
-    if matches!(fire, Fire::Manual { .. }) {
+    // Only this instance takes its trigger: once it is gone and nothing was started, that is still to be done.
+    if takes_trigger(engine) {
         let Proposal { transaction, .. } = take_trigger(engine, fire);
         return Step::Write(Proposal {
             transaction,
@@ -147,7 +157,6 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<Sha
         engine.start_items(fire, None, items);
     }
     engine.looked_at();
-    // Without a record nobody could tell that an item acquired later was not begun before.
     engine.open = None;
     Step::Pass
 }
@@ -187,7 +196,9 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         Lookup::Known(known) if known.owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner)) => {
             Some(Verdict::Begin)
         }
-        Lookup::Known(_) if engine.planted.has(Bug::LookThenOverwrite) => Some(Verdict::Begin),
+        Lookup::Known(_) if engine.planted.has(Bug::LookThenOverwrite) || engine.planted.has(Bug::StolenMark) => {
+            Some(Verdict::Begin)
+        }
         Lookup::Known(known) => {
             let by: Option<InstanceId> = known.text().and_then(|text| text.parse().ok());
             Some(Verdict::Skip(SkipReason::RunsElsewhere { by }))

@@ -69,7 +69,7 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
 }
 
 impl JobEngine {
-    /// The ends of these items need no more writing.
+    /// The ends of these items need no more writing. When they were the last ones, the run is over.
     pub(in crate::engine) fn on_finished(&mut self, items: &[ShardingItem]) {
         let Some(run) = &mut self.run else { return };
         for item in items {

@@ -67,6 +67,39 @@ fn what_a_later_list_does_not_name_is_gone_with_everything_below() {
 }
 
 #[test]
+fn events_that_overtake_the_answer_to_a_list_are_the_later_word() {
+    let mut mirror = synced();
+    mirror.relist();
+    let generation = mirror.generation();
+    mirror.take_lists();
+    mirror.on_listed(generation, &JobPath::Root, names(&["sharding", "instances", "leader"]));
+    let asked = mirror.take_lists();
+    assert_eq!(asked, [JobPath::Instances, JobPath::Sharding, JobPath::Leader]);
+    let (old, new) = (InstanceId::of_process("10.0.0.1", 7), InstanceId::of_process("10.0.0.2", 7));
+    let absolute = |path: &JobPath| path.absolute(&job());
+    mirror.on_event(&WatchEvent::Created(absolute(&JobPath::Instance(new.clone()))));
+    mirror.on_event(&WatchEvent::Deleted(absolute(&JobPath::Instance(old.clone()))));
+    mirror.on_event(&WatchEvent::Deleted(absolute(&JobPath::Leader)));
+    mirror.on_listed(generation, &JobPath::Instances, names(&[old.as_str()]));
+    mirror.on_listed(generation, &JobPath::Leader, names(&[]));
+    assert_eq!(mirror.instances().collect::<Vec<_>>(), [&new]);
+    assert!(!mirror.exists(&JobPath::Leader));
+}
+
+#[test]
+fn a_directory_that_changes_before_its_parent_was_listed_is_listed_as_well() {
+    let mut mirror = Mirror::new(job());
+    mirror.on_event(&WatchEvent::Gap);
+    let generation = mirror.generation();
+    mirror.take_lists();
+    mirror.on_event(&WatchEvent::Changed("/job/sharding".to_owned()));
+    mirror.on_listed(generation, &JobPath::Root, names(&["sharding"]));
+    assert_eq!(mirror.take_lists(), [JobPath::Sharding]);
+    mirror.on_listed(generation, &JobPath::Sharding, names(&["0"]));
+    assert_eq!(mirror.items().collect::<Vec<_>>(), [0]);
+}
+
+#[test]
 fn an_answer_to_a_question_from_before_a_gap_is_dropped() {
     let mut mirror = synced();
     let old = mirror.generation();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
-use crate::engine::{Notice, SkipReason};
+use crate::engine::{Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
 use crate::testing::sim::EPOCH;
 
@@ -14,8 +14,10 @@ const REACH: i64 = 25_000;
 /// When the processes of a group have all started.
 const STARTED: i64 = 10_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Accounted {
+    /// From when there is a fire every so many milliseconds.
+    schedules: BTreeMap<i64, i64>,
     begun: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
@@ -24,21 +26,31 @@ pub(super) struct Accounted {
 }
 
 impl Accounted {
+    pub(super) fn new(period: u32) -> Self {
+        Self {
+            schedules: BTreeMap::from([(0, i64::from(period) * 1_000)]),
+            begun: BTreeMap::new(),
+            skipped: BTreeMap::new(),
+            incidents: BTreeSet::new(),
+            until: 0,
+        }
+    }
+
+    pub(super) fn scheduled(&mut self, wall: i64, period: u32) {
+        self.schedules.insert(wall, i64::from(period) * 1_000);
+    }
+
     pub(super) fn incident(&mut self, wall: i64) {
         self.incidents.insert(wall);
     }
 
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
-            Observation::Started { item, fire, .. } => {
-                if let crate::engine::Fire::Scheduled(at) = fire {
-                    self.begun.entry(*at).or_default().insert(*item);
-                }
+            Observation::Started { item, fire: Fire::Scheduled(at), .. } => {
+                self.begun.entry(*at).or_default().insert(*item);
             }
-            Observation::Notice { notice: Notice::Skipped { fire, items, reason }, .. } => {
-                if let crate::engine::Fire::Scheduled(at) = fire {
-                    self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
-                }
+            Observation::Notice { notice: Notice::Skipped { fire: Fire::Scheduled(at), items, reason }, .. } => {
+                self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
             }
             // Starting and leaving is no fault where the record tells who begins what.
             Observation::Notice { notice: Notice::Registered { .. } | Notice::Left, .. } if !scene.monitored => {
@@ -53,31 +65,44 @@ impl Accounted {
 
     /// Looks at every fire between the start and the end of the calm.
     fn settle(&self, scene: &Scene<'_>) -> Result<(), String> {
-        let fires: BTreeSet<i64> = self.begun.keys().chain(self.skipped.keys()).copied().collect();
-        let period = fires.iter().zip(fires.iter().skip(1)).map(|(a, b)| b - a).min().unwrap_or(1_000);
-        let Some(first) = fires.first() else { return Err("nothing ever fired".to_owned()) };
+        if self.begun.is_empty() {
+            return Err("nothing ever fired".to_owned());
+        }
         let last = self.until - 2_000;
-        for at in (0..).map(|n| first + n * period).take_while(|at| *at <= last) {
-            let disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
-            if at < EPOCH + STARTED || disturbed {
+        let mut at = EPOCH + STARTED;
+        while at <= last {
+            let period = self.schedules.range(..=at).next_back().map_or(1_000, |(_, period)| *period);
+            // Periods divide a minute, so fires are at their multiples.
+            if at % period != 0 {
+                at += period - at % period;
                 continue;
             }
-            let begun = self.begun.get(&at);
-            let excused = self.skipped.get(&at);
-            for item in 0..scene.total {
-                let by_somebody = begun.is_some_and(|items| items.contains(&item));
-                let with_reason = excused.is_some_and(|skips| {
-                    skips.iter().any(|(items, reason)| {
-                        let meant = items.is_empty() || items.contains(&item);
-                        meant && is_good(reason)
-                    })
-                });
-                if !by_somebody && !with_reason {
-                    return Err(format!(
-                        "item {item} of the fire at {} ({at}) was not begun; skips: {excused:?}",
-                        at - EPOCH
-                    ));
-                }
+            self.account(scene, at)?;
+            at += period;
+        }
+        Ok(())
+    }
+
+    fn account(&self, scene: &Scene<'_>, at: i64) -> Result<(), String> {
+        let disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
+        if disturbed {
+            return Ok(());
+        }
+        let begun = self.begun.get(&at);
+        let excused = self.skipped.get(&at);
+        for item in 0..scene.total {
+            let by_somebody = begun.is_some_and(|items| items.contains(&item));
+            let with_reason = excused.is_some_and(|skips| {
+                skips.iter().any(|(items, reason)| {
+                    let meant = items.is_empty() || items.contains(&item);
+                    meant && is_good(reason)
+                })
+            });
+            if !by_somebody && !with_reason {
+                return Err(format!(
+                    "item {item} of the fire at {} ({at}) was not begun; skips: {excused:?}",
+                    at - EPOCH
+                ));
             }
         }
         Ok(())

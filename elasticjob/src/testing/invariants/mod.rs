@@ -8,6 +8,8 @@ mod nothing_left;
 mod one_owner;
 mod punctual;
 
+use std::collections::BTreeSet;
+
 use crate::engine::{Fire, Notice};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
@@ -53,6 +55,8 @@ pub enum Observation<'a> {
         host: usize,
         /// Its session.
         session: Option<SessionId>,
+        /// Runs it left behind, because they could not be stopped.
+        abandoned: &'a BTreeSet<ShardingItem>,
     },
     /// The faults are over for long enough.
     Converged,
@@ -106,13 +110,13 @@ pub struct Invariants {
 }
 
 impl Invariants {
-    /// The invariants of a group with so many items.
-    pub fn new(total: u32, monitored: bool) -> Self {
+    /// The invariants of a group with so many items, and a fire every `period` seconds.
+    pub fn new(total: u32, monitored: bool, period: u32) -> Self {
         Self {
             monitored,
             total,
             calm: false,
-            accounted: accounted::Accounted::default(),
+            accounted: accounted::Accounted::new(period),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
         }
@@ -123,9 +127,10 @@ impl Invariants {
         self.accounted.incident(wall);
     }
 
-    /// The total count is another one now.
-    pub fn total_changed(&mut self, total: u32) {
+    /// This total count and this period, in seconds, are in force from that time on, in milliseconds since 1970.
+    pub fn configured(&mut self, wall: i64, total: u32, period: u32) {
         self.total = total;
+        self.accounted.scheduled(wall, period);
     }
 
     /// Looks at what happened.

@@ -1,14 +1,19 @@
-//! An instance that leaves takes all its traces along.
+//! An instance that leaves takes all its traces along, but the marks of runs that could not be stopped: they stay as
+//! long as the session, so that nobody begins the item beside them.
 
 use super::{Observation, Scene};
 use crate::registry::path::{ItemNode, JobPath};
 
 pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
     match observation {
-        Observation::Left { host, session: Some(session) } if scene.calm => {
+        Observation::Left { host, session: Some(session), abandoned } if scene.calm => {
+            let is_of_abandoned = |path: &str| match JobPath::parse(scene.job, path) {
+                Some(JobPath::Item(item, ItemNode::Running)) => abandoned.contains(&item),
+                _ => false,
+            };
             let mine = |path: &str| {
                 let node = scene.tree.get(path).ok().flatten();
-                node.is_some_and(|node| node.stat.ephemeral_owner == Some(*session))
+                node.is_some_and(|node| node.stat.ephemeral_owner == Some(*session)) && !is_of_abandoned(path)
             };
             match scene.tree.paths().find(|path| mine(path)) {
                 Some(path) => Err(format!("host {host} left, and {path} is still there")),

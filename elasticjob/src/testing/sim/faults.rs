@@ -28,7 +28,7 @@ impl World {
     pub(super) fn inject(&mut self) {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(20) {
+        match self.rng.below(26) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -85,6 +85,39 @@ impl World {
                 self.lose_answers = self.rng.between(1, 4);
             }
             18 => {
+                self.count("period_changed");
+                self.period = self.rng.pick(&[1, 2, 5, 10]);
+                let total = self.total;
+                self.configure(total);
+            }
+            19 => {
+                self.count("invalid_configuration");
+                self.misconfigure();
+            }
+            20 => {
+                self.count("item_disabled_or_enabled");
+                let item = self.rng.below(u64::from(self.total)) as u32;
+                if self.rng.one_in(2) {
+                    self.disable_item(item);
+                } else {
+                    self.enable_item(item);
+                }
+            }
+            21 if running => {
+                self.count("instance_removed");
+                self.remove_instance(host);
+            }
+            22 => {
+                self.count("restart_storm");
+                for host in 0..self.hosts.len() {
+                    let (same_id, delay) = (self.rng.one_in(2), self.rng.below(3_000));
+                    if self.hosts[host].process.is_some() {
+                        self.crash(host);
+                        self.restart_later(host, same_id, delay);
+                    }
+                }
+            }
+            23 => {
                 self.count("slow_network");
                 self.latency = self.rng.between(2, 400);
             }

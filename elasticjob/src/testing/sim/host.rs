@@ -1,6 +1,6 @@
 //! One host of the simulated group: an engine, its connection to the server, and the runs of its items.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::engine::{Event, Fire, JobEngine, Now};
@@ -47,11 +47,15 @@ pub enum Incoming {
 /// A run of an item on this host.
 #[derive(Debug, Clone)]
 pub struct Execution {
+    /// Tells it from other runs.
     pub serial: u64,
+    /// The fire it belongs to.
     pub fire: Fire,
+    /// Its fencing token.
     pub token: Option<i64>,
     /// It cannot be dropped: it ends when it ends.
     pub blocking: bool,
+    /// Whether its token was fired.
     pub cancelled: bool,
 }
 
@@ -62,6 +66,7 @@ pub struct Host {
     pub ip: String,
     /// Process id of the process that runs or will run.
     pub pid: u32,
+    /// The process, while one runs.
     pub process: Option<Process>,
     /// How far its wall clock is off, in milliseconds.
     pub clock_offset: i64,
@@ -70,34 +75,43 @@ pub struct Host {
 /// A running process.
 #[derive(Debug)]
 pub struct Process {
+    /// The engine of the job.
     pub engine: JobEngine,
     /// Tells it from other processes of the same host.
     pub life: u64,
-    pub started: Millis,
+    /// The session it has or had last.
     pub session: Option<SessionId>,
     /// The connection, while there is one.
     pub connection: Option<u64>,
+    /// Set while it is frozen.
     pub frozen_until: Option<Millis>,
+    /// What is on its way to it, and when it arrives.
     pub incoming: VecDeque<(Millis, Incoming)>,
     /// Requests that are not answered yet, in the order in which they were sent.
     pub outstanding: Vec<Sent>,
+    /// The runs whose futures live.
     pub executions: BTreeMap<ShardingItem, Execution>,
-    /// When the last message in each direction arrives: connections keep the order.
+    /// When the last message to it arrives: connections keep the order.
     pub last_in: Millis,
+    /// The same for what it sends.
     pub last_out: Millis,
     /// Wake-ups asked for, so that the same one is not asked for twice.
     pub next_wake: Option<Millis>,
     /// Whether it was asked to leave.
     pub leaving: bool,
+    /// Runs it left behind.
+    pub abandoned: BTreeSet<ShardingItem>,
     /// Until when what it still executes is for the fence to stop: it was frozen past its session.
     pub fenced: bool,
 }
 
 impl Host {
+    /// The id of its process, without a suffix.
     pub fn instance(&self) -> InstanceId {
         InstanceId::of_process(&self.ip, self.pid)
     }
 
+    /// The time as its clocks show it.
     pub fn now(&self, at: Millis) -> Now {
         Now { wall: EPOCH + at as i64 + self.clock_offset, mono: Duration::from_millis(at) }
     }
@@ -109,6 +123,7 @@ impl Host {
 }
 
 impl Process {
+    /// Whether it does nothing at all.
     pub fn is_frozen(&self) -> bool {
         self.frozen_until.is_some()
     }

@@ -4,8 +4,12 @@
 //! around them: a server with sessions, connections that delay and break, processes that crash and freeze, clocks that
 //! step, and operators. After a while the faults stop, and the group has to be as if nothing had happened.
 
+mod connections;
+mod engines;
 mod faults;
 mod host;
+mod operators;
+mod processes;
 mod world;
 
 pub use faults::FaultCounts;
@@ -35,6 +39,9 @@ pub struct Violation {
 /// Plays one seed.
 pub fn play(seed: u64, bug: Option<Bug>, keep_history: bool) -> Played {
     let mut world = World::new(seed, bug, keep_history);
-    let violation = world.play().err().map(|what| Violation { what, history: world.take_history() });
+    let violation = world.play().err().map(|what| {
+        world.log_engines();
+        Violation { what, history: world.take_history() }
+    });
     Played { faults: world.fault_counts(), violation }
 }

@@ -1,0 +1,97 @@
+//! What ends by time: runs whose session is not proven any more, and leaving.
+
+use std::time::Duration;
+
+use super::action::Action;
+use super::engine::{JobEngine, Phase};
+use super::event::Now;
+use super::notice::{CancelReason, Notice};
+use super::planted::Bug;
+use super::run::Stage;
+use crate::ident::ShardingItem;
+
+/// How long leaving may take after the last run was cut off, when the registry does not answer.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl JobEngine {
+    /// Cancels and aborts runs whose time is over. Never waits for a write.
+    pub(super) fn keep_deadlines(&mut self, now: Now) {
+        if self.is_executing() && self.session.renew_at().is_some_and(|at| now.mono >= at) {
+            self.prove();
+        }
+        // Marks of a run that was begun in an earlier session died with it.
+        let other_session = self.session.connected().is_some() && self.membership.session != self.session.connected();
+        let unproven = self.session.deadline().is_some_and(|deadline| now.mono >= deadline);
+        let cut = matches!(self.phase, Phase::Leaving { cut_at, .. } if now.mono >= cut_at);
+        if cut {
+            self.cancel_runs(now, CancelReason::Shutdown);
+        } else if (unproven || other_session) && !self.planted.has(Bug::RunsOutliveSession) {
+            self.cancel_runs(now, CancelReason::SessionUnproven);
+        }
+        let Some(run) = &mut self.run else { return };
+        let mut aborted = Vec::new();
+        for (item, run) in &mut run.items {
+            if matches!(run.stage, Stage::Cancelled { abort_at } if now.mono >= abort_at) {
+                run.stage = Stage::Aborted;
+                aborted.push(*item);
+            }
+        }
+        if !aborted.is_empty() {
+            self.act(Action::Abort(aborted));
+        }
+    }
+
+    pub(super) fn cancel_runs(&mut self, now: Now, reason: CancelReason) {
+        let abort_at = now.mono + self.session.grace();
+        let Some(run) = &mut self.run else { return };
+        let mut cancelled = Vec::new();
+        for (item, run) in &mut run.items {
+            if matches!(run.stage, Stage::Executing) {
+                run.stage = Stage::Cancelled { abort_at };
+                cancelled.push(*item);
+            }
+        }
+        if !cancelled.is_empty() {
+            self.tell(Notice::RunsCancelled { items: cancelled.clone(), reason });
+            self.act(Action::Cancel(cancelled));
+        }
+    }
+
+    /// When leaving no longer waits for cut off runs whose futures still live.
+    pub(super) fn last_moment(&self, cut_at: Duration) -> Duration {
+        cut_at + self.session.grace() + LEAVE_TIMEOUT
+    }
+
+    /// A blocking run cannot be dropped: leaving goes on without it. Its mark stays as long as the session, so that
+    /// nobody else begins the item while the process lives.
+    pub(super) fn abandon_runs(&mut self, now: Now) {
+        let Phase::Leaving { cut_at, .. } = self.phase else { return };
+        if now.mono < self.last_moment(cut_at) {
+            return;
+        }
+        let Some(run) = &mut self.run else { return };
+        let items: Vec<ShardingItem> = run.executing().collect();
+        if items.is_empty() {
+            return;
+        }
+        run.items.retain(|_, item| matches!(item.stage, Stage::Ended { .. }));
+        self.tell(Notice::RunsAbandoned { items });
+        self.on_finished(&[]);
+    }
+
+    /// Leaving ends even where the registry does not answer.
+    pub(super) fn gave_up_leaving(&mut self, now: Now) -> bool {
+        let executing = self.is_executing();
+        let Phase::Leaving { give_up_at, .. } = &mut self.phase else { return false };
+        // What was being begun when the wait began counts as well.
+        if executing {
+            *give_up_at = None;
+            return false;
+        }
+        now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT)
+    }
+
+    pub(super) fn is_executing(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.executing().next().is_some())
+    }
+}

@@ -1,0 +1,284 @@
+//! What an engine does on the main paths, transaction by transaction.
+
+mod group;
+
+use std::time::Duration;
+
+use group::{EPOCH, Group, Lost, every_five, job};
+
+use super::{Activity, CancelReason, Event, Fire, Notice, SkipReason, TriggerAnswer};
+use crate::config::{JobConfiguration, wire};
+use crate::ident::InstanceId;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{CreateMode, SessionId, Transaction};
+
+const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
+
+#[test]
+fn the_first_instance_writes_the_layout() {
+    let configuration = every_five(2);
+    let mut group = Group::new();
+    let host = group.join("10.0.0.1", &configuration);
+    let yaml = wire::to_yaml(&configuration);
+    assert_eq!(
+        group.hosts[host].commits,
+        [
+            format!(
+                "+/; +config {yaml}; +servers; +servers/10.0.0.1 ENABLED; +instances; \
+                 +~instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n"
+            ),
+            "+leader; +leader/election; +leader/election/latch; +#leader/election/latch/_c_candidate0-latch-"
+                .to_owned(),
+            "+~leader/election/instance 10.0.0.1@-@7; -leader/election/latch/_c_candidate0-latch-0000000000".to_owned(),
+            "?leader/election/instance; +leader/sharding; +leader/sharding/necessary".to_owned(),
+            "?leader/election/instance; +sharding; +sharding/0; +sharding/0/instance 10.0.0.1@-@7; +sharding/0/fire; \
+             +sharding/1; +sharding/1/instance 10.0.0.1@-@7; +sharding/1/fire; -leader/sharding/necessary"
+                .to_owned(),
+        ]
+    );
+    assert_eq!(group.hosts[host].engine.status().activity, Activity::Idle);
+    assert!(group.hosts[host].engine.status().leader);
+}
+
+#[test]
+fn a_fire_is_one_transaction_to_begin_and_one_to_finish() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    let at = EPOCH + 5_000;
+    let record = |state: &str| {
+        format!(r#"{{"through":{at},"last":{{"at":{at},"instance":"10.0.0.1@-@7","attempt":"2-1","state":"{state}}}}}"#)
+    };
+    let begun = record("RUNNING\"");
+    let mark = |item| format!("=sharding/{item}/fire {begun}; +~sharding/{item}/running 10.0.0.1@-@7");
+    assert_eq!(group.hosts[0].commits, [format!("{}; {}", mark(0), mark(1))]);
+    let [start] = &group.hosts[0].started[..] else { panic!("{:?}", group.hosts[0].started) };
+    assert_eq!(start.fire, FIRST);
+    let token = group.tree.get("/job/sharding/0/fire").unwrap().unwrap().stat.mzxid;
+    assert_eq!(start.items, [(0, Some(token)), (1, Some(token))]);
+
+    group.hosts[0].clear();
+    group.end_items(0, &[0, 1]);
+    let ended = record("SUCCEEDED\",\"took\":3");
+    let end = |item| format!("=sharding/{item}/fire {ended}; -sharding/{item}/running");
+    assert_eq!(group.hosts[0].commits, [format!("{}; {}", end(0), end(1))]);
+    assert_eq!(group.hosts[0].engine.status().fires, 1);
+}
+
+#[test]
+fn an_item_that_ends_early_is_written_within_a_second() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    group.hosts[0].clear();
+    group.end_items(0, &[1]);
+    assert_eq!(group.hosts[0].commits.len(), 0);
+    group.run_until(6_000);
+    assert_eq!(group.hosts[0].commits.len(), 1);
+    assert_eq!(group.text(&JobPath::running(1)), None);
+    assert!(group.text(&JobPath::running(0)).is_some());
+}
+
+#[test]
+fn without_monitoring_a_fire_asks_the_registry_nothing() {
+    let configuration = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").monitor_execution(false);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    group.run_until(5_000);
+    assert_eq!(group.hosts[0].started[0].items, [(0, None), (1, None)]);
+    group.end_items(0, &[0, 1]);
+    assert_eq!((group.hosts[0].commits.len(), group.hosts[0].reads), (0, 0));
+    assert_eq!(group.hosts[0].engine.status().fires, 1);
+}
+
+#[test]
+fn an_instance_without_items_asks_the_registry_nothing() {
+    let mut group = Group::settled(2, &every_five(1));
+    group.run_until(5_000);
+    let (with, without) = if group.hosts[0].started.is_empty() { (1, 0) } else { (0, 1) };
+    group.end_items(with, &[0]);
+    // The first fire after a change reads who owns what; from then on that is known.
+    group.hosts[without].clear();
+    group.run_until(10_000);
+    assert_eq!(group.hosts[with].started.len(), 2);
+    let idle = &group.hosts[without];
+    assert_eq!((idle.started.len(), idle.commits.len(), idle.reads), (0, 0, 0));
+    assert_eq!(idle.engine.status().fires, 2);
+}
+
+#[test]
+fn a_fire_that_falls_into_a_running_one_is_skipped() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(10_000);
+    let second = Fire::Scheduled(EPOCH + 10_000);
+    let skipped = Notice::Skipped { fire: second, items: vec![], reason: SkipReason::StillRunning { since: FIRST } };
+    assert!(group.hosts[0].notices.contains(&skipped), "{:?}", group.hosts[0].notices);
+    group.end_items(0, &[0]);
+    assert!(group.text(&JobPath::fire(0)).unwrap().contains(&format!("\"through\":{}", EPOCH + 10_000)));
+    group.run_until(15_000);
+    assert_eq!(group.hosts[0].started.len(), 2);
+}
+
+#[test]
+fn at_most_one_manual_trigger_waits() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(2));
+    assert_eq!(group.hosts[0].answers, [TriggerAnswer::Queued, TriggerAnswer::AlreadyPending]);
+    assert_eq!(group.hosts[0].started.len(), 1);
+    group.end_items(0, &[0]);
+    let manual = &group.hosts[0].started[1];
+    assert!(matches!(manual.fire, Fire::Manual { .. }));
+    let begun = group.hosts[0].commits.last().unwrap();
+    assert!(begun.starts_with("-trigger/10.0.0.1@-@7; =sharding/0/fire"), "{begun}");
+    group.end_items(0, &[0]);
+    assert_eq!(group.hosts[0].started.len(), 2);
+}
+
+#[test]
+fn an_unmonitored_trigger_whose_answer_got_lost_runs_once() {
+    for lost in [Lost::AfterItWasApplied, Lost::BeforeItArrived] {
+        let configuration = JobConfiguration::builder("job", 1).monitor_execution(false).build().unwrap();
+        let mut group = Group::settled(1, &configuration);
+        let trigger = JobPath::Trigger(InstanceId::of_process("10.0.0.1", 7)).absolute(&job());
+        let mut transaction = Transaction::new();
+        transaction.create("/job/trigger", "", CreateMode::Persistent);
+        transaction.create(trigger.as_str(), "", CreateMode::Persistent);
+        group.hosts[0].lost = lost;
+        group.operate(&transaction, false);
+        group.run_until(20_000);
+        assert_eq!(group.hosts[0].started.len(), 1, "{lost:?}");
+        assert_eq!(group.tree.get(&trigger), Ok(None));
+    }
+}
+
+#[test]
+fn runs_are_cancelled_and_dropped_before_the_server_gives_them_away() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.disconnect(0);
+    group.run_until(11_999);
+    assert!(group.hosts[0].cancelled.is_empty());
+    group.run_until(12_000);
+    assert_eq!((&group.hosts[0].cancelled[..], &group.hosts[0].aborted[..]), (&[0][..], &[][..]));
+    let why = Notice::RunsCancelled { items: vec![0], reason: CancelReason::SessionUnproven };
+    assert!(group.hosts[0].notices.contains(&why));
+    group.run_until(14_000);
+    assert_eq!(group.hosts[0].aborted, [0]);
+}
+
+#[test]
+fn a_run_whose_session_is_proven_goes_on() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(60_000);
+    assert!(group.hosts[0].cancelled.is_empty());
+}
+
+#[test]
+fn an_item_that_is_refused_does_not_hold_back_the_others() {
+    let mut group = Group::settled(1, &every_five(3));
+    let mut foreign = Transaction::new();
+    foreign.create("/job/sharding/1/running", "10.0.0.9@-@1", CreateMode::Ephemeral);
+    group.operate(&foreign, true);
+    group.run_until(6_000);
+    let items: Vec<u32> = group.hosts[0].started.iter().flat_map(|start| &start.items).map(|(item, _)| *item).collect();
+    assert_eq!(items, [0, 2]);
+    let by = Some(InstanceId::of_process("10.0.0.9", 1));
+    let skipped = Notice::Skipped { fire: FIRST, items: vec![1], reason: SkipReason::RunsElsewhere { by } };
+    assert!(group.hosts[0].notices.contains(&skipped), "{:?}", group.hosts[0].notices);
+}
+
+#[test]
+fn a_begin_whose_answer_got_lost_is_adopted_or_repeated() {
+    for (lost, attempt) in [(Lost::AfterItWasApplied, "2-1"), (Lost::BeforeItArrived, "2-2")] {
+        let mut group = Group::settled(1, &every_five(2));
+        group.hosts[0].lost = lost;
+        group.run_until(7_000);
+        assert_eq!(group.hosts[0].commits.len(), 1, "{lost:?}");
+        let record = group.text(&JobPath::fire(0)).unwrap();
+        assert!(record.contains(attempt), "{record}");
+        let [start] = &group.hosts[0].started[..] else { panic!("{:?}", group.hosts[0].started) };
+        let token = group.tree.get("/job/sharding/0/fire").unwrap().unwrap().stat.mzxid;
+        assert_eq!(start.items, [(0, Some(token)), (1, Some(token))]);
+    }
+}
+
+#[test]
+fn an_instance_that_leaves_takes_its_nodes_along_once_its_run_has_ended() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.hosts[0].clear();
+    group.tell(0, Event::Shutdown { grace: Duration::from_secs(5) });
+    assert_eq!(group.hosts[0].engine.status().activity, Activity::Leaving);
+    assert_eq!(group.hosts[0].commits.len(), 0);
+    group.end_items(0, &[0]);
+    assert_eq!(group.hosts[0].commits[1..], ["-instances/10.0.0.1@-@7; -leader/election/instance"]);
+    assert!(group.hosts[0].stopped);
+}
+
+#[test]
+fn a_blocking_run_does_not_keep_an_instance_from_leaving() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.tell(0, Event::Shutdown { grace: Duration::from_secs(5) });
+    group.run_until(30_000);
+    assert_eq!((&group.hosts[0].cancelled[..], &group.hosts[0].aborted[..]), (&[0][..], &[0][..]));
+    assert!(group.hosts[0].stopped);
+    assert!(group.hosts[0].notices.contains(&Notice::RunsAbandoned { items: vec![0] }));
+    assert_eq!(group.text(&JobPath::Instance(InstanceId::of_process("10.0.0.1", 7))), None);
+    assert!(group.text(&JobPath::running(0)).is_some(), "the mark is true as long as the process lives");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_used_leaves_the_last_good_one_in_force() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.set(&JobPath::Config, "jobName: job\nshardingTotalCount: 0\n");
+    assert!(
+        matches!(group.hosts[0].notices[..], [Notice::ConfigurationRefused { .. }]),
+        "{:?}",
+        group.hosts[0].notices
+    );
+    group.run_until(5_000);
+    assert_eq!(group.hosts[0].started[0].items.len(), 1);
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(2)));
+    group.end_items(0, &[0, 1]);
+    group.run_until(10_000);
+    assert_eq!(group.hosts[0].started.last().unwrap().items.len(), 2);
+}
+
+#[test]
+fn an_id_that_is_taken_gets_a_suffix_and_a_ghost_of_the_own_one_is_replaced() {
+    let mut group = Group::settled(1, &every_five(1));
+    let twin = group.join("10.0.0.1", &every_five(1));
+    assert_eq!(group.hosts[twin].engine.status().instance.as_str(), "10.0.0.1@-@7-00ab");
+    group.connect_anew(0);
+    assert_eq!(group.hosts[0].engine.status().instance.as_str(), "10.0.0.1@-@7");
+    let instance = JobPath::Instance(InstanceId::of_process("10.0.0.1", 7)).absolute(&job());
+    let owner = group.tree.get(&instance).unwrap().unwrap().stat.ephemeral_owner;
+    assert_eq!(owner, Some(group.hosts[0].session));
+    assert_ne!(owner, Some(SessionId(2)));
+}
+
+#[test]
+fn an_instance_that_an_operator_deleted_leaves() {
+    let mut group = Group::settled(1, &every_five(1));
+    let mut transaction = Transaction::new();
+    transaction.delete("/job/instances/10.0.0.1@-@7", None);
+    group.operate(&transaction, false);
+    assert!(group.hosts[0].notices.contains(&Notice::RemovedByOperator));
+    assert!(group.hosts[0].stopped);
+}
+
+#[test]
+fn an_item_made_anew_is_not_begun_for_a_fire_of_before() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    group.end_items(0, &[0, 1]);
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(1)));
+    assert_eq!(group.text(&JobPath::Item(1, ItemNode::Dir)), None);
+    let floor = format!(r#"{{"through":{}}}"#, EPOCH + 5_000);
+    assert_eq!(group.text(&JobPath::Sharding).as_ref(), Some(&floor));
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(2)));
+    assert_eq!(group.text(&JobPath::fire(1)), Some(floor));
+    assert_eq!(group.hosts[0].started.len(), 1);
+    group.run_until(10_000);
+    assert_eq!(group.hosts[0].started[1].items.len(), 2);
+}

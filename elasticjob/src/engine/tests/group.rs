@@ -1,0 +1,281 @@
+//! Engines on one tree, turned by hand: everything that is asked is answered at once, unless a test says otherwise.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::JobConfiguration;
+use crate::engine::{Action, Event, FireState, Identity, ItemEnd, JobEngine, Notice, Now, Start, TriggerAnswer};
+use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::registry::path::JobPath;
+use crate::registry::tree::{Tree, TreeError};
+use crate::registry::{CommitError, CreateMode, Op, SessionId, SessionState, Transaction, WatchEvent};
+
+/// Wall clock at time 0: a full ten seconds.
+pub(super) const EPOCH: i64 = 1_700_000_000_000;
+/// Session time-out: grace is 2 s, the deadline 7 s after the proof.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
+const OPERATOR: SessionId = SessionId(1);
+
+/// What becomes of the answer to the next transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lost {
+    No,
+    AfterItWasApplied,
+    BeforeItArrived,
+}
+
+pub(super) struct Host {
+    pub(super) engine: JobEngine,
+    pub(super) session: SessionId,
+    pub(super) connected: bool,
+    pub(super) lost: Lost,
+    /// What was done since it was looked at last, oldest first.
+    pub(super) commits: Vec<String>,
+    pub(super) reads: usize,
+    pub(super) started: Vec<Start>,
+    pub(super) cancelled: Vec<ShardingItem>,
+    pub(super) aborted: Vec<ShardingItem>,
+    pub(super) answers: Vec<TriggerAnswer>,
+    pub(super) notices: Vec<Notice>,
+    pub(super) stopped: bool,
+}
+
+impl Host {
+    /// Forgets what was done so far.
+    pub(super) fn clear(&mut self) {
+        self.commits.clear();
+        self.reads = 0;
+        self.started.clear();
+        self.notices.clear();
+        self.answers.clear();
+    }
+}
+
+pub(super) struct Group {
+    pub(super) tree: Tree,
+    pub(super) hosts: Vec<Host>,
+    now: u64,
+    sessions: i64,
+    events: VecDeque<(usize, Event)>,
+}
+
+pub(super) fn job() -> JobName {
+    JobName::new("job").unwrap()
+}
+
+/// Every five seconds.
+pub(super) fn every_five(total: u32) -> JobConfiguration {
+    JobConfiguration::builder("job", total).cron("0/5 * * * * ?").build().unwrap()
+}
+
+impl Group {
+    pub(super) fn new() -> Self {
+        let mut tree = Tree::new(100);
+        tree.open_session(OPERATOR, Duration::from_secs(1_000));
+        Self { tree, hosts: Vec::new(), now: 1_000, sessions: 1, events: VecDeque::new() }
+    }
+
+    /// A group of instances that have registered and shared the items, 1 s before a fire.
+    pub(super) fn settled(instances: u32, configuration: &JobConfiguration) -> Self {
+        let mut group = Self::new();
+        for n in 1..=instances {
+            group.join(&format!("10.0.0.{n}"), configuration);
+        }
+        group.run_until(4_000);
+        group.hosts.iter_mut().for_each(Host::clear);
+        group
+    }
+
+    /// Starts process 7 of a host and connects it.
+    pub(super) fn join(&mut self, ip: &str, configuration: &JobConfiguration) -> usize {
+        let instance = InstanceId::of_process(ip, 7);
+        let candidate = format!("candidate{}", self.hosts.len());
+        let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate };
+        self.hosts.push(Host {
+            engine: JobEngine::new(identity, Arc::new(configuration.clone())),
+            session: SessionId(0),
+            connected: false,
+            lost: Lost::No,
+            commits: Vec::new(),
+            reads: 0,
+            started: Vec::new(),
+            cancelled: Vec::new(),
+            aborted: Vec::new(),
+            answers: Vec::new(),
+            notices: Vec::new(),
+            stopped: false,
+        });
+        let host = self.hosts.len() - 1;
+        self.connect_anew(host);
+        host
+    }
+
+    /// Connects with a new session; the old one, if any, lives on at the server.
+    pub(super) fn connect_anew(&mut self, host: usize) {
+        self.sessions += 1;
+        self.hosts[host].session = SessionId(self.sessions);
+        self.tree.open_session(SessionId(self.sessions), TIMEOUT);
+        self.connect(host);
+    }
+
+    pub(super) fn connect(&mut self, host: usize) {
+        self.hosts[host].connected = true;
+        let id = self.hosts[host].session;
+        self.tell(host, Event::Session(SessionState::Connected { id, timeout: TIMEOUT }));
+        self.tell(host, Event::Watch(WatchEvent::Gap));
+    }
+
+    pub(super) fn disconnect(&mut self, host: usize) {
+        self.hosts[host].connected = false;
+        let id = self.hosts[host].session;
+        self.tell(host, Event::Session(SessionState::Suspended { id }));
+    }
+
+    /// Hands an event to a host and performs everything that follows.
+    pub(super) fn tell(&mut self, host: usize, event: Event) {
+        self.events.push_back((host, event));
+        while let Some((host, event)) = self.events.pop_front() {
+            let now = Now { wall: EPOCH + self.now as i64, mono: Duration::from_millis(self.now) };
+            self.hosts[host].engine.handle(now, event);
+            while let Some(action) = self.hosts[host].engine.poll_action() {
+                self.perform(host, action);
+            }
+        }
+    }
+
+    /// Lets time pass; engines are asked at the times they want to be.
+    pub(super) fn run_until(&mut self, end: u64) {
+        loop {
+            let due = |host: &Host| {
+                let timeout = host.engine.poll_timeout();
+                let wall = timeout.wall.map(|wall| (wall - EPOCH) as u64);
+                timeout.mono.map(|at| at.as_millis() as u64).into_iter().chain(wall).min()
+            };
+            let next = self.hosts.iter().enumerate().filter_map(|(host, state)| Some((due(state)?, host))).min();
+            match next.filter(|(at, _)| *at <= end) {
+                Some((at, host)) => {
+                    assert!(at >= self.now, "host {host} waits for {at}, which has passed at {}", self.now);
+                    self.now = at;
+                    self.tell(host, Event::Tick);
+                }
+                None => break,
+            }
+        }
+        self.now = end;
+    }
+
+    pub(super) fn end_items(&mut self, host: usize, items: &[ShardingItem]) {
+        for item in items {
+            let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
+            self.tell(host, Event::ItemEnded { item: *item, end });
+        }
+    }
+
+    /// Somebody else writes; hosts hear of it unless it is `unheard`.
+    pub(super) fn operate(&mut self, transaction: &Transaction, unheard: bool) {
+        let (_, events) = self.tree.commit(OPERATOR, transaction, EPOCH + self.now as i64).unwrap();
+        if !unheard {
+            self.publish(&events);
+            self.tell(0, Event::Tick);
+        }
+    }
+
+    pub(super) fn set(&mut self, path: &JobPath, data: &str) {
+        let mut transaction = Transaction::new();
+        transaction.set(path.absolute(&job()), data, None);
+        self.operate(&transaction, false);
+    }
+
+    pub(super) fn text(&self, path: &JobPath) -> Option<String> {
+        let node = self.tree.get(&path.absolute(&job())).unwrap()?;
+        Some(String::from_utf8(node.data).unwrap())
+    }
+
+    fn publish(&mut self, events: &[WatchEvent]) {
+        for host in 0..self.hosts.len() {
+            if self.hosts[host].connected {
+                self.events.extend(events.iter().map(|event| (host, Event::Watch(event.clone()))));
+            }
+        }
+    }
+
+    fn answer(&mut self, host: usize, event: Event) {
+        self.events.push_back((host, Event::Proven(Duration::from_millis(self.now))));
+        self.events.push_back((host, event));
+    }
+
+    fn perform(&mut self, host: usize, action: Action) {
+        let state = &mut self.hosts[host];
+        match action {
+            Action::List { generation, paths } => {
+                for path in paths {
+                    let children = Ok(self.tree.children(&path.absolute(&job())).unwrap());
+                    self.answer(host, Event::Listed { generation, path, children });
+                }
+            }
+            Action::Read { generation, paths } => {
+                for path in paths {
+                    self.hosts[host].reads += 1;
+                    let node = Ok(self.tree.get(&path.absolute(&job())).unwrap());
+                    self.answer(host, Event::Read { generation, path, node });
+                }
+            }
+            Action::Commit(transaction) => self.commit(host, &transaction),
+            Action::Prove if state.connected => self.answer(host, Event::Tick),
+            Action::Prove => self.events.push_back((host, Event::NotProven)),
+            Action::Start(start) => state.started.push(start),
+            Action::Cancel(items) => state.cancelled.extend(items),
+            Action::Abort(items) => state.aborted.extend(items),
+            Action::AnswerTrigger(_, answer) => state.answers.push(answer),
+            Action::Tell(notice) => state.notices.push(notice),
+            Action::Stopped => state.stopped = true,
+        }
+    }
+
+    fn commit(&mut self, host: usize, transaction: &Transaction) {
+        let state = &mut self.hosts[host];
+        let lost = std::mem::replace(&mut state.lost, Lost::No);
+        let why = "the connection was lost".to_owned();
+        if !state.connected {
+            self.events.push_back((host, Event::Committed(Err(CommitError::NotReached { why }))));
+            return;
+        }
+        if lost != Lost::BeforeItArrived {
+            state.commits.push(transaction.ops().iter().map(describe).collect::<Vec<_>>().join("; "));
+            let answer = self.tree.commit(state.session, transaction, EPOCH + self.now as i64);
+            let answer = answer.map(|(committed, events)| {
+                self.publish(&events);
+                committed
+            });
+            if let Err(TreeError::Refused { .. }) = answer {
+                self.hosts[host].commits.pop();
+            }
+            if lost == Lost::No {
+                self.answer(host, Event::Committed(answer.map_err(CommitError::from)));
+                return;
+            }
+        }
+        self.events.push_back((host, Event::Committed(Err(CommitError::Unknown { why }))));
+    }
+}
+
+/// `+` creates (`~` ephemeral, `#` sequential), `=` sets, `-` deletes, `?` checks.
+fn describe(op: &Op) -> String {
+    let short = |path: &str| path.strip_prefix("/job/").unwrap_or("/").to_owned();
+    let text =
+        |data: &[u8]| if data.is_empty() { String::new() } else { format!(" {}", String::from_utf8_lossy(data)) };
+    match op {
+        Op::Check { path, .. } => format!("?{}", short(path)),
+        Op::Create { path, data, mode } => {
+            let sign = match mode {
+                CreateMode::Persistent => "+",
+                CreateMode::Ephemeral => "+~",
+                CreateMode::EphemeralSequential => "+#",
+            };
+            format!("{sign}{}{}", short(path), text(data))
+        }
+        Op::Set { path, data, .. } => format!("={}{}", short(path), text(data)),
+        Op::Delete { path, .. } => format!("-{}", short(path)),
+    }
+}

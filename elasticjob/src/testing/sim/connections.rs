@@ -1,0 +1,273 @@
+//! Connections and sessions: what delays, breaks and expires between engines and the server.
+
+use std::time::Duration;
+
+use super::host::{EPOCH, Incoming, Millis, Request, Sent};
+use super::operators::describe;
+use super::world::{ANSWER_TIMEOUT, Happening, World};
+use crate::engine::Event;
+use crate::registry::path::JobPath;
+use crate::registry::tree::TreeError;
+use crate::registry::{CommitError, Committed, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
+use crate::testing::invariants::Observation;
+
+impl World {
+    /// The connection breaks: what is under way is lost, the client notices later and tries again.
+    pub(super) fn cut(&mut self, host: usize, outage: Millis) {
+        self.incident();
+        let notice = self.now + self.rng.below(200);
+        let back = notice + outage;
+        let Some(process) = &mut self.hosts[host].process else { return };
+        if process.connection.take().is_none() {
+            return;
+        }
+        // What the server sent and was under way is lost with the connection; what this side tells itself is not.
+        process.incoming.retain(|(_, incoming)| match incoming {
+            Incoming::Event(event) => !matches!(event, Event::Watch(_)),
+            Incoming::Answer { proves, .. } => !proves,
+        });
+        let life = process.life;
+        self.at(notice, Happening::NoticeCut { host, life });
+        self.at(back, Happening::Reconnect { host, life });
+    }
+
+    pub(super) fn notice_cut(&mut self, host: usize, life: u64) -> Result<(), String> {
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        let lost = std::mem::take(&mut process.outstanding);
+        let session = process.session;
+        if let Some(id) = session {
+            self.receive(host, life, Incoming::Event(Event::Session(SessionState::Suspended { id })));
+        }
+        for sent in lost {
+            let event = unanswered(&sent.request);
+            self.receive(host, life, Incoming::Answer { id: sent.id, sent: sent.at, proves: false, event });
+        }
+        self.attend(host, life, None)
+    }
+
+    pub(super) fn reconnect(&mut self, host: usize, life: u64) -> Result<(), String> {
+        let now = self.now;
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        if process.connection.is_some() {
+            return Ok(());
+        }
+        if process.is_frozen() {
+            let at = process.frozen_until.unwrap_or(now) + 1;
+            self.at(at, Happening::Reconnect { host, life });
+            return Ok(());
+        }
+        let session = process.session;
+        let connection = self.next_serial();
+        let alive = session.filter(|session| self.tree.session_timeout(*session).is_some());
+        let id = alive.unwrap_or_else(|| {
+            let id = SessionId(self.next_serial() as i64 + 1_000_000);
+            self.tree.open_session(id, Duration::from_millis(self.session_timeout));
+            id
+        });
+        self.heard.insert(id, now);
+        let timeout = Duration::from_millis(self.session_timeout);
+        let new = alive.is_none();
+        self.log(|_| format!("host {host} is connected, session {id}{}", if new { " (new)" } else { "" }));
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        process.connection = Some(connection);
+        process.session = Some(id);
+        if new && session.is_some() {
+            self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
+        }
+        let mut messages = [Event::Session(SessionState::Connected { id, timeout }), Event::Watch(WatchEvent::Gap)];
+        if self.rng.one_in(2) {
+            messages.reverse();
+        }
+        for event in messages {
+            self.receive(host, life, Incoming::Event(event));
+        }
+        Ok(())
+    }
+
+    /// The server ends a session without the client hearing of it, as after a partition that healed.
+    pub(super) fn expire_silently(&mut self, host: usize) {
+        let Some(session) = self.hosts[host].process.as_ref().and_then(|process| process.session) else { return };
+        // The server may only do so after a time-out without hearing from the client.
+        let outage = self.session_timeout + self.rng.between(200, 2_000);
+        self.cut(host, outage);
+        self.heard.entry(session).and_modify(|heard| *heard = self.now.min(*heard));
+    }
+
+    pub(super) fn expire(&mut self) {
+        let now = self.now;
+        for host in &self.hosts {
+            // Pings.
+            if let Some(process) = &host.process
+                && !process.is_frozen()
+                && process.connection.is_some()
+                && let Some(session) = process.session
+            {
+                self.heard.insert(session, now);
+            }
+        }
+        let timeout = self.session_timeout;
+        let ended: Vec<SessionId> =
+            self.heard.iter().filter(|(_, heard)| now - **heard > timeout).map(|(session, _)| *session).collect();
+        for session in ended {
+            self.log(|_| format!("server ends session {session}"));
+            self.incident();
+            self.heard.remove(&session);
+            let events = self.tree.close_session(session);
+            self.publish(&events);
+        }
+    }
+
+    /// Sends a message to a host, behind everything that is under way to it.
+    pub(super) fn receive(&mut self, host: usize, life: u64, incoming: Incoming) {
+        let delay = self.rng.below(self.latency + 1);
+        let now = self.now;
+        let Some(process) = self.live(host, life) else { return };
+        let at = process.last_in.max(now + delay);
+        process.last_in = at;
+        process.incoming.push_back((at, incoming));
+        self.at(at, Happening::Wake { host, life });
+    }
+
+    pub(super) fn publish(&mut self, events: &[WatchEvent]) {
+        for host in 0..self.hosts.len() {
+            let Some(process) = &self.hosts[host].process else { continue };
+            if process.connection.is_none() {
+                continue;
+            }
+            let life = process.life;
+            for event in events {
+                self.receive(host, life, Incoming::Event(Event::Watch(event.clone())));
+            }
+        }
+    }
+
+    pub(super) fn send(&mut self, host: usize, life: u64, request: Request) {
+        let id = self.next_serial();
+        let now = self.now;
+        let delay = self.rng.below(self.latency + 1);
+        let Some(process) = self.live(host, life) else { return };
+        let Some(connection) = process.connection else {
+            let event = match &request {
+                Request::Commit(_) => Event::Committed(Err(CommitError::NotReached { why: "not connected".into() })),
+                other => unanswered(other),
+            };
+            self.receive(host, life, Incoming::Answer { id, sent: now, proves: false, event });
+            return;
+        };
+        let at = process.last_out.max(now + delay);
+        process.last_out = at;
+        process.outstanding.push(Sent { id, at: now, request });
+        self.at(at, Happening::Arrive { host, life, connection, id });
+        self.at(now + ANSWER_TIMEOUT, Happening::AnswerTimeout { host, life, id });
+    }
+
+    pub(super) fn give_up_waiting(&mut self, host: usize, life: u64, id: u64) -> Result<(), String> {
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        let Some(index) = process.outstanding.iter().position(|sent| sent.id == id) else { return Ok(()) };
+        if process
+            .incoming
+            .iter()
+            .any(|(_, incoming)| matches!(incoming, Incoming::Answer { id: other, .. } if *other == id))
+        {
+            return Ok(());
+        }
+        let sent = process.outstanding.remove(index);
+        let event = unanswered(&sent.request);
+        self.receive(host, life, Incoming::Answer { id, sent: sent.at, proves: false, event });
+        Ok(())
+    }
+
+    /// The server does what a request asks.
+    pub(super) fn arrive(&mut self, host: usize, life: u64, connection: u64, id: u64) -> Result<(), String> {
+        let now = self.now;
+        let Some(process) = self.live(host, life).filter(|process| process.connection == Some(connection)) else {
+            return Ok(());
+        };
+        let Some(sent) = process.outstanding.iter().find(|sent| sent.id == id).cloned() else { return Ok(()) };
+        let Some(session) = process.session else { return Ok(()) };
+        if self.tree.session_timeout(session).is_none() {
+            // The server drops a connection whose session has ended.
+            self.cut(host, 50);
+            return Ok(());
+        }
+        self.heard.insert(session, now);
+        let event = match sent.request {
+            Request::Probe => Event::Tick,
+            Request::List { generation, path } => {
+                let children =
+                    self.tree.children(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                Event::Listed { generation, path, children: Ok(children) }
+            }
+            Request::Read { generation, path } => {
+                let node = self.tree.get(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                Event::Read { generation, path, node: Ok(node) }
+            }
+            Request::Commit(transaction) => {
+                let answer = match transaction.check_session(session) {
+                    Ok(()) => self.commit(session, &transaction, Some(host))?,
+                    Err(error) => Err(error),
+                };
+                if self.lose_answers > 0 {
+                    self.lose_answers -= 1;
+                    self.log(|_| format!("the answer to host {host} gets lost"));
+                    return Ok(());
+                }
+                Event::Committed(answer)
+            }
+        };
+        self.receive(host, life, Incoming::Answer { id, sent: sent.at, proves: true, event });
+        Ok(())
+    }
+
+    pub(super) fn commit(
+        &mut self,
+        session: SessionId,
+        transaction: &Transaction,
+        host: Option<usize>,
+    ) -> Result<Result<Committed, CommitError>, String> {
+        let wall = EPOCH + self.now as i64;
+        let leader = self.leader_session();
+        match self.tree.commit(session, transaction, wall) {
+            Ok((committed, events)) => {
+                self.log(|_| {
+                    let ops: Vec<String> = transaction.ops().iter().map(describe).collect();
+                    format!(
+                        "commit by {}: {}",
+                        host.map_or("operator".into(), |host| format!("host {host}")),
+                        ops.join(", ")
+                    )
+                });
+                self.publish(&events);
+                self.observe(Observation::Committed { session, host, transaction, leader })?;
+                Ok(Ok(committed))
+            }
+            Err(TreeError::Refused { index, path, reason }) => {
+                self.log(|_| format!("refused to host {host:?}: {path}: {reason}"));
+                Ok(Err(CommitError::Refused { index, path, reason }))
+            }
+            Err(TreeError::NoSession) => Ok(Err(CommitError::NotReached { why: "the session has ended".into() })),
+        }
+    }
+
+    pub(super) fn leader_session(&self) -> Option<SessionId> {
+        self.tree.get(&JobPath::LeaderInstance.absolute(&self.job)).ok()??.stat.ephemeral_owner
+    }
+}
+
+pub(super) fn unanswered(request: &Request) -> Event {
+    let why = || "the connection was lost".to_owned();
+    match request {
+        Request::List { generation, path } => Event::Listed {
+            generation: *generation,
+            path: path.clone(),
+            children: Err(RegistryError::NoAnswer { why: why() }),
+        },
+        Request::Read { generation, path } => Event::Read {
+            generation: *generation,
+            path: path.clone(),
+            node: Err(RegistryError::NoAnswer { why: why() }),
+        },
+        Request::Commit(_) => Event::Committed(Err(CommitError::Unknown { why: why() })),
+        Request::Probe => Event::NotProven,
+    }
+}

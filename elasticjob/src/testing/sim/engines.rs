@@ -1,0 +1,199 @@
+//! Drives the engines: hands them what arrived, performs what they want done, runs items.
+
+use std::time::Duration;
+
+use super::host::{Execution, Incoming, Millis, Process, Request};
+use super::world::{Happening, World};
+use crate::engine::{Action, Event, FireState, ItemEnd, Notice, Start};
+use crate::ident::ShardingItem;
+use crate::testing::invariants::Observation;
+
+impl World {
+    /// Lets the engine of a host take what is there, and performs its actions.
+    pub(super) fn attend(&mut self, host: usize, life: u64, first: Option<Event>) -> Result<(), String> {
+        let now = self.now;
+        let eager = self.rng.one_in(2);
+        let Some(process) = self.live(host, life).filter(|process| !process.is_frozen()) else { return Ok(()) };
+        let mut due: Vec<Incoming> = Vec::new();
+        while process.incoming.front().is_some_and(|(at, _)| *at <= now) {
+            due.extend(process.incoming.pop_front().map(|(_, incoming)| incoming));
+        }
+        if eager {
+            // A driver looks for events of the watch before it takes an answer, so it may see later ones first.
+            due.sort_by_key(|incoming| !matches!(incoming, Incoming::Event(Event::Watch(_))));
+        }
+        let mut events: Vec<Event> = first.into_iter().collect();
+        for incoming in due {
+            match incoming {
+                Incoming::Event(event) => events.push(event),
+                Incoming::Answer { id, sent, proves, event } => {
+                    // Given up meanwhile.
+                    let waited = process.outstanding.iter().any(|sent| sent.id == id);
+                    process.outstanding.retain(|sent| sent.id != id);
+                    if proves {
+                        events.push(Event::Proven(Duration::from_millis(sent)));
+                    }
+                    if waited || !proves {
+                        events.push(event);
+                    }
+                }
+            }
+        }
+        if events.is_empty() {
+            events.push(Event::Tick);
+        }
+        for event in events {
+            let at = self.hosts[host].now(now);
+            let Some(process) = self.live(host, life) else { return Ok(()) };
+            process.engine.handle(at, event);
+            self.perform(host, life)?;
+        }
+        self.arm(host, life)
+    }
+
+    pub(super) fn arm(&mut self, host: usize, life: u64) -> Result<(), String> {
+        let now = self.now;
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        let timeout = process.engine.poll_timeout();
+        let asked = process.next_wake;
+        let mono = timeout.mono.map(|at| at.as_millis() as Millis);
+        let wall = timeout.wall.map(|wall| self.hosts[host].when(wall));
+        let late = timeout.wall.is_some_and(|wall| wall <= self.hosts[host].now(now).wall);
+        if late || mono.is_some_and(|at| at < now) {
+            return Err(format!("host {host} waits for a time that has passed: {timeout:?} at {now}"));
+        }
+        let Some(at) = mono.into_iter().chain(wall).min().map(|at| at.max(now + 1)) else { return Ok(()) };
+        if asked.is_none_or(|asked| at < asked || asked < now) {
+            if let Some(process) = self.live(host, life) {
+                process.next_wake = Some(at);
+            }
+            self.at(at, Happening::Wake { host, life });
+        }
+        Ok(())
+    }
+
+    pub(super) fn perform(&mut self, host: usize, life: u64) -> Result<(), String> {
+        while let Some(action) = self.live(host, life).and_then(|process| process.engine.poll_action()) {
+            match action {
+                Action::List { generation, paths } => {
+                    for path in paths {
+                        self.send(host, life, Request::List { generation, path });
+                    }
+                }
+                Action::Read { generation, paths } => {
+                    for path in paths {
+                        self.send(host, life, Request::Read { generation, path });
+                    }
+                }
+                Action::Commit(transaction) => self.send(host, life, Request::Commit(transaction)),
+                Action::Prove => self.send(host, life, Request::Probe),
+                Action::Start(start) => self.start_items(host, life, &start)?,
+                Action::Cancel(items) => self.cancel_items(host, life, &items),
+                Action::Abort(items) => self.abort_items(host, life, &items),
+                Action::AnswerTrigger(id, answer) => self.log(|_| format!("host {host}: trigger {id}: {answer:?}")),
+                Action::Tell(notice) => {
+                    self.log(|_| format!("host {host}: {notice:?}"));
+                    if let Notice::RunsAbandoned { items } = &notice
+                        && let Some(process) = self.live(host, life)
+                    {
+                        process.abandoned.extend(items);
+                    }
+                    if matches!(notice, Notice::StartFailed { .. } | Notice::RemovedByOperator) {
+                        self.incident();
+                    }
+                    self.observe(Observation::Notice { host, notice: &notice })?;
+                }
+                Action::Stopped => {
+                    self.log(|_| format!("host {host} has left"));
+                    let Some(process) = self.hosts[host].process.take() else { return Ok(()) };
+                    if !process.leaving && !self.closing {
+                        // Whatever starts processes starts this one again.
+                        let delay = self.rng.between(1_000, 5_000);
+                        self.restart_later(host, false, delay);
+                    }
+                    if process.connection.is_some() {
+                        let Process { session, abandoned, .. } = &process;
+                        self.observe(Observation::Left { host, session: *session, abandoned })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn start_items(&mut self, host: usize, life: u64, start: &Start) -> Result<(), String> {
+        for (item, token) in &start.items {
+            let serial = self.next_serial();
+            let blocking = self.rng.one_in(12);
+            let duration = self.rng.between(1, self.longest_run);
+            let fire = start.fire;
+            let Some(process) = self.live(host, life) else { return Ok(()) };
+            let before =
+                process.executions.insert(*item, Execution { serial, fire, token: *token, blocking, cancelled: false });
+            if before.is_some() {
+                return Err(format!("host {host} starts item {item}, which it is executing already"));
+            }
+            self.observe(Observation::Started { host, item: *item, fire, token: *token })?;
+            let at = self.now + duration;
+            self.at(at, Happening::ItemEnds { host, life, item: *item, serial });
+        }
+        Ok(())
+    }
+
+    pub(super) fn end_item(
+        &mut self,
+        host: usize,
+        life: u64,
+        item: ShardingItem,
+        serial: u64,
+        state: Option<FireState>,
+    ) -> Result<(), String> {
+        let failed = self.rng.one_in(10);
+        let now = self.now;
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        if let Some(until) = process.frozen_until {
+            self.at(until.max(now + 1), Happening::ItemEnds { host, life, item, serial });
+            return Ok(());
+        }
+        let ours = process.executions.get(&item).is_some_and(|execution| execution.serial == serial);
+        if !ours {
+            return Ok(());
+        }
+        process.executions.remove(&item);
+        if process.executions.is_empty() {
+            process.fenced = false;
+        }
+        let state = state.unwrap_or(if failed { FireState::Failed } else { FireState::Succeeded });
+        let end = ItemEnd { state, took: 1, error: None };
+        self.attend(host, life, Some(Event::ItemEnded { item, end }))
+    }
+
+    /// Tokens are fired: some runs listen, some do not.
+    pub(super) fn cancel_items(&mut self, host: usize, life: u64, items: &[ShardingItem]) {
+        for item in items {
+            let listens = self.rng.one_in(2);
+            let at = self.now + self.rng.below(50);
+            let Some(process) = self.live(host, life) else { return };
+            if let Some(execution) = process.executions.get_mut(item) {
+                execution.cancelled = true;
+                let serial = execution.serial;
+                if listens && !execution.blocking {
+                    self.at(at, Happening::ItemEnds { host, life, item: *item, serial });
+                }
+            }
+        }
+    }
+
+    pub(super) fn abort_items(&mut self, host: usize, life: u64, items: &[ShardingItem]) {
+        for item in items {
+            let now = self.now;
+            let Some(process) = self.live(host, life) else { return };
+            if let Some(execution) = process.executions.get(item)
+                && !execution.blocking
+            {
+                let serial = execution.serial;
+                self.at(now, Happening::ItemEnds { host, life, item: *item, serial });
+            }
+        }
+    }
+}

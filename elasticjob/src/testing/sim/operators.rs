@@ -1,0 +1,124 @@
+//! What operators do to the group.
+
+use super::host::{EPOCH, Incoming};
+use super::world::{Happening, OPERATOR, World};
+use crate::config::{JobConfiguration, wire};
+use crate::engine::{Activity, Event};
+use crate::ident::ShardingItem;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{CreateMode, Op, SessionId, Transaction};
+
+impl World {
+    pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
+        JobConfiguration::builder(self.job.as_str(), total)
+            .cron(format!("0/{} * * * * ?", self.period))
+            .monitor_execution(self.monitored)
+            .build()
+            .expect("a valid configuration")
+    }
+
+    /// An operator writes the configuration in force, with another total count.
+    pub(super) fn configure(&mut self, total: u32) {
+        self.incident();
+        self.total = total;
+        self.invariants.configured(EPOCH + self.now as i64, total, self.period);
+        let yaml = wire::to_yaml(&self.configuration(total));
+        let root = JobPath::Root;
+        if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {
+            let mut transaction = Transaction::new();
+            transaction.create(root.absolute(&self.job), "", CreateMode::Persistent);
+            transaction.create(JobPath::Config.absolute(&self.job), "", CreateMode::Persistent);
+            self.operate(&transaction);
+        }
+        self.operator_sets(&JobPath::Config, &yaml);
+    }
+
+    /// An operator writes what cannot be used: nothing may change.
+    pub(super) fn misconfigure(&mut self) {
+        let bad = self.rng.pick(&[
+            "cron: nonsense\njobName: job\nshardingTotalCount: 3\n",
+            "",
+            "- x",
+            "jobName: job\nshardingTotalCount: 0\n",
+        ]);
+        self.operator_sets(&JobPath::Config, bad);
+    }
+
+    pub(super) fn disable_item(&mut self, item: ShardingItem) {
+        let mut transaction = Transaction::new();
+        let path = JobPath::Item(item, ItemNode::Disabled);
+        transaction.create(path.absolute(&self.job), "", CreateMode::Persistent);
+        self.operate(&transaction);
+    }
+
+    pub(super) fn enable_item(&mut self, item: ShardingItem) {
+        self.incident();
+        let mut transaction = Transaction::new();
+        transaction.delete(JobPath::Item(item, ItemNode::Disabled).absolute(&self.job), None);
+        self.operate(&transaction);
+    }
+
+    /// An operator deletes the node of an instance, which shall leave.
+    pub(super) fn remove_instance(&mut self, host: usize) {
+        let Some(process) = &self.hosts[host].process else { return };
+        let (Some(session), life) = (process.session, process.life) else { return };
+        let status = process.engine.status();
+        let instance = JobPath::Instance(status.instance);
+        // One that does not know yet that it is in the group registers as if nothing had been there.
+        let registered = matches!(
+            status.activity,
+            Activity::Idle | Activity::Running(_) | Activity::AwaitingSharding(_) | Activity::Leaving
+        );
+        self.incident();
+        let mut transaction = Transaction::new();
+        transaction.delete(instance.absolute(&self.job), None);
+        if self.operate(&transaction) && registered {
+            // Time to see it over a cut, to let runs end, and to be cut off.
+            let at = self.now + 45_000 + 2 * self.session_timeout;
+            self.at(at, Happening::CheckRemoved { host, life, session });
+        }
+    }
+
+    pub(super) fn check_removed(&mut self, host: usize, life: u64, session: SessionId) -> Result<(), String> {
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        // In another session it is another registration.
+        let same = process.session == Some(session) && process.connection.is_some() && !process.is_frozen();
+        let leaving = process.engine.status().activity == Activity::Leaving;
+        if same && !leaving {
+            return Err(format!("host {host} was removed by an operator and is still there"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn operator_sets(&mut self, path: &JobPath, data: &str) {
+        let mut transaction = Transaction::new();
+        transaction.set(path.absolute(&self.job), data, None);
+        self.operate(&transaction);
+    }
+
+    /// Whether it was applied.
+    pub(super) fn operate(&mut self, transaction: &Transaction) -> bool {
+        let Ok((_, events)) = self.tree.commit(OPERATOR, transaction, EPOCH + self.now as i64) else { return false };
+        self.log(|_| format!("operator: {}", transaction.ops().iter().map(describe).collect::<Vec<_>>().join(", ")));
+        self.publish(&events);
+        true
+    }
+
+    pub(super) fn trigger(&mut self, host: usize) {
+        let id = self.next_serial();
+        if let Some(process) = &self.hosts[host].process {
+            let life = process.life;
+            self.receive(host, life, Incoming::Event(Event::Trigger(id)));
+        }
+    }
+}
+
+pub(super) fn describe(op: &Op) -> String {
+    let text = |data: &[u8]| String::from_utf8_lossy(data).replace('\n', "\\n");
+    match op {
+        Op::Check { path, .. } => format!("check {path}"),
+        Op::Create { path, data, .. } => format!("create {path}={}", text(data)),
+        Op::Set { path, data, version } => format!("set {path}@{version:?}={}", text(data)),
+        Op::Delete { path, .. } => format!("delete {path}"),
+    }
+}

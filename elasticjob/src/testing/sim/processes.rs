@@ -1,0 +1,110 @@
+//! Processes: started, crashed, frozen, asked to leave.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::host::{Incoming, Millis, Process};
+use super::world::{GRACE, Happening, World};
+use crate::engine::{Event, Identity, JobEngine};
+
+impl World {
+    pub(super) fn start(&mut self, host: usize) -> Result<(), String> {
+        if let Some(process) = &self.hosts[host].process {
+            if process.leaving && !self.closing {
+                let later = self.now + 500;
+                self.at(later, Happening::Restart { host });
+            }
+            return Ok(());
+        }
+        let life = self.next_serial();
+        let instance = self.hosts[host].instance();
+        self.log(|_| format!("host {host} starts {instance}"));
+        let candidate = format!("{life:032x}");
+        let suffix = self.rng.next_u64() as u16;
+        let identity = Identity { base: instance.clone(), instance, suffix, candidate };
+        let mut engine = JobEngine::new(identity, Arc::new(self.configuration(3)));
+        if let Some(bug) = self.bug {
+            engine.plant(bug);
+        }
+        self.hosts[host].process = Some(Process {
+            engine,
+            life,
+            session: None,
+            connection: None,
+            frozen_until: None,
+            incoming: Default::default(),
+            outstanding: Vec::new(),
+            executions: BTreeMap::new(),
+            last_in: 0,
+            last_out: 0,
+            next_wake: None,
+            leaving: false,
+            abandoned: BTreeSet::new(),
+            fenced: false,
+        });
+        self.reconnect(host, life)
+    }
+
+    pub(super) fn crash(&mut self, host: usize) {
+        self.incident();
+        self.hosts[host].process = None;
+    }
+
+    pub(super) fn restart_later(&mut self, host: usize, same_id: bool, delay: Millis) {
+        if !same_id {
+            self.hosts[host].pid += 1;
+        }
+        let at = self.now + delay;
+        self.at(at, Happening::Restart { host });
+    }
+
+    pub(super) fn leave(&mut self, host: usize) {
+        let Some(process) = &mut self.hosts[host].process else { return };
+        if process.leaving {
+            return;
+        }
+        process.leaving = true;
+        let life = process.life;
+        self.log(|_| format!("host {host} is asked to leave"));
+        let grace = GRACE;
+        self.receive(host, life, Incoming::Event(Event::Shutdown { grace }));
+    }
+
+    pub(super) fn freeze(&mut self, host: usize, duration: Millis) {
+        self.incident();
+        let at = self.now + duration;
+        let Some(process) = self.hosts[host].process.as_mut().filter(|process| !process.is_frozen()) else { return };
+        process.frozen_until = Some(at);
+        let life = process.life;
+        self.at(at, Happening::Thaw { host, life });
+    }
+
+    pub(super) fn thaw(&mut self, host: usize, life: u64) -> Result<(), String> {
+        self.incident();
+        let now = self.now;
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        process.frozen_until = None;
+        let session = process.session;
+        self.log(|_| format!("host {host} goes on"));
+        let ended = session.is_some_and(|session| self.tree.session_timeout(session).is_none());
+        if ended {
+            // What it still does until it has noticed is the fence's matter.
+            if let Some(process) = self.live(host, life) {
+                process.fenced = true;
+            }
+            self.cut(host, 1);
+        } else if let Some(session) = session {
+            self.heard.insert(session, now);
+        }
+        self.attend(host, life, None)
+    }
+
+    pub(super) fn wake_soon(&mut self, host: usize) {
+        let now = self.now;
+        if let Some(process) = &mut self.hosts[host].process {
+            process.next_wake = Some(now);
+            let life = process.life;
+            self.at(now, Happening::Wake { host, life });
+        }
+    }
+}
