@@ -1,4 +1,32 @@
 //! Starts the jobs of a program from its settings.
+//!
+//! ```no_run
+//! use elasticjob_starter::prelude::*;
+//!
+//! #[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 3, params = "0=Beijing,1=Shanghai,2=Guangzhou")]
+//! async fn sync_orders(context: ShardingContext) -> JobResult {
+//!     println!("orders of {}", context.sharding_parameter().unwrap_or("all regions"));
+//!     Ok(())
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), AppError> {
+//!     let app = ElasticJobApp::builder().start().await?;
+//!     app.until_shutdown().await
+//! }
+//! ```
+
+mod app;
+mod error;
+mod logging;
+mod plan;
+pub mod prelude;
+pub mod settings;
 
 pub use elasticjob;
 pub use elasticjob_macros::__starter_elastic_job as elastic_job;
+
+pub use app::{ElasticJobApp, ElasticJobAppBuilder};
+pub use error::{AppError, Problem};
+pub use logging::init_logging;
+pub use plan::PlanError;

@@ -1,1 +1,1 @@
-//! Shared by the examples.
+//! Examples, each a program of its own in `src/bin`. All of them read `application.yaml` of this folder.

@@ -1,0 +1,103 @@
+//! What an application is made of beside its settings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use elasticjob::api::Beans;
+use elasticjob::registry::RegistryCenter;
+
+use super::ElasticJobApp;
+use super::start::start;
+use crate::AppError;
+use crate::plan::PlanError;
+use crate::settings::Sources;
+
+/// Collects what jobs are given and where settings come from.
+pub struct ElasticJobAppBuilder {
+    pub(super) sources: Sources,
+    pub(super) beans: Beans,
+    pub(super) names: BTreeSet<String>,
+    pub(super) registry_centers: BTreeMap<String, Arc<dyn RegistryCenter>>,
+    pub(super) wrong: Vec<PlanError>,
+}
+
+impl ElasticJobAppBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            sources: Sources::of_process(),
+            beans: Beans::default(),
+            names: BTreeSet::new(),
+            registry_centers: BTreeMap::new(),
+            wrong: Vec::new(),
+        }
+    }
+
+    /// Provides a value to the jobs that have an argument `Inject<T>` of its type. A later value of that type replaces
+    /// it.
+    pub fn provide<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.beans.provide(value);
+        self
+    }
+
+    /// Provides a value to the jobs that have an argument `#[bean("name")] value: Inject<T>`. A name given twice is an
+    /// error at start.
+    pub fn provide_named<T: Send + Sync + 'static>(mut self, name: impl Into<String>, value: T) -> Self {
+        let name = name.into();
+        if !self.beans.provide_named(name.clone(), value) {
+            let provided = || "a provided value".to_owned();
+            self.wrong.push(PlanError::DuplicateBean { bean: name.clone(), first: provided(), second: provided() });
+        }
+        self.names.insert(name);
+        self
+    }
+
+    /// Adds a registry center for the jobs that name it: `#[elastic_job(registry_center = "name")]`. A later one of
+    /// that name replaces it. It stays open when the application shuts down.
+    pub fn registry_center(mut self, name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
+        self.registry_centers.insert(name.into(), center);
+        self
+    }
+
+    /// Reads this file, or the files in this folder, instead of those in the usual places.
+    pub fn settings_from(mut self, location: impl Into<PathBuf>) -> Self {
+        self.sources = self.sources.location(location);
+        self
+    }
+
+    /// Activates a profile before those of `elasticjob.profiles.active`.
+    pub fn profile(mut self, profile: impl Into<String>) -> Self {
+        self.sources = self.sources.profile(profile);
+        self
+    }
+
+    /// Takes these for the arguments of the program, without its name.
+    pub fn args<T: Into<String>>(mut self, arguments: impl IntoIterator<Item = T>) -> Self {
+        self.sources = self.sources.arguments(arguments);
+        self
+    }
+
+    /// Takes these for the environment of the program.
+    pub fn env<N: Into<String>, V: Into<String>>(mut self, variables: impl IntoIterator<Item = (N, V)>) -> Self {
+        self.sources = self.sources.environment(variables);
+        self
+    }
+
+    /// Replaces all sources of settings, with what [`settings_from`](Self::settings_from), [`profile`](Self::profile),
+    /// [`args`](Self::args) and [`env`](Self::env) gave before.
+    pub fn sources(mut self, sources: Sources) -> Self {
+        self.sources = sources;
+        self
+    }
+
+    /// Reads the settings, starts all scheduled jobs, and makes the one-off jobs ready. Job functions run on the tokio
+    /// runtime that this is called in.
+    ///
+    /// # Errors
+    /// [`AppError::Invalid`] with everything that is wrong with settings and jobs, before a registry center is touched;
+    /// [`AppError::Connect`] when the registry center is not reached; [`AppError::Start`] when it refuses a job. Jobs
+    /// that were started by then are shut down again.
+    pub async fn start(self) -> Result<ElasticJobApp, AppError> {
+        start(self).await
+    }
+}

@@ -1,0 +1,139 @@
+//! The application: everything that was started, and how it ends.
+
+mod builder;
+mod jobs;
+mod signals;
+mod start;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::registry::RegistryCenter;
+use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
+use tracing::{info, warn};
+
+pub use builder::ElasticJobAppBuilder;
+use jobs::{Handle, Job};
+use signals::Signals;
+
+use crate::AppError;
+
+/// The jobs of a program, started.
+///
+/// Ended by [`until_shutdown`](Self::until_shutdown) or [`shutdown`](Self::shutdown); when it is merely dropped, the
+/// jobs end with the process and their instance stays in the registry until its session expires.
+pub struct ElasticJobApp {
+    jobs: Vec<Job>,
+    handles: BTreeMap<String, Handle>,
+    /// The registry center of the settings. Those given to the builder are for their owner to close.
+    registry: Option<Arc<dyn RegistryCenter>>,
+    enabled: bool,
+    grace: Duration,
+}
+
+impl ElasticJobApp {
+    /// An application that reads the settings of this process.
+    pub fn builder() -> ElasticJobAppBuilder {
+        ElasticJobAppBuilder::new()
+    }
+
+    /// Whether jobs were started: the setting `elasticjob.enabled`.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// The handle of a one-off job by its bean name: `job-bootstrap-bean-name`, else the name of the job and
+    /// `OneOffJobBootstrap`.
+    ///
+    /// # Errors
+    /// [`AppError::NoSuchJob`] with the names there are; [`AppError::Disabled`] when no job was started.
+    pub fn one_off_job(&self, bean: &str) -> Result<OneOffJob, AppError> {
+        match self.handles.get(bean) {
+            Some(Handle::OneOff(job)) => Ok(job.clone()),
+            _ => Err(self.no_such_job(bean, "one-off job", |handle| matches!(handle, Handle::OneOff(_)))),
+        }
+    }
+
+    /// The handle of a job with a schedule by its bean name: `job-bootstrap-bean-name`, else the name of the job and
+    /// `ScheduleJobBootstrap`.
+    ///
+    /// # Errors
+    /// [`AppError::NoSuchJob`] with the names there are; [`AppError::Disabled`] when no job was started.
+    pub fn schedule_job(&self, bean: &str) -> Result<ScheduleJob, AppError> {
+        match self.handles.get(bean) {
+            Some(Handle::Schedule(job)) => Ok(job.clone()),
+            _ => Err(self.no_such_job(bean, "scheduled job", |handle| matches!(handle, Handle::Schedule(_)))),
+        }
+    }
+
+    fn no_such_job(&self, bean: &str, wanted: &'static str, is_wanted: impl Fn(&Handle) -> bool) -> AppError {
+        if !self.enabled {
+            return AppError::Disabled { bean: bean.to_owned() };
+        }
+        let names: Vec<&str> =
+            self.handles.iter().filter(|(_, handle)| is_wanted(handle)).map(|(name, _)| name.as_str()).collect();
+        let mut known = match self.handles.get(bean) {
+            Some(Handle::OneOff(_)) => "it is a one-off job: ask for it with `one_off_job`; ".to_owned(),
+            Some(Handle::Schedule(_)) => "it is a scheduled job: ask for it with `schedule_job`; ".to_owned(),
+            None => String::new(),
+        };
+        known.push_str(&if names.is_empty() {
+            "there is none".to_owned()
+        } else {
+            format!("known: {}", names.join(", "))
+        });
+        AppError::NoSuchJob { bean: bean.to_owned(), wanted, known }
+    }
+
+    /// Waits for SIGTERM or Ctrl-C, then shuts down: running items may finish within the grace time
+    /// (`elasticjob.shutdown.grace`), and the instance leaves the registry. A second signal cuts them off at once.
+    ///
+    /// # Errors
+    /// [`AppError::Signals`] when signals cannot be received.
+    pub async fn until_shutdown(self) -> Result<(), AppError> {
+        self.until_shutdown_or(std::future::pending()).await
+    }
+
+    /// The same, and shuts down too when `end` completes.
+    ///
+    /// # Errors
+    /// [`AppError::Signals`] when signals cannot be received.
+    pub async fn until_shutdown_or(mut self, end: impl Future<Output = ()>) -> Result<(), AppError> {
+        let mut signals = Signals::listen().map_err(AppError::Signals)?;
+        let why = tokio::select! {
+            signal = signals.next() => signal,
+            () = end => "the program ends",
+        };
+        info!("shutting down: {why}; running items have {:?} to finish", self.grace);
+        tokio::select! {
+            () = self.leave(ShutdownMode::Graceful) => return Ok(()),
+            signal = signals.next() => warn!("{signal} again: running items are cut off"),
+        }
+        self.leave(ShutdownMode::Now).await;
+        Ok(())
+    }
+
+    /// Shuts down: running items may finish within the grace time, and the instance leaves the registry.
+    pub async fn shutdown(mut self) {
+        self.leave(ShutdownMode::Graceful).await;
+    }
+
+    async fn leave(&mut self, mode: ShutdownMode) {
+        futures_util::future::join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
+        if let Some(registry) = &self.registry {
+            registry.close().await;
+        }
+    }
+}
+
+impl fmt::Debug for ElasticJobApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ElasticJobApp")
+            .field("enabled", &self.enabled)
+            .field("beans", &self.handles.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

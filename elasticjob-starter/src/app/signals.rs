@@ -1,0 +1,46 @@
+//! The signals that end a program.
+
+use std::io;
+
+/// SIGTERM and Ctrl-C, from when they are listened to.
+#[cfg(unix)]
+pub(super) struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    pub fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    /// The name of the next one.
+    pub async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "Ctrl-C",
+        }
+    }
+}
+
+/// Ctrl-C.
+#[cfg(not(unix))]
+pub(super) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    /// The name of the next one.
+    pub async fn next(&mut self) -> &'static str {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Nothing can be received: the program is ended from outside.
+            std::future::pending::<()>().await;
+        }
+        "Ctrl-C"
+    }
+}

@@ -1,0 +1,116 @@
+//! How an application starts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use elasticjob::registry::RegistryCenter;
+use elasticjob::runtime::{JobEnvironment, ShutdownMode};
+use elasticjob::spi::JOBS;
+use tracing::{info, warn};
+
+use super::jobs::{Jobs, make};
+use super::{ElasticJobApp, ElasticJobAppBuilder};
+use crate::AppError;
+use crate::error::Problem;
+use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
+use crate::settings::Settings;
+
+pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp, AppError> {
+    let linked = Linked::new(JOBS.static_slice());
+    let names: Vec<&str> = linked.iter().map(|function| function.name).collect();
+    let settings = Settings::load(&builder.sources, &names).map_err(AppError::invalid)?;
+    settings.warnings.iter().for_each(|warning| warn!("{warning}"));
+    if !settings.enabled {
+        info!("`elasticjob.enabled` is false: no job is started");
+        let (jobs, handles) = (Vec::new(), BTreeMap::new());
+        return Ok(ElasticJobApp { jobs, handles, registry: None, enabled: false, grace: settings.shutdown_grace });
+    }
+
+    let (plan, environment) = checked(&builder, &linked, &settings)?;
+    info!("{}", announcement(&plan, &settings));
+    let registry = registry(&environment, &settings).await?;
+    let registry_of = |job: &PlannedJob| {
+        let named = job.registry_center.as_ref().and_then(|name| builder.registry_centers.get(name));
+        Arc::clone(named.unwrap_or(&registry))
+    };
+    let Jobs { jobs, handles } = make(&plan, &environment, registry_of, &builder.beans).map_err(AppError::Invalid)?;
+    let registry = Some(registry);
+    let mut app = ElasticJobApp { jobs, handles, registry, enabled: true, grace: settings.shutdown_grace };
+    let started = futures_util::future::try_join_all(app.jobs.iter_mut().map(|job| job.start())).await;
+    match started {
+        Ok(_) => Ok(app),
+        Err(error) => {
+            app.leave(ShutdownMode::Now).await;
+            Err(AppError::Start(error))
+        }
+    }
+}
+
+/// Everything that can be found out without a registry center.
+fn checked(
+    builder: &ElasticJobAppBuilder,
+    linked: &Linked<'static>,
+    settings: &Settings,
+) -> Result<(Plan, JobEnvironment), AppError> {
+    let mut problems: Vec<Problem> = builder.wrong.iter().cloned().map(Problem::from).collect();
+    let environment = JobEnvironment::builder()
+        .preferred_network_interface(settings.preferred_network_interface.clone())
+        .preferred_network_ip(settings.preferred_network_ip.clone())
+        .shutdown_grace(settings.shutdown_grace)
+        .build();
+    let registry_centers: BTreeSet<String> = builder.registry_centers.keys().cloned().collect();
+    let around = Surroundings { registry_centers: &registry_centers, provided: &builder.names };
+    match (Plan::make(linked, settings, &around), environment) {
+        (Ok(plan), Ok(environment)) => {
+            // Made for the look at their arguments alone; these are never started.
+            let nowhere = environment.embedded_registry();
+            let made = make(&plan, &environment, |_| Arc::clone(&nowhere), &builder.beans);
+            problems.extend(made.err().into_iter().flatten());
+            if problems.is_empty() { Ok((plan, environment)) } else { Err(AppError::Invalid(problems)) }
+        }
+        (plan, environment) => {
+            problems.extend(plan.err().into_iter().flatten().map(Problem::from));
+            problems.extend(environment.err().map(Problem::from));
+            Err(AppError::Invalid(problems))
+        }
+    }
+}
+
+async fn registry(environment: &JobEnvironment, settings: &Settings) -> Result<Arc<dyn RegistryCenter>, AppError> {
+    match settings.reg_center.zookeeper() {
+        Some(configuration) => environment.connect_zookeeper(configuration).await.map_err(AppError::Connect),
+        None => {
+            warn!(
+                "no `elasticjob.reg-center.server-lists` is set: jobs run on the embedded registry of this process; no other \
+                 process sees it, and N copies of the program run everything N times"
+            );
+            Ok(environment.embedded_registry())
+        }
+    }
+}
+
+/// One line that says which jobs start and what was read for them.
+fn announcement(plan: &Plan, settings: &Settings) -> String {
+    let jobs: Vec<String> = plan.jobs.iter().map(describe).collect();
+    let files: Vec<String> = settings.files.iter().map(|file| file.display().to_string()).collect();
+    let from = if files.is_empty() {
+        "no file of settings found".to_owned()
+    } else {
+        format!("settings from {}", files.join(", "))
+    };
+    match jobs.as_slice() {
+        [] => format!("no job is linked into the program; {from}"),
+        jobs => format!("jobs to start: {}; {from}", jobs.join(", ")),
+    }
+}
+
+fn describe(job: &PlannedJob) -> String {
+    let configuration = &job.configuration;
+    let when = match configuration.schedule() {
+        Some(schedule) => format!("'{}'", schedule.cron()),
+        None => format!("one-off, bean {}", job.bean_name),
+    };
+    let total = configuration.sharding_total_count();
+    let items = if total == 1 { "item" } else { "items" };
+    format!("{} ({when}, {total} {items})", configuration.job_name())
+}

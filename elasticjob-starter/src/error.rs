@@ -1,0 +1,125 @@
+//! Why an application did not start or a handle was not found.
+
+use std::fmt;
+use std::io;
+
+use elasticjob::registry::zookeeper::ConnectError;
+use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
+
+use crate::plan::PlanError;
+use crate::settings::SettingError;
+
+/// One thing that keeps an application from starting.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The settings of the program.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The jobs that code and settings describe together.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The host.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// A job.
+    #[error(transparent)]
+    Start(#[from] StartError),
+}
+
+/// Why an application did not start, or what it was asked for could not be done.
+///
+/// Its `Debug` is its `Display`: what a program prints whose `main` returns it can be read.
+#[non_exhaustive]
+pub enum AppError {
+    /// Everything that is wrong with settings and jobs. No registry center was touched.
+    Invalid(Vec<Problem>),
+    /// The registry center of the settings was not reached, or refused.
+    Connect(ConnectError),
+    /// A job could not be started.
+    Start(StartError),
+    /// A handle was asked for by a name that no job of its kind has.
+    NoSuchJob {
+        /// The name.
+        bean: String,
+        /// What was asked for.
+        wanted: &'static str,
+        /// What there is.
+        known: String,
+    },
+    /// A handle was asked for while `elasticjob.enabled` is false.
+    Disabled {
+        /// The name.
+        bean: String,
+    },
+    /// A job was not triggered.
+    Trigger(TriggerError),
+    /// The filter of the log.
+    LogFilter {
+        /// The environment variable.
+        variable: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Signals of the operating system cannot be received.
+    Signals(io::Error),
+}
+
+impl AppError {
+    pub(crate) fn invalid<P: Into<Problem>>(problems: impl IntoIterator<Item = P>) -> Self {
+        Self::Invalid(problems.into_iter().map(Into::into).collect())
+    }
+}
+
+impl fmt::Display for AppError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AppError::Invalid(problems) => match problems.as_slice() {
+                [only] => write!(f, "no job was started: {only}"),
+                several => {
+                    write!(f, "no job was started, {} things are wrong:", several.len())?;
+                    several.iter().try_for_each(|problem| write!(f, "\n  - {problem}"))
+                }
+            },
+            AppError::Connect(error) => write!(f, "no job was started: {error}"),
+            AppError::Start(error) => write!(f, "{error}"),
+            AppError::NoSuchJob { bean, wanted, known } => write!(f, "no {wanted} has the bean name '{bean}'; {known}"),
+            AppError::Disabled { bean } => {
+                write!(f, "there is no job '{bean}': `elasticjob.enabled` is false, so no job was started")
+            }
+            AppError::Trigger(error) => write!(f, "{error}"),
+            AppError::LogFilter { variable, reason } => {
+                write!(
+                    f,
+                    "the environment variable {variable} is not a filter of the log, for example `info,my_app=debug`: {reason}"
+                )
+            }
+            AppError::Signals(error) => write!(f, "signals cannot be received: {error}"),
+        }
+    }
+}
+
+impl fmt::Debug for AppError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for AppError {}
+
+impl From<TriggerError> for AppError {
+    fn from(error: TriggerError) -> Self {
+        Self::Trigger(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_main_prints_can_be_read() {
+        let error = AppError::Disabled { bean: "x".to_owned() };
+        assert_eq!(format!("{error:?}"), "there is no job 'x': `elasticjob.enabled` is false, so no job was started");
+    }
+}

@@ -1,0 +1,59 @@
+//! Logging for programs that have none of their own.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::AppError;
+
+/// Filters of the log; the first one that is set counts.
+const VARIABLES: [&str; 2] = ["ELASTICJOB_LOG", "RUST_LOG"];
+
+/// What is shown by default. What the client of ZooKeeper tells of its connections is told by our own log too, with what
+/// it means.
+const DEFAULT: &str = "info,zookeeper_client=error";
+
+/// Writes the log to the standard error, filtered by `ELASTICJOB_LOG` or `RUST_LOG`, by default
+/// `info,zookeeper_client=error`.
+///
+/// A program that has set up `tracing` itself keeps what it has. Nothing in this library calls this function.
+///
+/// # Errors
+/// [`AppError::LogFilter`] when the variable is not a filter.
+pub fn init_logging() -> Result<(), AppError> {
+    let filter = filter(|variable| std::env::var(variable).ok())?;
+    let is_terminal = std::io::stderr().is_terminal();
+    // An error means that the program has a subscriber already.
+    let _ = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(is_terminal)
+        .with_env_filter(filter)
+        .try_init();
+    Ok(())
+}
+
+fn filter(variable: impl Fn(&str) -> Option<String>) -> Result<EnvFilter, AppError> {
+    let given = VARIABLES.iter().find_map(|name| Some((*name, variable(name).filter(|filter| !filter.is_empty())?)));
+    let Some((variable, filter)) = given else { return Ok(EnvFilter::new(DEFAULT)) };
+    EnvFilter::try_new(filter).map_err(|error| AppError::LogFilter { variable, reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_variable_counts_before_the_common_one_and_info_is_the_default() {
+        let filter_of = |given: &[(&str, &str)]| {
+            let find =
+                |name: &str| given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            filter(find).map(|filter| filter.to_string()).map_err(|error| error.to_string())
+        };
+        let default = filter_of(&[]).unwrap();
+        assert!(default.contains("info") && default.contains("zookeeper_client=error"), "{default}");
+        assert_eq!(filter_of(&[("RUST_LOG", "warn")]).unwrap(), "warn");
+        assert_eq!(filter_of(&[("RUST_LOG", "warn"), ("ELASTICJOB_LOG", "debug")]).unwrap(), "debug");
+        let error = filter_of(&[("ELASTICJOB_LOG", "loud=very")]).unwrap_err();
+        assert!(error.contains("ELASTICJOB_LOG"), "{error}");
+    }
+}

@@ -1,0 +1,141 @@
+//! What can be wrong with the jobs of a program.
+
+use elasticjob::api::MissingBean;
+
+use crate::settings::Origin;
+
+/// One thing that is wrong with the jobs that the code and the settings describe together. The text names the job, the
+/// place and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// Two functions registered under one name.
+    #[error(
+        "two jobs are named '{job}': {first} and {second}; give one of them another name with `#[elastic_job(name = \"...\")]`"
+    )]
+    DuplicateJob {
+        /// The name.
+        job: String,
+        /// Function and place of one.
+        first: String,
+        /// Function and place of the other.
+        second: String,
+    },
+    /// A configured job for which the program has no function.
+    #[error(
+        "{origin}: elasticjob.jobs.{job}: no job function {wanted} is linked into the program; {linked}. The jobs of a library crate \
+         appear when the program names it: `use the_crate as _;`"
+    )]
+    NoCode {
+        /// Where the entry or its class stands.
+        origin: Origin,
+        /// The job.
+        job: String,
+        /// What was looked for.
+        wanted: String,
+        /// What there is, with the nearest name.
+        linked: String,
+    },
+    /// A reference to a function that several have.
+    #[error(
+        "{origin}: elasticjob.jobs.{job}.elastic-job-class: '{class}' could be each of {functions}; write the whole path"
+    )]
+    AmbiguousFunction {
+        /// Where the reference stands.
+        origin: Origin,
+        /// The job.
+        job: String,
+        /// The reference.
+        class: String,
+        /// Paths of the functions.
+        functions: String,
+    },
+    /// Both a class and a type.
+    #[error(
+        "{origin}: elasticjob.jobs.{job}: `elastic-job-class` and `elastic-job-type` exclude each other; keep one of them"
+    )]
+    ClassAndType {
+        /// Where the type stands.
+        origin: Origin,
+        /// The job.
+        job: String,
+    },
+    /// A job of a built-in kind that does not exist yet.
+    #[error(
+        "{origin}: elasticjob.jobs.{job}.elastic-job-type: '{kind}' is not built in yet; write a function with `#[elastic_job]` and name it \
+         with `elastic-job-class`"
+    )]
+    NoSuchType {
+        /// Where the type stands.
+        origin: Origin,
+        /// The job.
+        job: String,
+        /// The type.
+        kind: String,
+    },
+    /// A name that no job can have.
+    #[error("{origin}: {reason}")]
+    InvalidName {
+        /// Where the name stands.
+        origin: Origin,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A job without its required settings.
+    #[error(
+        "job '{job}' ({place}) is configured nowhere: set `sharding-total-count`, and `cron` unless it is a one-off job, in the attribute or \
+         below `elasticjob.jobs.{job}`"
+    )]
+    NotConfigured {
+        /// The job.
+        job: String,
+        /// Function and place.
+        place: String,
+    },
+    /// A setting that is missing or cannot be.
+    #[error("{origin}: job '{job}': {reason}")]
+    Invalid {
+        /// Where the setting stands, or the function where the setting is missing.
+        origin: Origin,
+        /// The job.
+        job: String,
+        /// The setting, its value and what would be right.
+        reason: String,
+    },
+    /// Two handles, or a handle and a provided value, of one name.
+    #[error(
+        "the bean name '{bean}' is taken twice: by {first} and by {second}; set `job-bootstrap-bean-name` of one of them"
+    )]
+    DuplicateBean {
+        /// The name.
+        bean: String,
+        /// One owner.
+        first: String,
+        /// The other owner.
+        second: String,
+    },
+    /// A registry center that the application does not have.
+    #[error(
+        "job '{job}' ({place}): there is no registry center '{center}'; add it with `.registry_center(\"{center}\", ...)`; known: {known}"
+    )]
+    NoRegistryCenter {
+        /// The job.
+        job: String,
+        /// Function and place.
+        place: String,
+        /// The name.
+        center: String,
+        /// The names there are.
+        known: String,
+    },
+    /// An argument that cannot be filled.
+    #[error("job '{job}' ({place}): {missing}")]
+    MissingBean {
+        /// The job.
+        job: String,
+        /// Function and place.
+        place: String,
+        /// The argument, what it asks for and what there is.
+        missing: Box<MissingBean>,
+    },
+}

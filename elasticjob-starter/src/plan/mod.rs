@@ -1,0 +1,220 @@
+//! The plan: which jobs run, with which function and which settings. Code and settings meet here, and everything that
+//! does not fit together is found before any registry center is touched.
+
+mod configuration;
+mod error;
+mod linked;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use elasticjob::api::{Beans, ItemHandler, JobDescriptor};
+use elasticjob::config::{JobConfiguration, JobSettings};
+use elasticjob::ident::JobName;
+
+pub use error::PlanError;
+pub(crate) use linked::Linked;
+use linked::{NotOne, place};
+
+use crate::settings::{JobEntry, Origin, Settings};
+
+/// The jobs to start.
+pub(crate) struct Plan {
+    pub jobs: Vec<PlannedJob>,
+}
+
+/// A job that fits together.
+pub(crate) struct PlannedJob {
+    pub configuration: JobConfiguration,
+    pub function: &'static JobDescriptor,
+    /// The name under which its handle is found.
+    pub bean_name: String,
+    /// The registry center it belongs to, `None` for the one of the settings.
+    pub registry_center: Option<String>,
+}
+
+impl PlannedJob {
+    pub fn is_one_off(&self) -> bool {
+        self.configuration.schedule().is_none()
+    }
+}
+
+/// A job before its settings are checked.
+struct Draft<'a> {
+    name: JobName,
+    function: &'static JobDescriptor,
+    settings: JobSettings,
+    entry: Option<&'a JobEntry>,
+}
+
+impl Draft<'_> {
+    /// Where a setting stands: in a source of settings, else in the attribute.
+    fn origin(&self, setting: &str) -> Origin {
+        let given = self.entry.and_then(|entry| entry.origins.get(setting));
+        given.cloned().unwrap_or_else(|| Origin::place(place(self.function)))
+    }
+}
+
+/// What the application has beside the settings.
+pub(crate) struct Surroundings<'a> {
+    /// Names of registry centers given to the builder.
+    pub registry_centers: &'a BTreeSet<String>,
+    /// Names of provided values.
+    pub provided: &'a BTreeSet<String>,
+}
+
+impl Plan {
+    /// Puts functions and settings together.
+    ///
+    /// # Errors
+    /// Everything that does not fit.
+    pub fn make(
+        linked: &Linked<'static>,
+        settings: &Settings,
+        around: &Surroundings<'_>,
+    ) -> Result<Self, Vec<PlanError>> {
+        let mut errors = linked.duplicates();
+        let drafts = drafts(linked, settings, &mut errors);
+        let mut jobs = Vec::new();
+        for draft in drafts {
+            match configuration::configure(&draft) {
+                Ok(configuration) => {
+                    jobs.push(planned(draft, configuration, around, &mut errors));
+                }
+                Err(wrong) => errors.extend(wrong),
+            }
+        }
+        duplicate_beans(&jobs, around, &mut errors);
+        if errors.is_empty() { Ok(Self { jobs }) } else { Err(errors) }
+    }
+}
+
+/// The arguments of a job function, found.
+///
+/// # Errors
+/// Everything that the application does not provide.
+pub(crate) fn bind(job: &PlannedJob, beans: &Beans) -> Result<ItemHandler, Vec<PlanError>> {
+    (job.function.bind)(beans).map_err(|missing| {
+        let named = |missing| PlanError::MissingBean {
+            job: job.configuration.job_name().to_string(),
+            place: place(job.function),
+            missing: Box::new(missing),
+        };
+        missing.into_iter().map(named).collect()
+    })
+}
+
+fn drafts<'a>(linked: &Linked<'static>, settings: &'a Settings, errors: &mut Vec<PlanError>) -> Vec<Draft<'a>> {
+    let mut drafts = Vec::new();
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    for entry in &settings.jobs {
+        match function_of(linked, entry) {
+            Ok(function) => {
+                used.insert(function.function);
+                draft(function, &entry.name, Some(entry), &mut drafts, errors);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    for function in linked.iter() {
+        if settings.jobs.iter().any(|entry| entry.name == function.name) {
+            continue;
+        }
+        if (function.settings)().sharding_total_count.is_some() {
+            draft(function, function.name, None, &mut drafts, errors);
+        } else if !used.contains(function.function) {
+            // A function that entries refer to and that has no count itself is only their code.
+            errors.push(PlanError::NotConfigured { job: function.name.to_owned(), place: place(function) });
+        }
+    }
+    drafts
+}
+
+fn draft<'a>(
+    function: &'static JobDescriptor,
+    name: &str,
+    entry: Option<&'a JobEntry>,
+    drafts: &mut Vec<Draft<'a>>,
+    errors: &mut Vec<PlanError>,
+) {
+    match JobName::new(name) {
+        Ok(name) => {
+            let settings = configuration::over((function.settings)(), entry);
+            drafts.push(Draft { name, function, settings, entry });
+        }
+        Err(error) => {
+            let origin = entry.map_or_else(|| Origin::place(place(function)), |entry| entry.origin.clone());
+            errors.push(PlanError::InvalidName { origin, reason: error.to_string() });
+        }
+    }
+}
+
+/// The function of an entry: the one its class refers to, else the one of its name.
+fn function_of(linked: &Linked<'static>, entry: &JobEntry) -> Result<&'static JobDescriptor, PlanError> {
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+    let origin = |setting: &str| entry.origins.get(setting).unwrap_or(&entry.origin).clone();
+    let job = entry.name.clone();
+    let by_name = linked.named(&entry.name);
+    match (given(&entry.settings.elastic_job_class), given(&entry.settings.elastic_job_type)) {
+        (Some(_), Some(_)) => Err(PlanError::ClassAndType { origin: origin("elastic-job-type"), job }),
+        (Some(class), None) => match (linked.referred(&class), by_name) {
+            (Ok(function), _) => Ok(function),
+            (Err(NotOne::Several(functions)), _) => {
+                let functions = functions.join(", ");
+                Err(PlanError::AmbiguousFunction { origin: origin("elastic-job-class"), job, class, functions })
+            }
+            // The class name that Java instances of the same job have.
+            (Err(NotOne::Nothing), Some(function)) => Ok(function),
+            (Err(NotOne::Nothing), None) => Err(PlanError::NoCode {
+                origin: origin("elastic-job-class"),
+                job,
+                wanted: format!("'{class}'"),
+                linked: linked.listing(&class),
+            }),
+        },
+        // The type name that Java instances of the same job have.
+        (None, Some(kind)) => {
+            by_name.ok_or_else(|| PlanError::NoSuchType { origin: origin("elastic-job-type"), job, kind })
+        }
+        (None, None) => by_name.ok_or_else(|| PlanError::NoCode {
+            origin: entry.origin.clone(),
+            job,
+            wanted: format!("'{}'", entry.name),
+            linked: linked.listing(&entry.name),
+        }),
+    }
+}
+
+fn planned(
+    draft: Draft<'_>,
+    configuration: JobConfiguration,
+    around: &Surroundings<'_>,
+    errors: &mut Vec<PlanError>,
+) -> PlannedJob {
+    let registry_center = draft.settings.registry_center.clone().filter(|center| !center.is_empty());
+    if let Some(center) = registry_center.as_ref().filter(|center| !around.registry_centers.contains(*center)) {
+        let known: Vec<&str> = around.registry_centers.iter().map(String::as_str).collect();
+        errors.push(PlanError::NoRegistryCenter {
+            job: draft.name.to_string(),
+            place: place(draft.function),
+            center: center.clone(),
+            known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+        });
+    }
+    let kind = if configuration.schedule().is_none() { "OneOffJobBootstrap" } else { "ScheduleJobBootstrap" };
+    let named = draft.settings.job_bootstrap_bean_name.clone().filter(|name| !name.trim().is_empty());
+    let bean_name = named.unwrap_or_else(|| format!("{}{kind}", draft.name));
+    PlannedJob { configuration, function: draft.function, bean_name, registry_center }
+}
+
+fn duplicate_beans(jobs: &[PlannedJob], around: &Surroundings<'_>, errors: &mut Vec<PlanError>) {
+    let provided = around.provided.iter().map(|name| (name.as_str(), "a provided value".to_owned()));
+    let mut owners: BTreeMap<&str, String> = provided.collect();
+    for job in jobs {
+        let owner = format!("job '{}'", job.configuration.job_name());
+        if let Some(first) = owners.insert(&job.bean_name, owner.clone()) {
+            errors.push(PlanError::DuplicateBean { bean: job.bean_name.clone(), first, second: owner });
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Environment variables: upper case, one separator, and still every setting can be named.
+
+use std::collections::BTreeMap;
+
+use super::dotted::{self, Token};
+use super::error::SettingError;
+use super::layer::Layer;
+use super::node::{Node, Origin};
+use super::resolve::{Resolver, ours};
+use super::schema::{Kind, ROOT, Schema, Setting, hint};
+
+const PREFIX: &str = "ELASTICJOB_";
+/// The filter of the log, read where logging is set up.
+const NOT_SETTINGS: &[&str] = &["ELASTICJOB_LOG"];
+
+/// What is known of jobs before the environment is read.
+pub(super) struct Known<'a> {
+    pub jobs: &'a [String],
+    pub props: &'a [String],
+}
+
+/// The settings that the environment gives, what is wrong with them, and a warning for each variable with our prefix
+/// that is no setting: others may put such variables there, for example a cluster that has a service of our name.
+pub(super) fn resolve(
+    environment: &BTreeMap<String, String>,
+    known: &Known<'_>,
+) -> (Layer, Vec<SettingError>, Vec<String>) {
+    let mut resolver = Resolver::new(known.jobs);
+    let mut errors = Vec::new();
+    let mut warnings = Vec::new();
+    for (name, value) in environment {
+        let node = Node::text(Origin::environment(name), value.clone());
+        match candidates(name, known) {
+            None => {}
+            Some(candidates) => match candidates.as_slice() {
+                [] => warnings.push(unknown(name, known)),
+                [tokens] => resolver.dotted(tokens, &node),
+                several => {
+                    let jobs: Vec<String> = several.iter().map(|tokens| format!("'{}'", tokens[1].text)).collect();
+                    errors.push(SettingError::AmbiguousJob { origin: node.origin, jobs: jobs.join(" and ") });
+                }
+            },
+        }
+    }
+    let (layer, more) = resolver.finish();
+    errors.extend(more);
+    (layer, errors, warnings)
+}
+
+/// The keys a variable can mean, `None` when it is not ours.
+fn candidates(name: &str, known: &Known<'_>) -> Option<Vec<Vec<Token>>> {
+    if NOT_SETTINGS.contains(&name) {
+        return None;
+    }
+    // Container platforms allow the name of a setting itself as the name of a variable.
+    if name.contains('.') {
+        let tokens = ours(name)?.unwrap_or_default();
+        let mut check = Resolver::new(known.jobs);
+        check.dotted(&tokens, &Node::text(Origin::environment(name), ""));
+        let (_, errors) = check.finish();
+        let is_unknown = errors.iter().any(|error| matches!(error, SettingError::UnknownKey { .. }));
+        return Some(if tokens.is_empty() || is_unknown { vec![] } else { vec![tokens] });
+    }
+    let upper = name.to_uppercase();
+    let words: Vec<&str> = upper.strip_prefix(PREFIX)?.split('_').filter(|word| !word.is_empty()).collect();
+    let mut found = Vec::new();
+    follow(&ROOT, &words, known, &mut Vec::new(), &mut found);
+    found.dedup();
+    // A longer name of a job leaves less to chance than a shorter one with a longer key of a property.
+    let length =
+        |tokens: &Vec<Token>| tokens.iter().find(|token| token.bracketed).map_or(0, |job| flat(&job.text).len());
+    let longest = found.iter().map(length).max().unwrap_or(0);
+    found.retain(|tokens| length(tokens) == longest);
+    Some(found)
+}
+
+fn follow(
+    schema: &'static Schema,
+    words: &[&str],
+    known: &Known<'_>,
+    path: &mut Vec<Token>,
+    found: &mut Vec<Vec<Token>>,
+) {
+    let mut end = |token: Option<Token>| found.push(path.iter().cloned().chain(token).collect());
+    match schema {
+        Schema::Section(settings) => section(settings, words, known, path, found),
+        Schema::Jobs(settings) => {
+            for name in known.jobs {
+                let flat = flat(name);
+                for taken in (1..words.len()).filter(|taken| words[..*taken].concat() == flat) {
+                    path.push(Token::bracketed(name.clone()));
+                    section(settings, &words[taken..], known, path, found);
+                    path.pop();
+                }
+            }
+        }
+        Schema::Props if words.is_empty() => {}
+        Schema::Props => {
+            let flat_words = words.concat();
+            let key = known.props.iter().find(|key| flat(key) == flat_words).cloned();
+            end(Some(Token::part(key.unwrap_or_else(|| words.join(".").to_lowercase()))));
+        }
+        Schema::Value(Kind::List) if words.len() == 1 && words[0].bytes().all(|byte| byte.is_ascii_digit()) => {
+            end(Some(Token::bracketed(words[0])));
+        }
+        Schema::Value(_) if words.is_empty() => end(None),
+        Schema::Value(_) => {}
+        Schema::Later { keys, .. } => {
+            let is_known = |key: &&str| (1..=words.len()).any(|taken| words[..taken].concat() == flat(key));
+            if keys.iter().any(is_known) {
+                end(Some(Token::part(words.join(".").to_lowercase())));
+            }
+        }
+    }
+}
+
+fn section(
+    settings: &'static [Setting],
+    words: &[&str],
+    known: &Known<'_>,
+    path: &mut Vec<Token>,
+    found: &mut Vec<Vec<Token>>,
+) {
+    for setting in settings {
+        for name in setting.names() {
+            let flat = flat(name);
+            for taken in (1..=words.len()).filter(|taken| words[..*taken].concat() == flat) {
+                path.push(Token::part(setting.name));
+                follow(&setting.schema, &words[taken..], known, path, found);
+                path.pop();
+            }
+        }
+    }
+}
+
+/// What is left of a name in the environment: letters and digits, in upper case.
+fn flat(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+}
+
+fn unknown(name: &str, known: &Known<'_>) -> String {
+    let mut all = Vec::new();
+    keys(&ROOT, &mut Vec::new(), known, &mut all);
+    let hint = match hint(name, all.iter().map(String::as_str)) {
+        text if text.starts_with("did you mean") => text,
+        _ if name.to_uppercase().starts_with("ELASTICJOB_JOBS_") => {
+            format!("after ELASTICJOB_JOBS_ stands the name of a job ({}) and a setting", known.jobs.join(", "))
+        }
+        _ => "it is ignored".to_owned(),
+    };
+    format!("environment variable {name} is not a setting: {hint}")
+}
+
+fn keys(schema: &'static Schema, path: &mut Vec<String>, known: &Known<'_>, all: &mut Vec<String>) {
+    match schema {
+        Schema::Section(settings) => {
+            for setting in *settings {
+                path.push(setting.name.replace('-', "_").to_uppercase());
+                keys(&setting.schema, path, known, all);
+                path.pop();
+            }
+        }
+        Schema::Jobs(settings) => {
+            for job in known.jobs {
+                for setting in *settings {
+                    let setting = setting.name.replace('-', "_").to_uppercase();
+                    all.push(format!("{PREFIX}{}_{}_{setting}", path.join("_"), flat(job)));
+                }
+            }
+        }
+        Schema::Value(_) => all.push(format!("{PREFIX}{}", path.join("_"))),
+        Schema::Props | Schema::Later { .. } => {}
+    }
+}
+
+/// The value of an environment variable under a dotted name: as it is, or in the form of the environment.
+pub(super) fn variable<'a>(environment: &'a BTreeMap<String, String>, name: &str) -> Option<&'a String> {
+    environment.get(name).or_else(|| {
+        let tokens = dotted::tokens(name).ok()?;
+        let words: Vec<String> = tokens.iter().map(|token| token.text.replace('-', "").to_uppercase()).collect();
+        environment.get(&words.join("_"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema::Key;
+    use super::*;
+
+    fn resolved(jobs: &[&str], variables: &[(&str, &str)]) -> (Layer, Vec<String>, Vec<String>) {
+        let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let jobs: Vec<String> = jobs.iter().map(|job| (*job).to_owned()).collect();
+        let props = ["streaming.process".to_owned(), "script.commandLine".to_owned()];
+        let (layer, errors, warnings) = resolve(&environment, &Known { jobs: &jobs, props: &props });
+        (layer, errors.iter().map(ToString::to_string).collect(), warnings)
+    }
+
+    fn value(layer: &Layer, key: Key) -> String {
+        layer.text(&key).map(|(_, text)| text).unwrap_or_else(|| panic!("{key} in {layer:?}"))
+    }
+
+    #[test]
+    fn both_forms_of_a_name_and_of_a_job_are_understood() {
+        for name in [
+            "ELASTICJOB_REG_CENTER_SERVER_LISTS",
+            "ELASTICJOB_REGCENTER_SERVERLISTS",
+            "elasticjob.regCenter.server-lists",
+        ] {
+            let (layer, errors, warnings) = resolved(&[], &[(name, "zk:2181")]);
+            assert_eq!((errors.len(), warnings.len()), (0, 0), "{name}: {errors:?} {warnings:?}");
+            assert_eq!(value(&layer, Key::of(["reg-center", "server-lists"])), "zk:2181");
+        }
+        for name in ["ELASTICJOB_JOBS_MYJOB_SHARDINGTOTALCOUNT", "ELASTICJOB_JOBS_MY_JOB_SHARDING_TOTAL_COUNT"] {
+            let (layer, ..) = resolved(&["other", "myJob"], &[(name, "7")]);
+            assert_eq!(value(&layer, Key::of(["jobs", "myJob", "sharding-total-count"])), "7");
+        }
+        let (layer, ..) = resolved(&["my.dotted-job", "my"], &[("ELASTICJOB_JOBS_MY_DOTTED_JOB_CRON", "x")]);
+        assert_eq!(value(&layer, Key::of(["jobs", "my.dotted-job", "cron"])), "x");
+        let (layer, errors, _) = resolved(&["a", "a-props"], &[("ELASTICJOB_JOBS_A_PROPS_CRON", "x")]);
+        assert!(errors.is_empty(), "the longer name of a job is meant: {errors:?}");
+        assert_eq!(value(&layer, Key::of(["jobs", "a-props", "cron"])), "x");
+    }
+
+    #[test]
+    fn keys_of_properties_are_the_known_ones_else_dotted() {
+        let (layer, ..) = resolved(
+            &["j"],
+            &[("ELASTICJOB_JOBS_J_PROPS_SCRIPT_COMMAND_LINE", "echo"), ("ELASTICJOB_JOBS_J_PROPS_MY_KEY", "v")],
+        );
+        assert_eq!(value(&layer, Key::of(["jobs", "j", "props", "script.commandLine"])), "echo");
+        assert_eq!(value(&layer, Key::of(["jobs", "j", "props", "my.key"])), "v");
+    }
+
+    #[test]
+    fn a_variable_that_names_two_jobs_is_an_error() {
+        let (_, errors, _) = resolved(&["myJob", "MyJob"], &[("ELASTICJOB_JOBS_MYJOB_CRON", "x")]);
+        assert_eq!(errors.len(), 1);
+        for part in ["ELASTICJOB_JOBS_MYJOB_CRON", "'myJob' and 'MyJob'"] {
+            assert!(errors[0].contains(part), "{}", errors[0]);
+        }
+    }
+
+    #[test]
+    fn an_unknown_variable_with_our_prefix_is_a_warning() {
+        let variables = [
+            ("ELASTICJOB_SERVICE_HOST", "x"),
+            ("ELASTICJOB_REG_CENTER_NAMESPCE", "x"),
+            ("ELASTICJOB_JOBS_NOBODY_AT_ALL", "x"),
+            ("PATH", "x"),
+            ("ELASTICJOB_LOG", "debug"),
+        ];
+        let (layer, errors, warnings) = resolved(&["j"], &variables);
+        assert!(errors.is_empty(), "{errors:?}");
+        assert_eq!(format!("{layer:?}"), "{}");
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        assert!(warnings[1].contains("did you mean 'ELASTICJOB_REG_CENTER_NAMESPACE'?"), "{}", warnings[1]);
+        assert!(warnings[0].contains("(j)"), "{}", warnings[0]);
+    }
+}

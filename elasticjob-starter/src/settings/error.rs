@@ -1,0 +1,132 @@
+//! What can be wrong with settings.
+
+use std::path::PathBuf;
+
+use super::node::Origin;
+
+/// One thing that is wrong with the settings. The text names the source, the key, the value and what is expected;
+/// values of secret settings are never part of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingError {
+    /// A key that no setting has.
+    #[error("{origin}: unknown key '{key}'; {hint}")]
+    UnknownKey {
+        /// Where it stands.
+        origin: Origin,
+        /// The key as written.
+        key: String,
+        /// The nearest known key, or all that are known there.
+        hint: String,
+    },
+    /// A value of the wrong type or out of range.
+    #[error("{origin}: {key}: {value} is not valid: expected {expected}")]
+    WrongValue {
+        /// Where it stands.
+        origin: Origin,
+        /// The setting.
+        key: String,
+        /// The value, quoted, or its kind; `***` for secrets.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// A value that what it is for cannot work with, or that is missing there.
+    #[error("{origin}: {key}: '{value}' is not valid: {reason}")]
+    Refused {
+        /// Where it stands, or what makes it necessary.
+        origin: Origin,
+        /// The setting.
+        key: String,
+        /// The value; hidden where it is a secret.
+        value: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+    /// A setting that one source gives twice, possibly in two spellings.
+    #[error(
+        "{second}: {key} is given twice, first at {first}; keep one of them (kebab-case, camelCase and snake_case are the same key)"
+    )]
+    Repeated {
+        /// The setting.
+        key: String,
+        /// Where it stands first.
+        first: Origin,
+        /// Where it stands again.
+        second: Origin,
+    },
+    /// A setting that is good only in some sources.
+    #[error("{origin}: {key} cannot be set here: {reason}")]
+    Misplaced {
+        /// Where it stands.
+        origin: Origin,
+        /// The setting.
+        key: String,
+        /// Why not, and where it can be set.
+        reason: String,
+    },
+    /// A setting of a feature that does not exist yet.
+    #[error("{origin}: {key} is not built in yet: {reason}")]
+    NotBuiltIn {
+        /// Where it stands.
+        origin: Origin,
+        /// The setting.
+        key: String,
+        /// What is missing and what to do.
+        reason: String,
+    },
+    /// A placeholder without a value.
+    #[error("{origin}: {key}: {reason}")]
+    Placeholder {
+        /// Where it stands.
+        origin: Origin,
+        /// The setting.
+        key: String,
+        /// Which placeholder, and what would help.
+        reason: String,
+    },
+    /// An environment variable that names two jobs.
+    #[error(
+        "{origin}: it names both jobs {jobs}, which differ only in case or punctuation; set the value in a file or with --elasticjob.jobs[NAME].KEY=VALUE"
+    )]
+    AmbiguousJob {
+        /// The environment variable.
+        origin: Origin,
+        /// The jobs it could mean.
+        jobs: String,
+    },
+    /// A file that is not well-formed.
+    #[error("{origin}: {reason}")]
+    Syntax {
+        /// File and line.
+        origin: Origin,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file that cannot be read.
+    #[error("{}: cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A location or profile for which there is no file.
+    #[error("{origin}: {what} has no file: looked for {looked_for}")]
+    NoFile {
+        /// Where the location or profile is named.
+        origin: Origin,
+        /// The location or profile.
+        what: String,
+        /// The names and folders.
+        looked_for: String,
+    },
+    /// Two files of one name in different formats.
+    #[error("{} and {} both have an `elasticjob` section; keep one of them", first.display(), second.display())]
+    TwoFormats {
+        /// One file.
+        first: PathBuf,
+        /// The other file.
+        second: PathBuf,
+    },
+}

@@ -1,0 +1,189 @@
+//! Finds and reads the files.
+
+use std::path::{Path, PathBuf};
+
+use super::error::SettingError;
+use super::layer::Layer;
+use super::node::{Node, NodeValue, Origin};
+use super::resolve::{Resolver, ours};
+use super::{properties, toml, yaml};
+
+/// The name of the base file without its extension.
+const BASE: &str = "application";
+const EXTENSIONS: [&str; 4] = ["yaml", "yml", "toml", "properties"];
+
+/// A file that was read.
+pub(super) struct Document {
+    pub path: PathBuf,
+    pub layer: Layer,
+    pub errors: Vec<SettingError>,
+    /// All its single values, ours or not, for placeholders.
+    pub scalars: Vec<(String, String)>,
+    is_ours: bool,
+}
+
+/// Where files are looked for.
+pub(super) struct Search {
+    /// The first folder that has a file wins.
+    folders: Vec<PathBuf>,
+    /// The name without extension, and the file itself where one is named.
+    stem: String,
+    file: Option<PathBuf>,
+    /// Paths below it are shown without it.
+    working_folder: PathBuf,
+}
+
+impl Search {
+    /// The usual places: the working folder, `config` in it, and the folder of the package under `cargo run`.
+    pub fn usual(working_folder: &Path, package_folder: Option<&str>) -> Self {
+        let mut folders = vec![working_folder.to_owned(), working_folder.join("config")];
+        let package = package_folder.map(PathBuf::from).filter(|package| package != working_folder);
+        folders.extend(package);
+        Self { folders, stem: BASE.to_owned(), file: None, working_folder: working_folder.to_owned() }
+    }
+
+    /// One folder, or one file whose profile files stand beside it.
+    pub fn location(working_folder: &Path, location: &str, origin: &Origin) -> Result<Self, SettingError> {
+        let path = working_folder.join(location);
+        let (folder, stem, file) = match (path.is_dir(), path.is_file(), path.parent(), path.file_stem()) {
+            (true, ..) => (path.clone(), BASE.to_owned(), None),
+            (_, true, Some(parent), Some(stem)) => {
+                let is_known = path.extension().is_some_and(|found| EXTENSIONS.iter().any(|known| found == *known));
+                if !is_known {
+                    return Err(SettingError::NoFile {
+                        origin: origin.clone(),
+                        what: format!("the location '{location}'"),
+                        looked_for: format!("a file with one of the extensions {}", EXTENSIONS.join(", ")),
+                    });
+                }
+                (parent.to_owned(), stem.to_string_lossy().into_owned(), Some(path.clone()))
+            }
+            _ => {
+                return Err(SettingError::NoFile {
+                    origin: origin.clone(),
+                    what: format!("the location '{location}'"),
+                    looked_for: path.display().to_string(),
+                });
+            }
+        };
+        Ok(Self { folders: vec![folder], stem, file, working_folder: working_folder.to_owned() })
+    }
+
+    /// The base file, if there is one, and those in later folders that it hides.
+    pub fn base(&self, names: &[String]) -> Result<(Option<Document>, Vec<PathBuf>), Vec<SettingError>> {
+        match &self.file {
+            Some(file) => self.read(file, names).map(|document| (Some(document), vec![])).map_err(|error| vec![error]),
+            None => self.first(&self.stem, names),
+        }
+    }
+
+    /// The file of a profile.
+    pub fn profile(
+        &self,
+        profile: &str,
+        origin: &Origin,
+        names: &[String],
+    ) -> Result<(Document, Vec<PathBuf>), Vec<SettingError>> {
+        let stem = format!("{}-{profile}", self.stem);
+        let (document, hidden) = self.first(&stem, names)?;
+        let missing = || {
+            let folders: Vec<String> = self.folders.iter().map(|folder| self.shown(folder)).collect();
+            vec![SettingError::NoFile {
+                origin: origin.clone(),
+                what: format!("the profile '{profile}'"),
+                looked_for: format!("{stem}.{{{}}} in {}", EXTENSIONS.join(","), folders.join(", ")),
+            }]
+        };
+        Ok((document.ok_or_else(missing)?, hidden))
+    }
+
+    fn first(&self, stem: &str, names: &[String]) -> Result<(Option<Document>, Vec<PathBuf>), Vec<SettingError>> {
+        let mut found = None;
+        let mut hidden = Vec::new();
+        for folder in &self.folders {
+            let candidates = EXTENSIONS.iter().map(|extension| folder.join(format!("{stem}.{extension}")));
+            let mut documents: Vec<Document> = Vec::new();
+            let mut errors = Vec::new();
+            for path in candidates.filter(|path| path.is_file()) {
+                if found.is_some() {
+                    hidden.push(path);
+                    continue;
+                }
+                match self.read(&path, names) {
+                    Ok(document) => documents.push(document),
+                    Err(error) => errors.push(error),
+                }
+            }
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+            // Other programs may have a file of that name too: only one with our section counts, if any has it.
+            if documents.iter().any(|document| document.is_ours) {
+                documents.retain(|document| document.is_ours);
+            }
+            if let [first, second, ..] = documents.as_slice()
+                && first.is_ours
+            {
+                let (first, second) = (first.path.clone(), second.path.clone());
+                return Err(vec![SettingError::TwoFormats { first, second }]);
+            }
+            found = found.or_else(|| documents.into_iter().next());
+        }
+        Ok((found, hidden))
+    }
+
+    fn read(&self, path: &Path, names: &[String]) -> Result<Document, SettingError> {
+        let shown = self.shown(path);
+        let unreadable = |reason: String| SettingError::Unreadable { path: PathBuf::from(&shown), reason };
+        let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|error| unreadable(format!("not UTF-8: {error}")))?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let mut resolver = Resolver::new(names);
+        let mut scalars = Vec::new();
+        let is_ours = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("properties") => {
+                let mut is_ours = false;
+                for (key, node) in properties::parse(&shown, text)? {
+                    is_ours |= property(&mut resolver, &key, &node);
+                    if let NodeValue::Text(text) = node.value {
+                        scalars.push((key, text));
+                    }
+                }
+                is_ours
+            }
+            extension => {
+                let parse = if extension == Some("toml") { toml::parse } else { yaml::parse };
+                let root = parse(&shown, text)?;
+                root.scalars("", &mut |key, text| scalars.push((key.to_owned(), text.to_owned())));
+                resolver.document(&root)
+            }
+        };
+        let (layer, errors) = resolver.finish();
+        Ok(Document { path: PathBuf::from(shown), layer, errors, scalars, is_ours })
+    }
+
+    /// A path as messages show it.
+    fn shown(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.working_folder).unwrap_or(path);
+        let below = below.strip_prefix(".").unwrap_or(below);
+        if below.as_os_str().is_empty() { "./".to_owned() } else { below.display().to_string() }
+    }
+}
+
+fn property(resolver: &mut Resolver<'_>, key: &str, node: &Node) -> bool {
+    match ours(key) {
+        None => false,
+        Some(Ok(tokens)) if !tokens.is_empty() => {
+            resolver.dotted(&tokens, node);
+            true
+        }
+        Some(Ok(_)) => {
+            resolver.unknown(&node.origin, key, "a setting stands after a dot: elasticjob.enabled".to_owned());
+            true
+        }
+        Some(Err(reason)) => {
+            resolver.unknown(&node.origin, key, reason.to_owned());
+            true
+        }
+    }
+}

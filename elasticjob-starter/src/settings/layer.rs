@@ -1,0 +1,222 @@
+//! One source with canonical keys, and the sources laid over each other.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use config::{Config, ConfigError, Map, Source, Value, ValueKind};
+
+use super::error::SettingError;
+use super::node::Origin;
+use super::schema::Key;
+
+/// What a source gives for one key.
+#[derive(Clone)]
+pub(super) enum Given {
+    Text(String),
+    List(Vec<String>),
+    /// A job or its properties without anything in it.
+    Empty,
+}
+
+/// The settings of one source: a file, the environment, or the command line.
+#[derive(Clone, Default)]
+pub(super) struct Layer {
+    values: BTreeMap<Key, (Origin, Given)>,
+    /// Items given one by one: `job-listener-types[0]`.
+    items: BTreeMap<Key, BTreeMap<usize, (Origin, String)>>,
+}
+
+// Not derived: values may be secret.
+impl fmt::Debug for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.values.keys().map(Key::to_string)).finish()
+    }
+}
+
+impl Layer {
+    /// Adds a value. A key that the source gave before is an error.
+    pub fn insert(&mut self, key: Key, origin: Origin, given: Given) -> Result<(), SettingError> {
+        if let Some((first, _)) = self.values.get(&key) {
+            return Err(SettingError::Repeated { key: key.to_string(), first: first.clone(), second: origin });
+        }
+        self.values.insert(key, (origin, given));
+        Ok(())
+    }
+
+    /// Adds one item of a list.
+    pub fn insert_item(&mut self, key: Key, index: usize, origin: Origin, text: String) -> Result<(), SettingError> {
+        let items = self.items.entry(key.clone()).or_default();
+        if let Some((first, _)) = items.get(&index) {
+            return Err(SettingError::Repeated {
+                key: format!("{key}[{index}]"),
+                first: first.clone(),
+                second: origin,
+            });
+        }
+        items.insert(index, (origin, text));
+        Ok(())
+    }
+
+    /// Makes lists of the items that were given one by one.
+    pub fn complete(&mut self) -> Vec<SettingError> {
+        let mut errors = Vec::new();
+        for (key, items) in std::mem::take(&mut self.items) {
+            let gap = items.keys().enumerate().find(|(expected, index)| expected != *index);
+            if let Some((expected, index)) = gap {
+                errors.push(SettingError::WrongValue {
+                    origin: items[index].0.clone(),
+                    key: format!("{key}[{index}]"),
+                    value: "an item after a gap".to_owned(),
+                    expected: format!("{key}[{expected}] before it"),
+                });
+                continue;
+            }
+            let Some(origin) = items.values().next().map(|(origin, _)| origin.clone()) else { continue };
+            let list = items.into_values().map(|(_, text)| text).collect();
+            errors.extend(self.insert(key, origin, Given::List(list)).err());
+        }
+        errors
+    }
+
+    /// The names of the jobs that the source mentions.
+    pub fn job_names(&self) -> impl Iterator<Item = &str> {
+        self.job_keys().map(|segments| segments[1].as_str())
+    }
+
+    /// The keys of properties that the source mentions.
+    pub fn prop_keys(&self) -> impl Iterator<Item = &str> {
+        self.job_keys().filter(|segments| segments.len() == 4).map(|segments| segments[3].as_str())
+    }
+
+    fn job_keys(&self) -> impl Iterator<Item = &[String]> {
+        self.values.keys().map(Key::segments).filter(|segments| segments.len() > 1 && segments[0] == "jobs")
+    }
+
+    /// The text and the place of a setting, where it is one text.
+    pub fn text(&self, key: &Key) -> Option<(&Origin, String)> {
+        self.values.get(key).and_then(|(origin, given)| match given {
+            Given::Text(text) => Some((origin, text.clone())),
+            Given::List(items) => Some((origin, items.join(","))),
+            Given::Empty => None,
+        })
+    }
+
+    /// The place of a setting.
+    pub fn origin(&self, key: &Key) -> Option<&Origin> {
+        self.values.get(key).map(|(origin, _)| origin)
+    }
+}
+
+impl Source for Layer {
+    fn clone_into_box(&self) -> Box<dyn Source + Send + Sync> {
+        Box::new(self.clone())
+    }
+
+    fn collect(&self) -> Result<Map<String, Value>, ConfigError> {
+        let mut root = Map::new();
+        for (key, (origin, given)) in &self.values {
+            let kind = match given {
+                Given::Text(text) => ValueKind::String(text.clone()),
+                Given::List(items) => {
+                    let items = items.iter().map(|item| Value::new(Some(origin.as_string()), item.clone()));
+                    ValueKind::Array(items.collect())
+                }
+                Given::Empty => ValueKind::Table(Map::new()),
+            };
+            put(&mut root, key.segments(), Value::new(Some(origin.as_string()), kind));
+        }
+        let table = Value::new(None, ValueKind::Table(root));
+        Ok(Map::from_iter([("elasticjob".to_owned(), table)]))
+    }
+}
+
+fn put(table: &mut Map<String, Value>, path: &[String], value: Value) {
+    match path {
+        [] => {}
+        [name] => {
+            table.insert(name.clone(), value);
+        }
+        [name, rest @ ..] => {
+            let inner = table.entry(name.clone()).or_insert_with(|| Value::new(None, ValueKind::Table(Map::new())));
+            if let ValueKind::Table(inner) = &mut inner.kind {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// The layers over each other, later ones win. Every value keeps the place it came from.
+pub(super) fn merge(layers: &[Layer]) -> Result<Map<String, Value>, SettingError> {
+    let mut builder = Config::builder();
+    for layer in layers {
+        builder = builder.add_source(layer.clone());
+    }
+    let merged = builder.build().and_then(|config| config.cache.into_table());
+    let failed = |error: ConfigError| SettingError::Syntax {
+        origin: Origin::place("settings"),
+        reason: format!("cannot be put together: {error}"),
+    };
+    let mut merged = merged.map_err(failed)?;
+    match merged.swap_remove("elasticjob") {
+        Some(value) => value.into_table().map_err(failed),
+        None => Ok(Map::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(origin: &str, values: &[(&[&str], &str)]) -> Layer {
+        let mut layer = Layer::default();
+        for (path, text) in values {
+            let key = path.iter().fold(Key::default(), |key, segment| key.child(segment));
+            layer.insert(key, Origin::place(origin), Given::Text((*text).to_owned())).unwrap();
+        }
+        layer
+    }
+
+    #[test]
+    fn later_layers_win_a_key_at_a_time_and_names_with_dots_or_other_scripts_stay_whole() {
+        let below = layer(
+            "file",
+            &[(&["jobs", "a.b", "cron"], "x"), (&["jobs", "a.b", "label"], "l"), (&["jobs", "任务", "cron"], "z")],
+        );
+        let above = layer("arg", &[(&["jobs", "a.b", "cron"], "y")]);
+        let merged = merge(&[below, above]).unwrap();
+        let jobs = merged["jobs"].clone().into_table().unwrap();
+        let job = jobs["a.b"].clone().into_table().unwrap();
+        assert_eq!(job["cron"].clone().into_string().unwrap(), "y");
+        assert_eq!(job["cron"].origin(), Some("arg"));
+        assert_eq!(job["label"].origin(), Some("file"));
+        assert!(jobs.contains_key("任务"));
+    }
+
+    #[test]
+    fn a_key_given_twice_names_both_places() {
+        let mut layer = layer("file:1", &[(&["enabled"], "true")]);
+        let error = layer.insert(Key::of(["enabled"]), Origin::place("file:2"), Given::Empty).unwrap_err().to_string();
+        assert!(error.starts_with("file:2: elasticjob.enabled is given twice, first at file:1"), "{error}");
+    }
+
+    #[test]
+    fn items_given_one_by_one_make_a_list_without_gaps() {
+        let key = Key::of(["jobs", "a", "job-listener-types"]);
+        let mut layer = Layer::default();
+        for (index, item) in [(1, "b"), (0, "a")] {
+            layer.insert_item(key.clone(), index, Origin::place("file"), item.to_owned()).unwrap();
+        }
+        assert!(layer.complete().is_empty());
+        assert_eq!(layer.text(&key).unwrap().1, "a,b");
+
+        layer.insert_item(Key::of(["x"]), 1, Origin::place("file:9"), "a".to_owned()).unwrap();
+        let errors = layer.complete();
+        assert!(errors[0].to_string().contains("elasticjob.x[0] before it"), "{}", errors[0]);
+    }
+
+    #[test]
+    fn a_layer_never_shows_its_values() {
+        let layer = layer("file", &[(&["reg-center", "digest"], "user:secret")]);
+        assert!(!format!("{layer:?}").contains("secret"));
+    }
+}

@@ -1,0 +1,300 @@
+//! Reads the sources in their order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use config::{Map, Value, ValueKind};
+use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+
+use super::environment::{self, Known};
+use super::error::SettingError;
+use super::files::{Document, Search};
+use super::layer::{self, Layer};
+use super::node::Origin;
+use super::placeholder::{self, Found};
+use super::read::Reader;
+use super::schema::{Key, squash};
+use super::{DEFAULT_GRACE, RegCenterSettings, Settings, Sources, arguments, jobs};
+
+impl Settings {
+    /// Reads all sources. `linked` are the names of the jobs of the program, which environment variables may refer to.
+    ///
+    /// # Errors
+    /// Everything that is wrong, in the order of the sources.
+    pub fn load(sources: &Sources, linked: &[&str]) -> Result<Self, Vec<SettingError>> {
+        let mut load =
+            Load { sources, names: linked.iter().map(|name| (*name).to_owned()).collect(), ..Load::new(sources) };
+        let documents = load.documents();
+        load.put_together(documents)
+    }
+}
+
+struct Load<'a> {
+    sources: &'a Sources,
+    /// Names of jobs known so far.
+    names: Vec<String>,
+    errors: Vec<SettingError>,
+    warnings: Vec<String>,
+    profiles: Vec<String>,
+}
+
+impl<'a> Load<'a> {
+    fn new(sources: &'a Sources) -> Self {
+        Self { sources, names: Vec::new(), errors: Vec::new(), warnings: Vec::new(), profiles: Vec::new() }
+    }
+
+    /// The files: the base file and one for each profile.
+    fn documents(&mut self) -> Vec<Document> {
+        // A first look, for what decides which files are read. What is wrong is reported by the second one.
+        let (arguments, _) = arguments::resolve(&self.sources.arguments, &self.names);
+        let known = Known { jobs: &self.names, props: &[] };
+        let (environment, ..) = environment::resolve(&self.sources.environment, &known);
+        let first = |key: &Key| {
+            let given = arguments.text(key).or_else(|| environment.text(key));
+            given.map(|(origin, text)| (origin.clone(), text))
+        };
+
+        let search = match self.search(first(&location_key())) {
+            Ok(search) => search,
+            Err(error) => {
+                self.errors.push(error);
+                return Vec::new();
+            }
+        };
+        let mut documents = Vec::new();
+        match search.base(&self.names) {
+            Ok((base, hidden)) => {
+                if let Some(base) = base {
+                    self.hidden(&base, &hidden);
+                    documents.push(base);
+                }
+            }
+            Err(errors) => self.errors.extend(errors),
+        }
+        let in_base = || {
+            let text = documents.first().and_then(|base| base.layer.text(&profiles_key()));
+            text.map(|(origin, text)| (origin.clone(), text))
+        };
+        let active = first(&profiles_key()).or_else(in_base);
+        for (profile, origin) in self.active_profiles(active) {
+            self.learn_names(&documents);
+            match search.profile(&profile, &origin, &self.names) {
+                Ok((document, hidden)) => {
+                    self.hidden(&document, &hidden);
+                    if let Some(origin) = document.layer.origin(&profiles_key()) {
+                        self.misplaced(
+                            origin,
+                            &profiles_key(),
+                            "a profile cannot activate others; set it in the base file, the environment or an argument",
+                        );
+                    }
+                    documents.push(document);
+                }
+                Err(errors) => self.errors.extend(errors),
+            }
+        }
+        for document in &mut documents {
+            if let Some(origin) = document.layer.origin(&location_key()) {
+                self.misplaced(
+                    origin,
+                    &location_key(),
+                    "it says which files are read; set it in the environment or an argument",
+                );
+            }
+            self.errors.append(&mut document.errors);
+        }
+        self.learn_names(&documents);
+        documents
+    }
+
+    fn search(&self, location: Option<(Origin, String)>) -> Result<Search, SettingError> {
+        let folder = &self.sources.working_folder;
+        if let Some((origin, text)) = location {
+            let text = self.expanded(&origin, &location_key(), &text)?;
+            return Search::location(folder, &text, &origin);
+        }
+        match &self.sources.location {
+            Some(location) => {
+                Search::location(folder, &location.to_string_lossy(), &Origin::place("the application builder"))
+            }
+            None => Ok(Search::usual(folder, self.sources.environment.get("CARGO_MANIFEST_DIR").map(String::as_str))),
+        }
+    }
+
+    fn active_profiles(&mut self, active: Option<(Origin, String)>) -> Vec<(String, Origin)> {
+        let builder = Origin::place("the application builder");
+        let mut profiles: Vec<(String, Origin)> =
+            self.sources.profiles.iter().map(|profile| (profile.clone(), builder.clone())).collect();
+        if let Some((origin, text)) = active {
+            match self.expanded(&origin, &profiles_key(), &text) {
+                Ok(text) => {
+                    let named = text.split(',').map(str::trim).filter(|profile| !profile.is_empty());
+                    profiles.extend(named.map(|profile| (profile.to_owned(), origin.clone())));
+                }
+                Err(error) => self.errors.push(error),
+            }
+        }
+        let mut seen = BTreeSet::new();
+        profiles.retain(|(profile, _)| seen.insert(profile.clone()));
+        let is_name = |profile: &str| !profile.contains(['/', '\\']);
+        for (profile, origin) in profiles.iter().filter(|(profile, _)| !is_name(profile)) {
+            self.errors.push(SettingError::WrongValue {
+                origin: origin.clone(),
+                key: profiles_key().to_string(),
+                value: format!("'{profile}'"),
+                expected: "names of profiles, which are part of a file name".to_owned(),
+            });
+        }
+        profiles.retain(|(profile, _)| is_name(profile));
+        self.profiles = profiles.iter().map(|(profile, _)| profile.clone()).collect();
+        profiles
+    }
+
+    fn expanded(&self, origin: &Origin, key: &Key, text: &str) -> Result<String, SettingError> {
+        let environment = &self.sources.environment;
+        let lookup = |name: &str| environment::variable(environment, name).cloned().map(Found::Plain);
+        placeholder::expand(text, &lookup).map_err(|reason| SettingError::Placeholder {
+            origin: origin.clone(),
+            key: key.to_string(),
+            reason,
+        })
+    }
+
+    fn misplaced(&mut self, origin: &Origin, key: &Key, reason: &str) {
+        let (key, reason) = (key.to_string(), reason.to_owned());
+        self.errors.push(SettingError::Misplaced { origin: origin.clone(), key, reason });
+    }
+
+    fn hidden(&mut self, read: &Document, hidden: &[std::path::PathBuf]) {
+        for path in hidden {
+            self.warnings.push(format!("{} is not read: {} is found first", path.display(), read.path.display()));
+        }
+    }
+
+    fn learn_names(&mut self, documents: &[Document]) {
+        for name in documents.iter().flat_map(|document| document.layer.job_names()) {
+            if !self.names.iter().any(|known| known == name) {
+                self.names.push(name.to_owned());
+            }
+        }
+    }
+
+    fn put_together(mut self, documents: Vec<Document>) -> Result<Settings, Vec<SettingError>> {
+        let mut files = Vec::new();
+        let mut scalars = BTreeMap::new();
+        let mut layers: Vec<Layer> = Vec::new();
+        for document in documents {
+            files.push(document.path);
+            scalars.extend(document.scalars);
+            layers.push(document.layer);
+        }
+        let (arguments, wrong_arguments) = arguments::resolve(&self.sources.arguments, &self.names);
+        for name in arguments.job_names() {
+            if !self.names.iter().any(|known| known == name) {
+                self.names.push(name.to_owned());
+            }
+        }
+        let props: BTreeSet<String> =
+            layers.iter().chain([&arguments]).flat_map(Layer::prop_keys).map(str::to_owned).collect();
+        let props: Vec<String> = props.into_iter().collect();
+        let known = Known { jobs: &self.names, props: &props };
+        let (environment, wrong_variables, warnings) = environment::resolve(&self.sources.environment, &known);
+        self.errors.extend(wrong_variables);
+        self.errors.extend(wrong_arguments);
+        self.warnings.extend(warnings);
+        layers.extend([environment, arguments]);
+
+        let merged = layer::merge(&layers).map_err(|error| vec![error])?;
+        let lookup = Lookup::new(&self.sources.environment, scalars, &merged);
+        let lookup = |name: &str| lookup.find(name);
+        let mut reader = Reader { merged: &merged, lookup: &lookup, errors: Vec::new() };
+        let settings = Settings {
+            enabled: reader.flag(&Key::of(["enabled"])).unwrap_or(true),
+            reg_center: reg_center(&mut reader),
+            jobs: jobs::read(&mut reader),
+            preferred_network_interface: filled(reader.text(&Key::of(["preferred", "network", "interface"]))),
+            preferred_network_ip: filled(reader.text(&Key::of(["preferred", "network", "ip"]))),
+            shutdown_grace: reader.duration(&Key::of(["shutdown", "grace"])).unwrap_or(DEFAULT_GRACE),
+            profiles: self.profiles,
+            files,
+            warnings: self.warnings,
+        };
+        self.errors.extend(reader.errors);
+        if self.errors.is_empty() { Ok(settings) } else { Err(self.errors) }
+    }
+}
+
+fn reg_center(reader: &mut Reader<'_>) -> RegCenterSettings {
+    let key = |name: &str| Key::of(["reg-center", name]);
+    let settings = RegCenterSettings {
+        server_lists: reader.list(&key("server-lists")).map(|list| list.value).unwrap_or_default(),
+        namespace: filled(reader.text(&key("namespace"))),
+        base_sleep_time_milliseconds: reader.whole(&key("base-sleep-time-milliseconds")),
+        max_sleep_time_milliseconds: reader.whole(&key("max-sleep-time-milliseconds")),
+        max_retries: reader.whole(&key("max-retries")),
+        session_timeout_milliseconds: reader.whole(&key("session-timeout-milliseconds")),
+        connection_timeout_milliseconds: reader.whole(&key("connection-timeout-milliseconds")),
+        digest: filled(reader.text(&key("digest"))),
+    };
+    for problem in settings.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
+        // What is missing is reported where the servers stand.
+        let origin = reader.origin(&key(problem.key)).or_else(|| reader.origin(&key("server-lists")));
+        reader.errors.push(SettingError::Refused {
+            origin: origin.unwrap_or_else(|| Origin::place("settings")),
+            key: key(problem.key).to_string(),
+            value: problem.value,
+            reason: problem.reason,
+        });
+    }
+    settings
+}
+
+/// A text that says something: an empty one is what a placeholder with an empty default leaves.
+fn filled(given: Option<super::read::Sourced<String>>) -> Option<String> {
+    given.map(|given| given.value).filter(|text| !text.trim().is_empty())
+}
+
+fn location_key() -> Key {
+    Key::of(["config", "location"])
+}
+
+fn profiles_key() -> Key {
+    Key::of(["profiles", "active"])
+}
+
+/// Where placeholders find their values: the environment, our settings, then any other key of the files.
+struct Lookup<'a> {
+    environment: &'a BTreeMap<String, String>,
+    ours: BTreeMap<String, String>,
+    others: BTreeMap<String, String>,
+}
+
+impl<'a> Lookup<'a> {
+    fn new(
+        environment: &'a BTreeMap<String, String>,
+        others: BTreeMap<String, String>,
+        merged: &Map<String, Value>,
+    ) -> Self {
+        let mut ours = BTreeMap::new();
+        flatten(&Key::default(), merged, &mut ours);
+        Self { environment, ours, others }
+    }
+
+    fn find(&self, name: &str) -> Option<Found> {
+        let plain = environment::variable(self.environment, name).cloned().map(Found::Plain);
+        let ours = || self.ours.get(&squash(name)).cloned();
+        plain.or_else(|| ours().or_else(|| self.others.get(name).cloned()).map(Found::Text))
+    }
+}
+
+fn flatten(key: &Key, table: &Map<String, Value>, into: &mut BTreeMap<String, String>) {
+    for (name, value) in table {
+        let key = key.child(name);
+        match &value.kind {
+            ValueKind::Table(inner) => flatten(&key, inner, into),
+            ValueKind::String(text) => {
+                into.insert(squash(&key.to_string()), text.clone());
+            }
+            _ => {}
+        }
+    }
+}

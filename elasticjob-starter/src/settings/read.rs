@@ -1,0 +1,172 @@
+//! Turns the merged settings into typed values.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use config::{Map, Value, ValueKind};
+
+use super::error::SettingError;
+use super::node::Origin;
+use super::placeholder::{self, Found};
+use super::schema::{Key, Kind, kind_at};
+
+/// A typed value and where it comes from.
+#[derive(Clone)]
+pub(crate) struct Sourced<T> {
+    pub value: T,
+    pub origin: Origin,
+}
+
+/// Reads values by their keys and collects everything that is wrong.
+pub(super) struct Reader<'a> {
+    pub merged: &'a Map<String, Value>,
+    pub lookup: &'a dyn Fn(&str) -> Option<Found>,
+    pub errors: Vec<SettingError>,
+}
+
+impl Reader<'_> {
+    pub fn text(&mut self, key: &Key) -> Option<Sourced<String>> {
+        let value = find(self.merged, key.segments())?;
+        let origin = origin_of(value);
+        let text = match &value.kind {
+            ValueKind::String(text) => text.clone(),
+            ValueKind::Array(items) => {
+                items.iter().filter_map(|item| item.clone().into_string().ok()).collect::<Vec<_>>().join(",")
+            }
+            _ => return None,
+        };
+        match placeholder::expand(&text, self.lookup) {
+            Ok(value) => Some(Sourced { value, origin }),
+            Err(reason) => {
+                self.errors.push(SettingError::Placeholder { origin, key: key.to_string(), reason });
+                None
+            }
+        }
+    }
+
+    pub fn flag(&mut self, key: &Key) -> Option<bool> {
+        let given = self.text(key)?;
+        // The words that YAML 1.1 and Spring take for truth values.
+        let flag = match given.value.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" => Some(true),
+            "false" | "no" | "off" => Some(false),
+            _ => None,
+        };
+        self.checked(key, given, flag)
+    }
+
+    pub fn whole<N: TryFrom<i64>>(&mut self, key: &Key) -> Option<N> {
+        let given = self.text(key)?;
+        let in_range = |number: &i64| match kind_at(key) {
+            Some(Kind::Whole { from, to }) => (from..=to).contains(number),
+            _ => true,
+        };
+        let number =
+            given.value.trim().parse::<i64>().ok().filter(in_range).and_then(|number| N::try_from(number).ok());
+        self.checked(key, given, number)
+    }
+
+    pub fn list(&mut self, key: &Key) -> Option<Sourced<Vec<String>>> {
+        let Sourced { value, origin } = self.text(key)?;
+        let items = value.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect();
+        Some(Sourced { value: items, origin })
+    }
+
+    pub fn duration(&mut self, key: &Key) -> Option<Duration> {
+        let given = self.text(key)?;
+        let duration = parse_duration(given.value.trim());
+        self.checked(key, given, duration)
+    }
+
+    fn checked<T>(&mut self, key: &Key, given: Sourced<String>, value: Option<T>) -> Option<T> {
+        if value.is_none() {
+            let kind = kind_at(key);
+            let shown = match kind {
+                Some(kind) if kind.is_secret() => "***".to_owned(),
+                _ => format!("'{}'", given.value),
+            };
+            let expected = kind.map_or_else(|| "another value".to_owned(), |kind| kind.to_string());
+            self.errors.push(SettingError::WrongValue {
+                origin: given.origin,
+                key: key.to_string(),
+                value: shown,
+                expected,
+            });
+        }
+        value
+    }
+
+    /// The names in a section, with the places they come from.
+    pub fn names(&self, key: &Key) -> Vec<(String, Origin)> {
+        match find(self.merged, key.segments()).map(|value| &value.kind) {
+            Some(ValueKind::Table(table)) => {
+                table.iter().map(|(name, value)| (name.clone(), origin_of(value))).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Properties, `None` when none are given.
+    pub fn props(&mut self, key: &Key) -> Option<BTreeMap<String, String>> {
+        find(self.merged, key.segments())?;
+        let names = self.names(key);
+        Some(
+            names
+                .into_iter()
+                .filter_map(|(name, _)| Some((name.clone(), self.text(&key.child(&name))?.value)))
+                .collect(),
+        )
+    }
+
+    /// Where a value comes from.
+    pub fn origin(&self, key: &Key) -> Option<Origin> {
+        find(self.merged, key.segments()).map(origin_of)
+    }
+}
+
+fn find<'m>(table: &'m Map<String, Value>, path: &[String]) -> Option<&'m Value> {
+    let (first, rest) = path.split_first()?;
+    let value = table.get(first)?;
+    match (&value.kind, rest) {
+        (_, []) => Some(value),
+        (ValueKind::Table(inner), rest) => find(inner, rest),
+        _ => None,
+    }
+}
+
+/// The place of a value; of a map that of the first value in it.
+fn origin_of(value: &Value) -> Origin {
+    match (value.origin(), &value.kind) {
+        (Some(origin), _) => Origin::place(origin),
+        (None, ValueKind::Table(table)) => table.values().next().map_or_else(|| Origin::place("settings"), origin_of),
+        (None, _) => Origin::place("settings"),
+    }
+}
+
+/// A whole number and a unit: `25s`, `1500ms`, `2m`, `1h`.
+fn parse_duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let number: u64 = text[..digits].parse().ok()?;
+    match text[digits..].trim() {
+        "ms" => Some(Duration::from_millis(number)),
+        "s" => Some(Duration::from_secs(number)),
+        "m" => number.checked_mul(60).map(Duration::from_secs),
+        "h" => number.checked_mul(3600).map(Duration::from_secs),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_needs_its_unit() {
+        assert_eq!(parse_duration("25s"), Some(Duration::from_secs(25)));
+        assert_eq!(parse_duration("1500 ms"), Some(Duration::from_millis(1500)));
+        assert_eq!(parse_duration("2m"), Some(Duration::from_secs(120)));
+        for wrong in ["25", "s", "-1s", "1.5s", "99999999999999999999s", "18446744073709551615h"] {
+            assert_eq!(parse_duration(wrong), None, "{wrong}");
+        }
+    }
+}

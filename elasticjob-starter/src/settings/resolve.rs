@@ -1,0 +1,272 @@
+//! Matches what a source says with the settings that exist.
+
+use std::collections::BTreeMap;
+
+use super::dotted::{self, Token};
+use super::error::SettingError;
+use super::layer::{Given, Layer};
+use super::node::{Node, NodeValue, Origin};
+use super::schema::{Key, Kind, ROOT, Schema, Setting, hint, squash};
+
+/// The name of the section that is ours in a file, and the prefix of our arguments.
+const ROOT_NAME: &str = "elasticjob";
+
+/// Collects the settings of one source and everything that is wrong with them.
+pub(super) struct Resolver<'a> {
+    /// Names of jobs that are known, to tell a name with dots from the keys after it.
+    names: &'a [String],
+    layer: Layer,
+    errors: Vec<SettingError>,
+}
+
+/// The parts of a dotted key after `elasticjob`, `None` when it is not ours.
+pub(super) fn ours(key: &str) -> Option<Result<Vec<Token>, &'static str>> {
+    let end = key.find(['.', '[']).unwrap_or(key.len());
+    if squash(&key[..end]) != ROOT_NAME {
+        return None;
+    }
+    Some(dotted::tokens(key).map(|mut tokens| tokens.split_off(1)))
+}
+
+impl<'a> Resolver<'a> {
+    pub fn new(names: &'a [String]) -> Self {
+        Self { names, layer: Layer::default(), errors: Vec::new() }
+    }
+
+    pub fn finish(mut self) -> (Layer, Vec<SettingError>) {
+        self.errors.extend(self.layer.complete());
+        (self.layer, self.errors)
+    }
+
+    /// A whole document, of which only our section counts. Returns whether it has one.
+    pub fn document(&mut self, root: &Node) -> bool {
+        let NodeValue::Map(entries) = &root.value else { return false };
+        let mut sections: Vec<&Node> = Vec::new();
+        let mut found = false;
+        for (key, node) in entries {
+            match ours(key) {
+                None => continue,
+                Some(Ok(tokens)) => {
+                    if tokens.is_empty() {
+                        if let Some(first) = sections.first() {
+                            self.repeated(&Key::default(), &first.origin, &node.origin);
+                            continue;
+                        }
+                        sections.push(node);
+                    }
+                    self.resolve(&ROOT, &Key::default(), &tokens, node);
+                }
+                Some(Err(reason)) => self.unknown(&node.origin, key, reason.to_owned()),
+            }
+            found = true;
+        }
+        found
+    }
+
+    /// A value under a dotted key, whose parts after `elasticjob` are given.
+    pub fn dotted(&mut self, tokens: &[Token], node: &Node) {
+        self.resolve(&ROOT, &Key::default(), tokens, node);
+    }
+
+    pub fn unknown(&mut self, origin: &Origin, key: &str, hint: String) {
+        self.errors.push(SettingError::UnknownKey { origin: origin.clone(), key: key.to_owned(), hint });
+    }
+
+    fn resolve(&mut self, schema: &'static Schema, key: &Key, tokens: &[Token], node: &Node) {
+        match schema {
+            Schema::Section(settings) => self.section(settings, key, tokens, node),
+            Schema::Jobs(settings) => self.jobs(settings, key, tokens, node),
+            Schema::Props => self.props(key, &dotted::join(tokens), node),
+            Schema::Value(kind) => self.value(*kind, key, tokens, node),
+            Schema::Later { reason, .. } => {
+                let is_empty = tokens.is_empty() && matches!(node.value, NodeValue::Null);
+                if !is_empty {
+                    let key = key.to_string();
+                    let reason = (*reason).to_owned();
+                    self.errors.push(SettingError::NotBuiltIn { origin: node.origin.clone(), key, reason });
+                }
+            }
+        }
+    }
+
+    fn section(&mut self, settings: &'static [Setting], key: &Key, tokens: &[Token], node: &Node) {
+        if let [first, rest @ ..] = tokens {
+            match settings.iter().find(|setting| !first.bracketed && setting.is_named(&first.text)) {
+                Some(setting) => self.resolve(&setting.schema, &key.child(setting.name), rest, node),
+                None => {
+                    let hint = hint(&first.text, settings.iter().map(|setting| setting.name));
+                    self.unknown(&node.origin, &key.child(&dotted::join(tokens)).to_string(), hint);
+                }
+            }
+            return;
+        }
+        let entries = match &node.value {
+            NodeValue::Map(entries) => entries,
+            NodeValue::Null => return,
+            _ => {
+                let names: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
+                return self.wrong(key, node, format!("a map with any of the keys {}", names.join(", ")));
+            }
+        };
+        let mut seen: BTreeMap<&'static str, &Origin> = BTreeMap::new();
+        for (name, node) in entries {
+            let tokens = match dotted::tokens(name) {
+                Ok(tokens) => tokens,
+                Err(reason) => {
+                    self.unknown(&node.origin, &key.child(name).to_string(), reason.to_owned());
+                    continue;
+                }
+            };
+            // Two maps of one name have no value in common that would show that they are the same.
+            if let ([only], NodeValue::Map(_)) = (tokens.as_slice(), &node.value)
+                && let Some(setting) = settings.iter().find(|setting| setting.is_named(&only.text))
+                && let Some(first) = seen.insert(setting.name, &node.origin)
+            {
+                self.repeated(&key.child(setting.name), first, &node.origin);
+                continue;
+            }
+            self.section(settings, key, &tokens, node);
+        }
+    }
+
+    fn jobs(&mut self, settings: &'static [Setting], key: &Key, tokens: &[Token], node: &Node) {
+        if !tokens.is_empty() {
+            return match self.split(settings, tokens) {
+                Some((name, rest)) => self.job(settings, key, &name, rest, node),
+                None => {
+                    let given = key.child(&dotted::join(tokens)).to_string();
+                    let hint = match tokens {
+                        [_] => format!("a job needs a setting after its name, for example {given}.cron"),
+                        [.., last] => hint(&last.text, settings.iter().map(|setting| setting.name)),
+                        [] => String::new(),
+                    };
+                    self.unknown(&node.origin, &given, hint);
+                }
+            };
+        }
+        let entries = match &node.value {
+            NodeValue::Map(entries) => entries,
+            NodeValue::Null => return,
+            _ => return self.wrong(key, node, "a map from the names of jobs to their settings".to_owned()),
+        };
+        for (name, node) in entries {
+            if matches!(node.value, NodeValue::Map(_) | NodeValue::Null) {
+                let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+                self.job(settings, key, name, &[], node);
+                continue;
+            }
+            match dotted::tokens(name) {
+                Ok(tokens) if tokens.len() > 1 => self.jobs(settings, key, &tokens, node),
+                _ => self.wrong(&key.child(name), node, "a map with the settings of the job".to_owned()),
+            }
+        }
+    }
+
+    fn job(&mut self, settings: &'static [Setting], jobs: &Key, name: &str, tokens: &[Token], node: &Node) {
+        let key = jobs.child(name);
+        let is_empty = match &node.value {
+            NodeValue::Map(entries) => entries.is_empty(),
+            NodeValue::Null => true,
+            _ => false,
+        };
+        if tokens.is_empty() && is_empty {
+            self.insert(key, node, Given::Empty);
+        } else {
+            self.section(settings, &key, tokens, node);
+        }
+    }
+
+    /// Where the name of a job ends in a dotted key: at the longest name that is known, else such that a setting follows.
+    fn split<'t>(&self, settings: &[Setting], tokens: &'t [Token]) -> Option<(String, &'t [Token])> {
+        let named = |token: &Token| settings.iter().find(|setting| !token.bracketed && setting.is_named(&token.text));
+        if let [first, rest @ ..] = tokens
+            && first.bracketed
+        {
+            return (!rest.is_empty()).then(|| (first.text.clone(), rest));
+        }
+        let known = (1..tokens.len()).rev().find(|end| {
+            let name = dotted::join(&tokens[..*end]);
+            self.names.contains(&name) && named(&tokens[*end]).is_some()
+        });
+        let guessed = || {
+            let props = (1..tokens.len().saturating_sub(1))
+                .find(|at| named(&tokens[*at]).is_some_and(|setting| matches!(setting.schema, Schema::Props)));
+            let value = || {
+                let items = tokens.iter().rev().take_while(|token| token.bracketed).count();
+                tokens.len().checked_sub(items + 1).filter(|at| *at > 0)
+            };
+            props.or_else(value)
+        };
+        let at = known.or_else(guessed)?;
+        Some((dotted::join(&tokens[..at]), &tokens[at..]))
+    }
+
+    fn props(&mut self, key: &Key, name: &str, node: &Node) {
+        match &node.value {
+            NodeValue::Map(entries) if entries.is_empty() && name.is_empty() => {
+                self.insert(key.clone(), node, Given::Empty);
+            }
+            NodeValue::Map(entries) => {
+                for (inner, node) in entries {
+                    let inner = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
+                    let name = if name.is_empty() { inner.to_owned() } else { format!("{name}.{inner}") };
+                    self.props(key, &name, node);
+                }
+            }
+            NodeValue::Null if name.is_empty() => {}
+            NodeValue::Text(_) | NodeValue::List(_) if name.is_empty() => {
+                self.wrong(key, node, "a map of properties".to_owned());
+            }
+            NodeValue::Null => self.insert(key.child(name), node, Given::Text(String::new())),
+            NodeValue::Text(text) => self.insert(key.child(name), node, Given::Text(text.clone())),
+            NodeValue::List(_) => self.wrong(&key.child(name), node, "text".to_owned()),
+        }
+    }
+
+    fn value(&mut self, kind: Kind, key: &Key, tokens: &[Token], node: &Node) {
+        match (tokens, &node.value) {
+            ([], NodeValue::Text(text)) => self.insert(key.clone(), node, Given::Text(text.clone())),
+            ([], NodeValue::Null) => self.insert(key.clone(), node, Given::Text(String::new())),
+            ([], NodeValue::List(items)) if kind == Kind::List => {
+                let mut texts = Vec::new();
+                for item in items {
+                    match &item.value {
+                        NodeValue::Text(text) => texts.push(text.clone()),
+                        _ => self.wrong(key, item, "text as an item of the list".to_owned()),
+                    }
+                }
+                self.insert(key.clone(), node, Given::List(texts));
+            }
+            ([index], NodeValue::Text(text)) if kind == Kind::List && index.bracketed => match index.text.parse() {
+                Ok(index) => {
+                    let added = self.layer.insert_item(key.clone(), index, node.origin.clone(), text.clone());
+                    self.errors.extend(added.err());
+                }
+                Err(_) => self.unknown(
+                    &node.origin,
+                    &format!("{key}[{}]", index.text),
+                    "a list has items [0], [1], ...".to_owned(),
+                ),
+            },
+            ([], _) => self.wrong(key, node, kind.to_string()),
+            _ => {
+                let given = format!("{key}.{}", dotted::join(tokens));
+                self.unknown(&node.origin, &given, format!("{key} is {kind} and has no keys below it"));
+            }
+        }
+    }
+
+    fn insert(&mut self, key: Key, node: &Node, given: Given) {
+        self.errors.extend(self.layer.insert(key, node.origin.clone(), given).err());
+    }
+
+    fn repeated(&mut self, key: &Key, first: &Origin, second: &Origin) {
+        let key = key.to_string();
+        self.errors.push(SettingError::Repeated { key, first: first.clone(), second: second.clone() });
+    }
+
+    fn wrong(&mut self, key: &Key, node: &Node, expected: String) {
+        let (key, value) = (key.to_string(), node.kind().to_owned());
+        self.errors.push(SettingError::WrongValue { origin: node.origin.clone(), key, value, expected });
+    }
+}

@@ -1,0 +1,68 @@
+//! What settings are read from.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The command line, the environment and the folders that settings are read from, as values.
+#[derive(Clone)]
+pub struct Sources {
+    pub(super) arguments: Vec<String>,
+    pub(super) environment: BTreeMap<String, String>,
+    pub(super) working_folder: PathBuf,
+    pub(super) location: Option<PathBuf>,
+    pub(super) profiles: Vec<String>,
+}
+
+impl Sources {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        Self {
+            arguments: std::env::args_os().skip(1).map(text).collect(),
+            environment: std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect(),
+            working_folder: PathBuf::from("."),
+            location: None,
+            profiles: Vec::new(),
+        }
+    }
+
+    /// A folder without arguments and environment.
+    pub fn in_folder(folder: impl AsRef<Path>) -> Self {
+        Self {
+            arguments: Vec::new(),
+            environment: BTreeMap::new(),
+            working_folder: folder.as_ref().to_owned(),
+            location: None,
+            profiles: Vec::new(),
+        }
+    }
+
+    /// Replaces the arguments. The name of the program is not one of them.
+    pub fn arguments<T: Into<String>>(mut self, arguments: impl IntoIterator<Item = T>) -> Self {
+        self.arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Replaces the environment.
+    pub fn environment<N, V>(mut self, variables: impl IntoIterator<Item = (N, V)>) -> Self
+    where
+        N: Into<String>,
+        V: Into<String>,
+    {
+        self.environment = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        self
+    }
+
+    /// The file or folder to read instead of the usual places. `elasticjob.config.location` in the environment or an
+    /// argument wins over it.
+    pub fn location(mut self, location: impl Into<PathBuf>) -> Self {
+        self.location = Some(location.into());
+        self
+    }
+
+    /// Adds a profile that is active in any case, before those of `elasticjob.profiles.active`.
+    pub fn profile(mut self, profile: impl Into<String>) -> Self {
+        self.profiles.push(profile.into());
+        self
+    }
+}

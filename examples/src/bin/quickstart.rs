@@ -1,0 +1,76 @@
+//! The main job: every five seconds a line for each sharding item.
+//!
+//! ```text
+//! cargo run --bin quickstart                      # until Ctrl-C, on the embedded registry
+//! cargo run --bin quickstart -- --fires 2         # ends after two fires
+//! ELASTICJOB_REG_CENTER_SERVER_LISTS=localhost:2181 cargo run --bin quickstart
+//! ```
+
+use std::io::Write;
+
+use elasticjob_starter::prelude::*;
+
+#[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 3, params = "0=Beijing,1=Shanghai,2=Guangzhou")]
+async fn quickstart(context: ShardingContext) -> JobResult {
+    let scheduled = context.scheduled_at().to_rfc3339();
+    let item = context.sharding_item();
+    let parameter = context.sharding_parameter().unwrap_or_default();
+    let instance = context.instance_id();
+    writeln!(std::io::stdout(), "{scheduled} item={item} parameter={parameter} instance={instance}")?;
+    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), AppError> {
+    let fires = fires(std::env::args().skip(1)).unwrap_or_else(|problem| {
+        eprintln!("{problem}\nusage: quickstart [--fires N] [--elasticjob.KEY=VALUE ...]");
+        std::process::exit(2);
+    });
+    init_logging()?;
+    let app = ElasticJobApp::builder().start().await?;
+    let Some(fires) = fires else { return app.until_shutdown().await };
+    if !app.is_enabled() {
+        return Ok(());
+    }
+    let mut status = app.schedule_job("quickstartScheduleJobBootstrap")?.status();
+    let enough = async move {
+        // The status ends with the job, and then there is nothing to wait for.
+        let _ = status.wait_for(|status| status.fires >= fires).await;
+    };
+    app.until_shutdown_or(enough).await
+}
+
+/// After how many fires to end, `None` for never.
+fn fires(arguments: impl Iterator<Item = String>) -> Result<Option<u64>, String> {
+    let mut fires = None;
+    let mut arguments = arguments.filter(|argument| !argument.starts_with("--elasticjob."));
+    while let Some(argument) = arguments.next() {
+        let value = match argument.strip_prefix("--fires") {
+            Some("") => arguments.next().ok_or("--fires needs a number")?,
+            Some(rest) if rest.starts_with('=') => rest[1..].to_owned(),
+            _ => return Err(format!("unknown argument '{argument}'")),
+        };
+        let number = value.parse::<u64>().ok().filter(|number| *number > 0);
+        fires = Some(number.ok_or_else(|| format!("--fires '{value}' is not a number from 1"))?);
+    }
+    Ok(fires)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Result<Option<u64>, String> {
+        fires(arguments.iter().map(|argument| (*argument).to_owned()))
+    }
+
+    #[test]
+    fn the_number_of_fires_is_read_and_settings_are_left_to_the_starter() {
+        assert_eq!(parsed(&[]), Ok(None));
+        assert_eq!(parsed(&["--elasticjob.enabled=false", "--fires", "2"]), Ok(Some(2)));
+        assert_eq!(parsed(&["--fires=3"]), Ok(Some(3)));
+        for wrong in [&["--fires"][..], &["--fires", "0"], &["--fires", "x"], &["--firesx"], &["2"]] {
+            assert!(parsed(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

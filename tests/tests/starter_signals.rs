@@ -1,0 +1,39 @@
+//! Signals end an application. The one test sends them to its own process, so it has a program of its own.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::process::{Command, id};
+use std::time::Duration;
+
+use elasticjob_starter::elasticjob::runtime::Activity;
+use elasticjob_starter::prelude::*;
+use elasticjob_starter::settings::Sources;
+use tokio::time::timeout;
+
+/// Goes on until it is cut off.
+#[elastic_job(sharding_total_count = 1)]
+async fn endless(context: ShardingContext) {
+    context.cancelled().await;
+}
+
+fn signal(name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(id().to_string()).status().unwrap();
+    assert!(sent.success());
+}
+
+#[tokio::test]
+async fn the_first_signal_waits_for_running_items_and_the_second_cuts_them_off() {
+    let sources = Sources::in_folder(env!("CARGO_TARGET_TMPDIR")).arguments(["--elasticjob.shutdown.grace=1h"]);
+    let app = ElasticJobApp::builder().sources(sources).start().await.unwrap();
+    let job = app.one_off_job("endlessOneOffJobBootstrap").unwrap();
+    let mut status = job.status();
+    let mut end = tokio::spawn(app.until_shutdown());
+    job.execute().await.unwrap();
+    status.wait_for(|status| matches!(status.activity, Activity::Running(_))).await.unwrap();
+    // Both tasks share one thread: the application listens to signals when this one goes on.
+    signal("TERM");
+    status.wait_for(|status| status.activity == Activity::Leaving).await.unwrap();
+    assert!(timeout(Duration::from_millis(300), &mut end).await.is_err(), "the item still runs");
+    signal("INT");
+    timeout(Duration::from_secs(10), end).await.expect("the item is cut off").unwrap().unwrap();
+}
