@@ -74,20 +74,20 @@ impl History {
 
     fn overlaps(&self) -> Vec<String> {
         let follow = |(first, second): &(&Run, &Run)| self.ended_us(first) > second.began_us;
-        let pairs = self.by_item(|run| run.began_us).into_iter().filter(follow);
+        let pairs = self.successive().into_iter().filter(follow);
         pairs.map(|(first, second)| format!("two runs of an item at a time: {first:?} and {second:?}")).collect()
     }
 
     fn tokens_that_shrink(&self) -> Vec<String> {
         let shrink = |(first, second): &(&Run, &Run)| first.token.is_some() && second.token <= first.token;
-        let pairs = self.by_item(|run| run.began_us).into_iter().filter(shrink);
+        let pairs = self.successive().into_iter().filter(shrink);
         pairs.map(|(first, second)| format!("a token does not grow: {first:?} and {second:?}")).collect()
     }
 
-    /// Each run with the one of the same item that follows it.
-    fn by_item(&self, key: impl Fn(&Run) -> i64) -> Vec<(&Run, &Run)> {
+    /// Each run with the one of the same item that began next.
+    fn successive(&self) -> Vec<(&Run, &Run)> {
         let mut runs: Vec<&Run> = self.runs.iter().collect();
-        runs.sort_by_key(|run| (run.item, key(run)));
+        runs.sort_by_key(|run| (run.item, run.began_us));
         let neighbours = runs.windows(2).map(|pair| (pair[0], pair[1]));
         neighbours.filter(|(first, second)| first.item == second.item).collect()
     }
