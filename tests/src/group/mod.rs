@@ -176,7 +176,8 @@ impl<P: Program> Group<P> {
         let history = self.history();
         let fires = (from_ms / 1_000 + 1..=until_ms / 1_000).map(|second| second * 1_000);
         let wrong = [history.violations(), history.lost(items, fires)].concat();
-        assert!(wrong.is_empty(), "{}\nafter {:?}\n{}", wrong.join("\n"), history.faults, self.logs());
+        let all: String = history.runs.iter().map(|run| format!("{run:?}\n")).collect();
+        assert!(wrong.is_empty(), "{}\nafter {:?} in\n{all}{}", wrong.join("\n"), history.faults, self.logs());
     }
 
     /// What the processes logged.

@@ -53,11 +53,13 @@ impl History {
         [self.begun_twice(), self.overlaps(), self.tokens_that_shrink()].concat()
     }
 
-    /// The items of fires that nobody began, and whose owner was not stopped then.
+    /// The items of fires that nobody began, while their owner was neither stopped nor still busy with an earlier fire: a
+    /// fire that falls into a running one is skipped for all items of an instance, and what it takes over late runs long.
     pub fn lost(&self, items: u32, fires_ms: impl IntoIterator<Item = i64>) -> Vec<String> {
         let begun: BTreeSet<(i64, u32)> = self.runs.iter().map(|run| (run.scheduled_ms, run.item)).collect();
         let all = fires_ms.into_iter().flat_map(|at| (0..items).map(move |item| (at, item)));
-        let lost = all.filter(|(at, item)| !begun.contains(&(*at, *item)) && !self.is_excused(*at, *item));
+        let lost = all.filter(|(at, item)| !begun.contains(&(*at, *item)));
+        let lost = lost.filter(|(at, item)| !self.is_excused(*at, *item) && !self.is_owner_busy(*at, *item));
         lost.map(|(at, item)| format!("nobody began item {item} of {at}")).collect()
     }
 
@@ -99,6 +101,16 @@ impl History {
             _ => None,
         });
         stopped.chain(run.end.map(|(at, _)| at)).min().unwrap_or(i64::MAX)
+    }
+
+    /// Whether the process that ran the item last runs anything of an earlier fire at that time.
+    fn is_owner_busy(&self, at_ms: i64, item: u32) -> bool {
+        let before = |run: &&Run| run.scheduled_ms < at_ms && run.began_us < at_ms * 1_000;
+        let last = self.runs.iter().filter(before).filter(|run| run.item == item).max_by_key(|run| run.began_us);
+        last.is_some_and(|last| {
+            let of_owner = self.runs.iter().filter(before).filter(|run| run.pid == last.pid);
+            of_owner.map(|run| self.ended_us(run)).any(|ended| ended >= at_ms * 1_000)
+        })
     }
 
     fn is_excused(&self, at_ms: i64, item: u32) -> bool {
@@ -188,5 +200,15 @@ mod tests {
         only(&history(&runs, &[stopped(1, S + 1)]).lost(1, [6_000]), "item 0 of 6000");
         let outage = Fault::Outage { from_us: S + 1, excused_until_us: 2 * S };
         only(&history(&runs, &[outage]).lost(1, fires()), "item 0 of 3000");
+    }
+
+    #[test]
+    fn a_fire_that_fell_into_a_run_of_its_owner_is_not_lost() {
+        let other = Run { item: 1, end: Some((2 * S + 1, What::End)), ..run(1, 1) };
+        let busy = [run(1, 1), other.clone(), run(1, 3)];
+        assert!(history(&busy, &[]).lost(1, [2_000]).is_empty());
+        let idle = [run(1, 1), Run { end: Some((2 * S - 1, What::End)), ..other.clone() }];
+        only(&history(&idle, &[]).lost(1, [2_000]), "item 0 of 2000");
+        only(&history(&[run(1, 1), Run { pid: 2, ..other }], &[]).lost(1, [2_000]), "item 0 of 2000");
     }
 }
