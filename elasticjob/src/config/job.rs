@@ -1,12 +1,12 @@
 //! The configuration of a job, valid by construction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
 use super::settings::JobSettings;
 use crate::engine::strategy;
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, TimeZone};
 
 /// The default sharding strategy.
 pub(super) const DEFAULT_STRATEGY: &str = "AVG_ALLOCATION";
@@ -132,9 +132,15 @@ impl JobConfiguration {
             wrong("sharding-item-parameters", error.to_string());
             ItemParameters::default()
         });
+        let time_zone = settings.time_zone.as_deref().filter(|zone| !zone.trim().is_empty());
         let schedule = match settings.cron.as_deref().filter(|cron| !cron.trim().is_empty()) {
-            None => None,
-            Some(cron) => match Schedule::parse(cron, settings.time_zone.as_deref()) {
+            None => {
+                if let Some(Err(error)) = time_zone.map(str::parse::<TimeZone>) {
+                    wrong("time-zone", error.to_string());
+                }
+                None
+            }
+            Some(cron) => match Schedule::parse(cron, time_zone) {
                 Ok(schedule) => {
                     if schedule.cron().never_fires(FIRST_YEAR) {
                         wrong("cron", format!("'{cron}' never fires"));
@@ -165,7 +171,7 @@ impl JobConfiguration {
         Ok(Self {
             name,
             schedule,
-            time_zone: text(&settings.time_zone),
+            time_zone: time_zone.map(Box::from),
             total,
             items,
             parameter: or_empty(&settings.job_parameter),
@@ -252,20 +258,31 @@ impl JobConfiguration {
     }
 
     /// The settings in which this configuration differs from that of the registry, as `setting: 'this' here, 'that' in
-    /// the registry`. What never takes part is left out: `overwrite`, which is about the two, and what is only carried.
+    /// the registry`; of properties without the values, which may be secrets. What never takes part is left out:
+    /// `overwrite`, which is about the two, and what is only carried.
     pub fn differences(&self, registry: &Self) -> Vec<String> {
         let (here, there) = (self.texts(), registry.texts());
-        here.into_iter()
+        let texts = here
+            .into_iter()
             .zip(there)
             .filter(|((_, here), (_, there))| here != there)
-            .map(|((setting, here), (_, there))| format!("{setting}: '{here}' here, '{there}' in the registry"))
-            .collect()
+            .map(|((setting, here), (_, there))| format!("{setting}: '{here}' here, '{there}' in the registry"));
+        let keys: BTreeSet<&str> = self.props.keys().chain(registry.props.keys()).map(AsRef::as_ref).collect();
+        let props = keys.into_iter().filter_map(|key| {
+            let difference = match (self.props.get(key), registry.props.get(key)) {
+                (Some(here), Some(there)) if here != there => "another value here than in the registry",
+                (Some(_), None) => "only here",
+                (None, Some(_)) => "only in the registry",
+                _ => return None,
+            };
+            Some(format!("props.{key}: {difference}"))
+        });
+        texts.chain(props).collect()
     }
 
-    fn texts(&self) -> [(&'static str, String); 19] {
+    fn texts(&self) -> [(&'static str, String); 18] {
         let or_none = |value: &Option<Box<str>>| value.as_deref().unwrap_or_default().to_owned();
         let cron = self.schedule.as_ref().map(|schedule| schedule.cron().to_string()).unwrap_or_default();
-        let props: Vec<String> = self.props.iter().map(|(key, value)| format!("{key}={value}")).collect();
         [
             ("cron", cron),
             ("time-zone", or_none(&self.time_zone)),
@@ -282,7 +299,6 @@ impl JobConfiguration {
             ("job-error-handler-type", or_none(&self.error_handler)),
             ("job-listener-types", self.listeners.join(",")),
             ("description", self.description.to_string()),
-            ("props", props.join(",")),
             ("disabled", self.disabled.to_string()),
             ("label", or_none(&self.label)),
             ("static-sharding", self.static_sharding.to_string()),

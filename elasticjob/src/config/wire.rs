@@ -1,27 +1,33 @@
 //! What the registry stores: the configuration and the instances as YAML, as SnakeYAML writes it for ElasticJob 3.0.5.
 //!
-//! Written: the keys of Java in their order and no other one, because Java refuses unknown keys. Read: any YAML, also
-//! with keys of other releases.
+//! Written are the keys of Java in their order and no other one, because Java refuses unknown keys. Text with control
+//! characters is escaped, where Java writes base64 that it cannot read back from properties.
+//!
+//! Read is any YAML, JSON too, also with keys of other releases. Texts are taken as they are written: a property `1.10`
+//! is `1.10` and `True` is `True`, where Java makes `1.1` and `true` of them unless they are quoted.
 
+mod document;
 mod emit;
+mod extra;
+mod implicit;
+mod instance;
+mod scalar;
 
-use std::collections::BTreeMap;
+use std::fmt;
 
-use serde_yaml_ng::Value;
+use document::Entries;
+pub use instance::{InstanceNode, instance_from_yaml, instance_yaml};
 
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::JobSettings;
-use crate::ident::{InstanceId, JobName};
+use crate::ident::JobName;
 
-/// A configuration in the registry that cannot be used.
+/// What the registry has and cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// It is not YAML.
-    #[error("it is not YAML: {0}")]
+    /// It is not YAML, or not of the right structure.
+    #[error("it cannot be read as YAML: {0}")]
     Syntax(String),
-    /// It is not a map of settings.
-    #[error("it is not a map of settings")]
-    NotAMap,
     /// A key has a value of the wrong type.
     #[error("{key}: '{value}' is not {expected}")]
     Type {
@@ -32,9 +38,48 @@ pub enum WireError {
         /// What would be right.
         expected: &'static str,
     },
+    /// The block of foreign settings cannot be carried on.
+    #[error(
+        "jobExtraConfigurations: it cannot be told apart from the rest of the document; write one key a line, the block \
+         indented below its key, without references to other parts"
+    )]
+    Extra,
     /// Settings with values that cannot be used.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Settings(Vec<Invalid>),
+}
+
+impl From<serde_yaml_ng::Error> for WireError {
+    fn from(error: serde_yaml_ng::Error) -> Self {
+        Self::Syntax(error.to_string())
+    }
+}
+
+/// A configuration that was read, and what is worth a warning about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The configuration.
+    pub configuration: JobConfiguration,
+    /// What was passed over, and is gone when the configuration is written again.
+    pub ignored: Vec<Ignored>,
+}
+
+/// Something in the registry's configuration that has no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ignored {
+    /// No release that is known has such a key. Java instances fail on it.
+    Key(String),
+    /// It names another job than the one it belongs to.
+    JobName(String),
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => write!(f, "the key '{key}' is not known; Java instances fail on it"),
+            Self::JobName(name) => write!(f, "jobName: '{name}' is not the name of this job"),
+        }
+    }
 }
 
 /// The text of the node `config`.
@@ -47,7 +92,7 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.plain("failover", c.failover);
     out.optional("jobErrorHandlerType", c.error_handler.as_deref());
     out.optional("jobExecutorThreadPoolSizeProviderType", c.thread_pool.as_deref());
-    out.raw(c.extra.as_deref());
+    out.lines(c.extra.as_deref());
     out.list("jobListenerTypes", c.listeners.iter().map(AsRef::as_ref));
     out.text("jobName", c.name.as_str());
     out.text("jobParameter", &c.parameter);
@@ -66,122 +111,59 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.into_string()
 }
 
+/// Reads the node `config`, as [`read`] does, without what is worth a warning.
+///
+/// # Errors
+/// [`WireError`] names the key and what would be right.
+pub fn from_yaml(job: &JobName, data: &[u8]) -> Result<JobConfiguration, WireError> {
+    read(job, data).map(|reading| reading.configuration)
+}
+
 /// Reads the node `config`. A missing key has the default of Java's reader, which for `monitorExecution` and `misfire`
 /// is false and for `reconcileIntervalMinutes` 0.
 ///
 /// # Errors
 /// [`WireError`] names the key and what would be right.
-pub fn from_yaml(job: &JobName, data: &[u8]) -> Result<JobConfiguration, WireError> {
-    let text = std::str::from_utf8(data).map_err(|error| WireError::Syntax(error.to_string()))?;
-    let document: Value = serde_yaml_ng::from_str(text).map_err(|error| WireError::Syntax(error.to_string()))?;
-    let Value::Mapping(map) = document else { return Err(WireError::NotAMap) };
-    let fields = Fields(map);
+pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
+    let text = text_of(data)?;
+    let entries: Entries = serde_yaml_ng::from_str(text)?;
+    let or_false = |key| entries.flag(key).map(|flag| Some(flag.unwrap_or(false)));
     let settings = JobSettings {
-        cron: fields.text("cron"),
-        time_zone: fields.text("timeZone"),
-        sharding_total_count: Some(fields.number("shardingTotalCount", 0)?),
-        sharding_item_parameters: fields.text("shardingItemParameters"),
-        job_parameter: fields.text("jobParameter"),
-        monitor_execution: Some(fields.flag("monitorExecution")?),
-        failover: Some(fields.flag("failover")?),
-        misfire: Some(fields.flag("misfire")?),
-        max_time_diff_seconds: Some(fields.number("maxTimeDiffSeconds", 0)?),
-        reconcile_interval_minutes: Some(fields.number("reconcileIntervalMinutes", 0)?),
-        job_sharding_strategy_type: fields.text("jobShardingStrategyType"),
-        // The second name is that of the releases before 3.0.5.
-        job_executor_thread_pool_size_provider_type: fields
+        cron: entries.text("cron"),
+        time_zone: entries.text("timeZone"),
+        sharding_total_count: entries.number("shardingTotalCount")?,
+        sharding_item_parameters: entries.text("shardingItemParameters"),
+        job_parameter: entries.text("jobParameter"),
+        monitor_execution: or_false("monitorExecution")?,
+        failover: or_false("failover")?,
+        misfire: or_false("misfire")?,
+        max_time_diff_seconds: entries.number("maxTimeDiffSeconds")?,
+        reconcile_interval_minutes: Some(entries.number("reconcileIntervalMinutes")?.unwrap_or(0)),
+        job_sharding_strategy_type: entries.text("jobShardingStrategyType"),
+        job_executor_thread_pool_size_provider_type: entries
             .text("jobExecutorThreadPoolSizeProviderType")
-            .or_else(|| fields.text("jobExecutorServiceHandlerType")),
-        job_error_handler_type: fields.text("jobErrorHandlerType"),
-        job_listener_types: Some(fields.texts("jobListenerTypes")?),
-        description: fields.text("description"),
-        props: Some(fields.pairs("props")?),
-        disabled: Some(fields.flag("disabled")?),
-        overwrite: Some(fields.flag("overwrite")?),
-        label: fields.text("label"),
-        static_sharding: Some(fields.flag("staticSharding")?),
+            .or_else(|| entries.text("jobExecutorServiceHandlerType")),
+        job_error_handler_type: entries.text("jobErrorHandlerType"),
+        description: entries.text("description"),
+        disabled: or_false("disabled")?,
+        overwrite: or_false("overwrite")?,
+        label: entries.text("label"),
+        static_sharding: or_false("staticSharding")?,
+        job_listener_types: Some(entries.listeners.clone()),
+        props: Some(entries.props.clone()),
         ..JobSettings::default()
     };
+    let extra = entries.extra.as_ref().map(|value| extra::block(text, value)).transpose()?;
     let configuration =
         JobConfiguration::check(job.clone(), &settings, Origin::Registry).map_err(WireError::Settings)?;
-    Ok(JobConfiguration { extra: extra_block(text), ..configuration })
+    let other_name = entries.text("jobName").filter(|name| name != job.as_str()).map(Ignored::JobName);
+    let ignored = other_name.into_iter().chain(entries.unknown.into_iter().map(Ignored::Key)).collect();
+    Ok(Reading { configuration: JobConfiguration { extra, ..configuration }, ignored })
 }
 
-/// The text of a node `instances/{id}`.
-pub fn instance_yaml(instance: &InstanceId) -> String {
-    let mut out = emit::Document::default();
-    out.text("jobInstanceId", instance.as_str());
-    out.text("serverIp", instance.server_ip());
-    out.into_string()
+fn text_of(data: &[u8]) -> Result<&str, WireError> {
+    std::str::from_utf8(data).map_err(|error| WireError::Syntax(error.to_string()))
 }
 
-/// The lines of `jobExtraConfigurations` as they stand.
-fn extra_block(text: &str) -> Option<Box<str>> {
-    let mut lines = text.split_inclusive('\n').skip_while(|line| !line.starts_with("jobExtraConfigurations:"));
-    let first = lines.next()?;
-    let block: String = std::iter::once(first).chain(lines.take_while(|line| line.starts_with([' ', '-']))).collect();
-    Some(block.into())
-}
-
-struct Fields(serde_yaml_ng::Mapping);
-
-impl Fields {
-    fn get(&self, key: &str) -> Option<&Value> {
-        self.0.get(key).filter(|value| !value.is_null())
-    }
-
-    fn text(&self, key: &str) -> Option<String> {
-        self.get(key).map(scalar)
-    }
-
-    fn flag(&self, key: &'static str) -> Result<bool, WireError> {
-        match self.get(key) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            // YAML 1.1, which Java writes, has more words than the reader knows.
-            Some(value) => match scalar(value).to_lowercase().as_str() {
-                "true" | "yes" | "on" => Ok(true),
-                "false" | "no" | "off" => Ok(false),
-                _ => Err(WireError::Type { key, value: scalar(value), expected: "true or false" }),
-            },
-        }
-    }
-
-    fn number<N: std::str::FromStr>(&self, key: &'static str, missing: N) -> Result<N, WireError> {
-        let Some(value) = self.get(key) else { return Ok(missing) };
-        let text = scalar(value);
-        text.trim().parse().map_err(|_| WireError::Type {
-            key,
-            value: text,
-            expected: "a whole number that is possible here",
-        })
-    }
-
-    fn texts(&self, key: &'static str) -> Result<Vec<String>, WireError> {
-        match self.get(key) {
-            None => Ok(Vec::new()),
-            Some(Value::Sequence(values)) => Ok(values.iter().map(scalar).collect()),
-            Some(value) => Err(WireError::Type { key, value: scalar(value), expected: "a list" }),
-        }
-    }
-
-    fn pairs(&self, key: &'static str) -> Result<BTreeMap<String, String>, WireError> {
-        match self.get(key) {
-            None => Ok(BTreeMap::new()),
-            Some(Value::Mapping(map)) => Ok(map.iter().map(|(key, value)| (scalar(key), scalar(value))).collect()),
-            Some(value) => Err(WireError::Type { key, value: scalar(value), expected: "a map" }),
-        }
-    }
-}
-
-/// A scalar as the text somebody wrote, as far as it is still known.
-fn scalar(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => text.clone(),
-        Value::Tagged(tagged) => scalar(&tagged.value),
-        Value::Sequence(_) | Value::Mapping(_) => serde_yaml_ng::to_string(value).unwrap_or_default().trim().to_owned(),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -47,6 +47,9 @@ fn a_job_needs_an_item_a_name_and_a_schedule_that_fires() {
     assert!(matches!(JobConfiguration::builder("a/b", 1).build(), Err(ConfigError::Name(_))));
     let zone = problems(JobConfiguration::builder("job", 1).cron("0 0 0 1 * ?").time_zone("Asia/Shanghia"));
     assert!(zone[0].starts_with("time-zone: "), "{zone:?}");
+    let zone_alone = problems(JobConfiguration::builder("job", 1).time_zone("Asia/Shanghia"));
+    assert!(zone_alone[0].starts_with("time-zone: "), "{zone_alone:?}");
+    assert!(JobConfiguration::builder("job", 1).time_zone(" ").build().unwrap().time_zone.is_none());
 }
 
 #[test]
@@ -61,4 +64,14 @@ fn differences_name_both_values() {
     let here = JobConfiguration::builder("job", 3).cron("0/5 * * * * ?").overwrite(true).build().unwrap();
     let there = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").build().unwrap();
     assert_eq!(here.differences(&there), ["sharding-total-count: '3' here, '2' in the registry"]);
+}
+
+#[test]
+fn differences_name_properties_without_their_values() {
+    let builder = || JobConfiguration::builder("job", 1);
+    let here = builder().prop("a", "same").prop("b", "secret").prop("c", "secret").build().unwrap();
+    let there = builder().prop("a", "same").prop("b", "hidden").prop("d", "hidden").build().unwrap();
+    let expected =
+        ["props.b: another value here than in the registry", "props.c: only here", "props.d: only in the registry"];
+    assert_eq!(here.differences(&there), expected);
 }

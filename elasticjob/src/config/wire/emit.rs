@@ -1,12 +1,15 @@
 //! A flat YAML document as SnakeYAML writes it.
 
-/// Collects the lines of a document.
+use super::scalar::Writer;
+
+/// Collects the entries of a document.
 #[derive(Debug, Default)]
-pub(super) struct Document(String);
+pub(super) struct Document(Writer);
 
 impl Document {
     pub(super) fn text(&mut self, key: &str, value: &str) {
-        self.0.push_str(&format!("{key}: {}\n", quoted(value)));
+        self.0.raw(&format!("{key}: "));
+        self.0.value(value, 2);
     }
 
     pub(super) fn optional(&mut self, key: &str, value: Option<&str>) {
@@ -16,34 +19,37 @@ impl Document {
     }
 
     pub(super) fn plain(&mut self, key: &str, value: impl std::fmt::Display) {
-        self.0.push_str(&format!("{key}: {value}\n"));
+        self.0.raw(&format!("{key}: {value}\n"));
     }
 
-    pub(super) fn raw(&mut self, block: Option<&str>) {
-        self.0.push_str(block.unwrap_or_default());
+    /// Finished lines, carried from another document.
+    pub(super) fn lines(&mut self, lines: Option<&str>) {
+        self.0.raw(lines.unwrap_or_default());
     }
 
-    pub(super) fn list<'a>(&mut self, key: &str, values: impl Iterator<Item = &'a str>) {
-        let mut values = values.peekable();
-        if values.peek().is_some() {
-            self.0.push_str(&format!("{key}:\n"));
+    /// Nothing is written for an empty list.
+    pub(super) fn list<'a>(&mut self, key: &str, values: impl IntoIterator<Item = &'a str>) {
+        for (at, value) in values.into_iter().enumerate() {
+            if at == 0 {
+                self.0.raw(&format!("{key}:\n"));
+            }
+            self.0.raw("- ");
+            self.0.value(value, 2);
         }
-        values.for_each(|value| self.0.push_str(&format!("- {}\n", quoted(value))));
     }
 
-    pub(super) fn map<'a>(&mut self, key: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
-        let mut pairs = pairs.peekable();
-        if pairs.peek().is_some() {
-            self.0.push_str(&format!("{key}:\n"));
+    /// Nothing is written for an empty map.
+    pub(super) fn map<'a>(&mut self, key: &str, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        for (at, (name, value)) in pairs.into_iter().enumerate() {
+            if at == 0 {
+                self.0.raw(&format!("{key}:\n"));
+            }
+            self.0.key(name, 2);
+            self.0.value(value, 4);
         }
-        pairs.for_each(|(key, value)| self.0.push_str(&format!("  {}: {}\n", quoted(key), quoted(value))));
     }
 
     pub(super) fn into_string(self) -> String {
-        self.0
+        self.0.into_string()
     }
-}
-
-fn quoted(text: &str) -> String {
-    serde_yaml_ng::to_string(text).unwrap_or_default().trim_end().to_owned()
 }

@@ -1,0 +1,35 @@
+//! The block `jobExtraConfigurations`: Java keeps tracing settings there, tagged with class names. It is not ours to
+//! understand, but to be carried on byte for byte when a configuration is rewritten.
+
+use std::collections::BTreeMap;
+
+use serde_yaml_ng::Value;
+
+use super::WireError;
+
+const KEY: &str = "jobExtraConfigurations";
+
+/// The lines of the block in a document that has it with this value.
+///
+/// # Errors
+/// [`WireError::Extra`] when the lines alone do not mean the same, which is so where the document is JSON, or where the
+/// block refers to other parts of it.
+pub(super) fn block(document: &str, value: &Value) -> Result<Box<str>, WireError> {
+    let mut lines = document
+        .split_inclusive('\n')
+        .skip_while(|line| line.strip_prefix(KEY).is_none_or(|rest| !rest.starts_with(':')));
+    let first = lines.next().unwrap_or_default();
+    let mut block: String = std::iter::once(first).chain(lines.take_while(|line| belongs(line))).collect();
+    if !block.ends_with('\n') {
+        block.push('\n');
+    }
+    match serde_yaml_ng::from_str::<BTreeMap<String, Value>>(&block) {
+        Ok(alone) if alone.len() == 1 && alone.get(KEY) == Some(value) => Ok(block.into()),
+        _ => Err(WireError::Extra),
+    }
+}
+
+/// Whether a line goes on with the value of the key above it, and is not the next key.
+fn belongs(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with([' ', '\t', '#']) || line.starts_with("- ") || line.trim_end() == "-"
+}

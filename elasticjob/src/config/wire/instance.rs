@@ -1,0 +1,46 @@
+//! The node of an instance.
+
+use serde::Deserialize;
+
+use super::{WireError, emit, text_of};
+use crate::ident::InstanceId;
+
+/// What the node `instances/{id}` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstanceNode {
+    /// The id of the instance.
+    pub instance: InstanceId,
+    /// The server it runs on, as `servers/{ip}` names it.
+    pub server_ip: String,
+}
+
+/// The text of a node `instances/{id}`.
+pub fn instance_yaml(instance: &InstanceId) -> String {
+    let mut out = emit::Document::default();
+    out.text("jobInstanceId", instance.as_str());
+    out.text("serverIp", instance.server_ip());
+    out.into_string()
+}
+
+/// Reads a node `instances/{id}`; keys of other releases are left alone. Where the server is missing it is that of the
+/// id; Java takes the reader's own there.
+///
+/// # Errors
+/// [`WireError`] when it is no map, or names no instance. First releases of 3.0 left the node empty.
+pub fn instance_from_yaml(data: &[u8]) -> Result<InstanceNode, WireError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Entries {
+        job_instance_id: Option<String>,
+        server_ip: Option<String>,
+    }
+    let entries: Entries = serde_yaml_ng::from_str(text_of(data)?)?;
+    let id = entries.job_instance_id.unwrap_or_default();
+    let instance = InstanceId::new(id.clone()).map_err(|_| WireError::Type {
+        key: "jobInstanceId",
+        value: id,
+        expected: "the id of an instance, for example 192.0.2.2@-@23038",
+    })?;
+    let server_ip = entries.server_ip.unwrap_or_else(|| instance.server_ip().to_owned());
+    Ok(InstanceNode { instance, server_ip })
+}
