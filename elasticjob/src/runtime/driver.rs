@@ -199,6 +199,10 @@ impl Driver {
             Some(deadline) => self.timer.set(deadline),
             None => self.timer.clear(),
         }
+        self.publish_status();
+    }
+
+    fn publish_status(&self) {
         let status = self.engine.status();
         self.status.send_if_modified(|known| {
             let changed = *known != status;
@@ -322,6 +326,8 @@ impl Driver {
 
     fn answer_start(&mut self, outcome: Result<(), String>) {
         if let Some(started) = self.started.take() {
+            // Whoever started it may look at once, for example for the id that it got.
+            self.publish_status();
             // Whoever started it may have given up waiting.
             let _ = started.send(outcome);
         }

@@ -2,6 +2,7 @@
 
 mod fires;
 mod one_off;
+mod proof;
 mod shutdown;
 
 use std::sync::Arc;
