@@ -1,5 +1,8 @@
 //! Fixtures shared by the test programs.
 
+pub mod fence;
+pub mod group;
 pub mod harness;
 pub mod proxy;
+pub mod records;
 pub mod zookeeper;

@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset};
 use futures_util::FutureExt;
@@ -27,6 +27,9 @@ use crate::ident::{JobName, ShardingItem, TaskId};
 use crate::registry::path::JobPath;
 use crate::registry::{RegistryCenter, SessionState, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
+
+/// How long after a failed attempt the session is tried to be proven again.
+const PROOF_RETRY: Duration = Duration::from_millis(50);
 
 /// What a driver is made of.
 pub(super) struct Job {
@@ -136,8 +139,10 @@ impl Driver {
     fn take_answer(&mut self, event: Event) {
         self.feed_proof();
         self.feed(event);
-        // Answers that came together are taken together, before anybody waits again.
-        while let Some(Some(event)) = self.answers.next().now_or_never() {
+        // Answers that came together are taken together, before anybody waits again. Not those to what is asked for
+        // meanwhile: whatever else happens must be heard of between a question and its answer.
+        for _ in 0..self.answers.len() {
+            let Some(Some(event)) = self.answers.next().now_or_never() else { break };
             self.drain_watch();
             self.feed(event);
         }
@@ -194,6 +199,10 @@ impl Driver {
             Some(deadline) => self.timer.set(deadline),
             None => self.timer.clear(),
         }
+        self.publish_status();
+    }
+
+    fn publish_status(&self) {
         let status = self.engine.status();
         self.status.send_if_modified(|known| {
             let changed = *known != status;
@@ -236,8 +245,12 @@ impl Driver {
 
     /// Another job's request may have proven the session a moment ago; otherwise one cheap read does.
     fn prove(&mut self) {
-        let fresh = Instant::now().checked_sub(Duration::from_secs(1));
-        let proof = self.registry.proof().filter(|at| fresh.is_some_and(|fresh| *at >= fresh));
+        // Much younger than what the engine asks to be renewed, or it would ask again at once.
+        let moment = match *self.session.borrow() {
+            SessionState::Connected { timeout, .. } => (timeout / 8).min(Duration::from_secs(1)),
+            _ => Duration::ZERO,
+        };
+        let proof = self.registry.proof().filter(|at| at.elapsed() < moment);
         let environment = self.environment.clone();
         match proof {
             Some(at) => self.await_answer(async move { Event::Proven(environment.mono(at)) }),
@@ -247,7 +260,11 @@ impl Driver {
                 self.await_answer(async move {
                     match (answer.await, registry.proof()) {
                         (Ok(_), Some(at)) => Event::Proven(environment.mono(at)),
-                        _ => Event::NotProven,
+                        _ => {
+                            // It asks again as soon as it is told.
+                            tokio::time::sleep(PROOF_RETRY).await;
+                            Event::NotProven
+                        }
                     }
                 });
             }
@@ -309,6 +326,8 @@ impl Driver {
 
     fn answer_start(&mut self, outcome: Result<(), String>) {
         if let Some(started) = self.started.take() {
+            // Whoever started it may look at once, for example for the id that it got.
+            self.publish_status();
             // Whoever started it may have given up waiting.
             let _ = started.send(outcome);
         }

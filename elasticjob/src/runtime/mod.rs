@@ -10,6 +10,8 @@ mod log;
 mod mailbox;
 mod random;
 pub mod system;
+#[cfg(test)]
+mod tests;
 pub mod timers;
 
 pub use bootstrap::{OneOffJobBootstrap, ScheduleJobBootstrap, StartError};

@@ -1,0 +1,134 @@
+use std::collections::BTreeMap;
+use std::thread;
+
+use super::super::Activity;
+use super::super::clock::{Clock, SystemClock};
+use super::*;
+use crate::api::JobResult;
+
+/// How late a run may be on a machine that is busy with other tests.
+const LATENESS_MS: i64 = 500;
+
+/// Requests that a job makes from the end of one fire to the end of a later one, per fire.
+async fn requests_per_fire(monitored: bool) -> u64 {
+    const FIRES: u64 = 2;
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let (handler, _runs) = reporter();
+    let job = scheduled(&environment, &registry, each_second("budget", 3).monitor_execution(monitored), handler).await;
+    let mut status = job.handle().status();
+    let start = soon(status.wait_for(|status| status.fires >= 1)).await.unwrap().fires;
+    let before = registry.requests().requests;
+    soon(status.wait_for(|status| status.fires >= start + FIRES)).await.unwrap();
+    (registry.requests().requests - before) / FIRES
+}
+
+#[tokio::test]
+async fn a_monitored_fire_costs_two_requests_and_an_unmonitored_one_none() {
+    let (monitored, unmonitored) = tokio::join!(requests_per_fire(true), requests_per_fire(false));
+    assert_eq!((monitored, unmonitored), (2, 0));
+}
+
+#[tokio::test]
+async fn each_item_of_a_fire_runs_once_and_on_time() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let (handler, mut runs) = reporter();
+    let _job = scheduled(&environment, &registry, each_second("punctual", 2), handler).await;
+    let mut begun: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+    let mut tokens = Vec::new();
+    for _ in 0..6 {
+        let context = soon(runs.recv()).await.unwrap();
+        let scheduled = context.scheduled_at().timestamp_millis();
+        let late = SystemClock.wall_ms() - scheduled;
+        assert!((0..LATENESS_MS).contains(&late), "{late} ms late");
+        begun.entry(scheduled).or_default().push(context.sharding_item());
+        if context.sharding_item() == 0 {
+            tokens.push(context.fencing_token().unwrap());
+        }
+    }
+    let fires: Vec<i64> = begun.keys().copied().collect();
+    assert_eq!(fires, [fires[0], fires[0] + 1_000, fires[0] + 2_000]);
+    assert!(begun.values_mut().all(|items| {
+        items.sort_unstable();
+        *items == [0, 1]
+    }));
+    assert!(tokens.is_sorted_by(|one, next| one < next), "{tokens:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_job_that_blocks_every_thread_of_the_program_does_not_delay_the_coordination_of_another() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let (started, has_started) = std::sync::mpsc::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let released = std::sync::Mutex::new(released);
+    let blocking = item_handler(move |_| {
+        let _ = started.send(());
+        let _ = released.lock().unwrap().recv_timeout(LIMIT);
+        async {}
+    });
+    let (handler, _runs) = reporter();
+    let other = scheduled(&environment, &registry, each_second("other", 1), handler).await;
+    let _blocking = scheduled(&environment, &registry, each_second("blocking", 1), blocking).await;
+    let mut status = other.handle().status();
+    // On a thread of its own: those of the program are not to be had.
+    let begun_late = thread::spawn(move || {
+        has_started.recv_timeout(LIMIT).unwrap();
+        let seen = status.borrow_and_update().last_fire;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let next = runtime.block_on(soon(
+            status.wait_for(|status| status.last_fire > seen && matches!(status.activity, Activity::Running(_))),
+        ));
+        let late = SystemClock.wall_ms() - next.unwrap().last_fire.unwrap();
+        let _ = release.send(());
+        late
+    });
+    let late = tokio::task::spawn_blocking(move || begun_late.join().unwrap()).await.unwrap();
+    assert!((0..LATENESS_MS).contains(&late), "begun {late} ms late");
+}
+
+#[tokio::test]
+async fn a_panicking_item_has_failed_and_the_next_fire_runs() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let (sender, mut runs) = mpsc::unbounded_channel();
+    let handler = item_handler(move |context: ShardingContext| {
+        let _ = sender.send(context.scheduled_at());
+        let fails = || -> JobResult { panic!("as planned") };
+        async move { fails() }
+    });
+    let job = scheduled(&environment, &registry, each_second("panicking", 1), handler).await;
+    let first = soon(runs.recv()).await.unwrap();
+    soon(job.handle().status().wait_for(|status| status.fires >= 1)).await.unwrap();
+    let record = registry.get("/panicking/sharding/0/fire").await.unwrap().unwrap();
+    let record = String::from_utf8(record.data).unwrap();
+    assert!(record.contains(r#""state":"FAILED""#) && record.contains("as planned"), "{record}");
+    assert!(soon(runs.recv()).await.unwrap() > first);
+}
+
+#[tokio::test]
+async fn two_jobs_of_one_process_share_the_items_under_ids_of_their_own() {
+    let environment = environment();
+    let shared = MemoryRegistry::new();
+    let registries = [connect(&shared), connect(&shared)];
+    let (handler, mut runs) = reporter();
+    let first = scheduled(&environment, &registries[0], each_second("twins", 4), handler.clone()).await;
+    let second = scheduled(&environment, &registries[1], each_second("twins", 4), handler).await;
+    let [one, two] = [&first, &second].map(|job| job.handle().status().borrow().instance.clone());
+    assert_eq!(&one, environment.instance_id());
+    let suffix = two.to_string().strip_prefix(&format!("{one}-")).map(str::to_owned);
+    assert!(suffix.is_some_and(|suffix| suffix.len() == 4 && suffix.chars().all(|c| c.is_ascii_hexdigit())), "{two}");
+    let mut fires: BTreeMap<_, BTreeMap<u32, String>> = BTreeMap::new();
+    loop {
+        let context = soon(runs.recv()).await.unwrap();
+        let fire = fires.entry(context.scheduled_at()).or_default();
+        let before = fire.insert(context.sharding_item(), context.instance_id().to_string());
+        assert_eq!(before, None, "an item of a fire runs once");
+        let halves = fire.values().filter(|instance| **instance == one.to_string()).count();
+        if fire.len() == 4 && halves == 2 {
+            return;
+        }
+        assert!(fires.len() < 10, "{fires:?}");
+    }
+}

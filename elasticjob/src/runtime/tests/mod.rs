@@ -1,0 +1,65 @@
+//! Jobs on the embedded registry, from their bootstraps to what they leave behind.
+
+mod fires;
+mod one_off;
+mod proof;
+mod shutdown;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::{JobEnvironment, ScheduleJobBootstrap};
+use crate::api::{ItemHandler, ShardingContext, item_handler};
+use crate::config::{JobConfiguration, JobConfigurationBuilder};
+use crate::registry::RegistryCenter;
+use crate::registry::memory::MemoryRegistry;
+
+/// Everything that is waited for happens within this, or never.
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn environment() -> JobEnvironment {
+    JobEnvironment::builder().build().unwrap()
+}
+
+fn connect(registry: &MemoryRegistry) -> Arc<dyn RegistryCenter> {
+    Arc::new(registry.connect())
+}
+
+/// A job that fires each second.
+fn each_second(name: &str, items: u32) -> JobConfigurationBuilder {
+    JobConfiguration::builder(name, items).cron("* * * * * ?")
+}
+
+async fn scheduled(
+    environment: &JobEnvironment,
+    registry: &Arc<dyn RegistryCenter>,
+    configuration: JobConfigurationBuilder,
+    handler: ItemHandler,
+) -> ScheduleJobBootstrap {
+    let configuration = configuration.build().unwrap();
+    let mut job = ScheduleJobBootstrap::new(environment, registry.clone(), configuration, handler).unwrap();
+    job.schedule().await.unwrap();
+    job
+}
+
+/// A handler that sends the context of each run, and the channel they come through.
+fn reporter() -> (ItemHandler, mpsc::UnboundedReceiver<ShardingContext>) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let handler = item_handler(move |context: ShardingContext| {
+        // A test that has seen enough listens no more.
+        let _ = sender.send(context);
+        async {}
+    });
+    (handler, receiver)
+}
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    timeout(LIMIT, future).await.expect("it happens in time")
+}
+
+async fn children(registry: &Arc<dyn RegistryCenter>, path: &str) -> Vec<String> {
+    registry.children(path).await.unwrap().unwrap_or_default()
+}

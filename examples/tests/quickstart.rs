@@ -1,0 +1,140 @@
+//! The main job as real processes: embedded, and three of them on a real ZooKeeper.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chrono::DateTime;
+use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+use elasticjob_tests::group::{Group, Program};
+use elasticjob_tests::harness::Harness;
+use elasticjob_tests::records::{Run, complete_lines, now_us};
+use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
+use tokio::runtime::Handle;
+
+const ITEMS: u32 = 3;
+const PARAMETERS: [&str; ITEMS as usize] = ["Beijing", "Shanghai", "Guangzhou"];
+const SESSION_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Everything that is waited for happens within this, or never.
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn main() -> ExitCode {
+    let mut harness = Harness::new();
+    harness.test("without_a_service_it_prints_each_item_of_two_fires_and_ends", two_fires);
+    harness.test("ctrl_c_ends_it", ctrl_c);
+    harness.on_zookeeper("three_processes_share_the_items_through_a_kill_and_a_restart", |server| async move {
+        three_processes(server).await;
+    });
+    harness.run()
+}
+
+async fn two_fires() {
+    let mut group = Group::new(Quickstart { server: None, namespace: "embedded", arguments: &["--fires", "2"] });
+    let pid = group.start();
+    let status = group.exited(pid, LIMIT).await;
+    assert!(status.success(), "{status}\n{}", group.logs());
+    let history = group.history();
+    let fires = Vec::from_iter(history.fires());
+    assert_eq!(fires.len(), 2, "{fires:?}\n{}", group.logs());
+    for fire in &fires {
+        assert_eq!(history.owners(*fire).len(), ITEMS as usize, "{history:?}");
+    }
+    group.check(ITEMS, fires[0] - 1_000, fires[1]);
+    assert!(group.logs().contains("WARN"), "the embedded registry is announced\n{}", group.logs());
+}
+
+async fn ctrl_c() {
+    let mut group = Group::new(Quickstart { server: None, namespace: "embedded", arguments: &[] });
+    let pid = group.start();
+    group.wait("a first line", LIMIT, |history| history.runs.first().map(|_| ())).await;
+    let status = group.end(pid, "INT", LIMIT).await;
+    assert!(status.success(), "{status}\n{}", group.logs());
+}
+
+async fn three_processes(server: Arc<ZookeeperServer>) {
+    let namespace = "quickstart";
+    let mut group = Group::new(Quickstart { server: Some(server.clone()), namespace, arguments: &[] });
+    let pids = [group.start(), group.start(), group.start()];
+    let from = group.wait_split(ITEMS, &pids, 0, LIMIT).await;
+
+    group.kill(pids[0]);
+    let rest = [pids[1], pids[2]];
+    let moved = group.wait_split(ITEMS, &rest, now_us() / 1_000, LIMIT).await;
+    let successor = group.start();
+    let all = [pids[1], pids[2], successor];
+    let back = group.wait_split(ITEMS, &all, moved, LIMIT).await;
+
+    let config = ZookeeperBackend::new(server.clone(), namespace).config(server.connect_string());
+    let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
+    let status = group.end(pids[1], "TERM", LIMIT).await;
+    let exited = Instant::now();
+    assert!(status.success(), "{status}\n{}", group.logs());
+    let suffix = format!("@-@{}", pids[1]);
+    let is_there = async || {
+        let instances = registry.children("/quickstart/instances").await.expect("the registry answers");
+        instances.expect("there are instances").iter().any(|instance| instance.ends_with(&suffix))
+    };
+    while is_there().await {
+        assert!(exited.elapsed() < Duration::from_secs(1), "it has left the registry\n{}", group.logs());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    registry.close().await;
+
+    let until = group.wait_split(ITEMS, &[pids[2], successor], back, LIMIT).await;
+    let status = group.end(successor, "INT", LIMIT).await;
+    assert!(status.success(), "{status}\n{}", group.logs());
+    group.check(ITEMS, from, until);
+}
+
+/// How to start `quickstart`, firing each second.
+struct Quickstart {
+    server: Option<Arc<ZookeeperServer>>,
+    namespace: &'static str,
+    arguments: &'static [&'static str],
+}
+
+impl Program for Quickstart {
+    fn command(&self, records: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quickstart"));
+        // The settings of the examples are found from here.
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).args(self.arguments);
+        command.arg("--elasticjob.jobs.quickstart.cron=* * * * * ?");
+        command.env("ELASTICJOB_REG_CENTER_NAMESPACE", self.namespace);
+        if let Some(server) = &self.server {
+            command.env("ELASTICJOB_REG_CENTER_SERVER_LISTS", server.connect_string());
+            let timeout = SESSION_TIMEOUT.as_millis().to_string();
+            command.env("ELASTICJOB_REG_CENTER_SESSION_TIMEOUT_MILLISECONDS", timeout);
+        }
+        command.stdout(File::create(records).expect("a file for the lines"));
+        command
+    }
+
+    /// Each line is a run that is over.
+    fn runs(&self, pid: u32, records: &str) -> Vec<Run> {
+        complete_lines(records)
+            .map(|line| run(pid, line).unwrap_or_else(|| panic!("'{line}' is no line of a run")))
+            .collect()
+    }
+
+    fn takeover(&self) -> Duration {
+        SESSION_TIMEOUT + Duration::from_secs(2)
+    }
+}
+
+/// Takes a line of the form `<scheduled time, RFC 3339> item=0 parameter=Beijing instance=<id>`, no other.
+fn run(pid: u32, line: &str) -> Option<Run> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let [time, item, parameter, instance] = words.as_slice() else { return None };
+    let scheduled_ms = DateTime::parse_from_rfc3339(time).ok()?.timestamp_millis();
+    let item: u32 = item.strip_prefix("item=")?.parse().ok()?;
+    let parameter = parameter.strip_prefix("parameter=")?;
+    let instance = instance.strip_prefix("instance=")?.to_owned();
+    let is_right = PARAMETERS.get(item as usize) == Some(&parameter) && instance.ends_with(&format!("@-@{pid}"));
+    let began_us = scheduled_ms * 1_000;
+    let end = Some((began_us, elasticjob_tests::records::What::End));
+    is_right.then_some(Run { item, scheduled_ms, token: None, instance, pid, began_us, end, refused: 0 })
+}
