@@ -303,7 +303,10 @@ impl Sample {
 fn proc_status() -> BTreeMap<String, u64> {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let number = |value: &str| value.split_whitespace().next().and_then(|number| number.parse().ok());
-    text.lines().filter_map(|line| line.split_once(':')).filter_map(|(key, value)| Some((key.to_owned(), number(value)?))).collect()
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .filter_map(|(key, value)| Some((key.to_owned(), number(value)?)))
+        .collect()
 }
 
 /// Processor time of this process so far; the kernel counts it in hundredths of a second.
