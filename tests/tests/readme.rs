@@ -90,7 +90,6 @@ fn project(readme: &str) -> PathBuf {
 }
 
 fn build(folder: &Path) -> PathBuf {
-    // The programs of this profile stand in `<target>/<profile>/`, this one in `deps` there.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder is one of the build output");
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["build", "--offline", "--quiet", "--target-dir"])
