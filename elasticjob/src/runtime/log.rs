@@ -78,6 +78,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::RunsCancelled { items, reason: CancelReason::Shutdown } => {
             warn!(%job, ?items, "runs cancelled: the grace time of the shutdown is over");
         }
+        Notice::RunsAbandoned { items } => {
+            warn!(%job, ?items, "left with runs that cannot be cut off: their code blocks; their marks go with the session");
+        }
         Notice::RegistryLost => {
             warn!(%job, "the connection to the registry center is lost: nothing begins until it is back")
         }
