@@ -57,7 +57,8 @@ struct InFlight(BTreeMap<JobPath, (u32, u32)>);
 #[derive(Debug)]
 pub struct Mirror {
     job: JobName,
-    nodes: BTreeMap<JobPath, Option<Known>>,
+    /// Boxed, as most data are never read and a process may follow thousands of jobs.
+    nodes: BTreeMap<JobPath, Option<Box<Known>>>,
     /// Grows with every gap: answers to older questions are dropped.
     generation: u32,
     /// Directories still to be asked for, and asked for.
@@ -217,14 +218,14 @@ impl Mirror {
         match node {
             Some(node) => {
                 let NodeData { data, stat } = node;
-                let known = Known {
+                let known = Box::new(Known {
                     data: data.into_boxed_slice(),
                     version: stat.version,
                     mzxid: stat.mzxid,
                     czxid: stat.czxid,
                     ctime: stat.ctime,
                     owner: stat.ephemeral_owner,
-                };
+                });
                 self.nodes.insert(path.clone(), Some(known));
             }
             None => {
@@ -263,27 +264,27 @@ impl Mirror {
             let foreign = seen > expected;
             match (op, result) {
                 (Op::Create { data, mode, .. }, _) if !told || self.nodes.contains_key(&path) => {
-                    let known = Known {
+                    let known = Box::new(Known {
                         data: data.as_slice().into(),
                         version: 0,
                         mzxid: zxid,
                         czxid: zxid,
                         ctime: 0,
                         owner: (*mode != CreateMode::Persistent).then_some(session),
-                    };
+                    });
                     // Who takes a trigger needs to know when it was made, which the answer does not tell.
                     let complete = !matches!(path, JobPath::Trigger(_));
                     self.nodes.insert(path, (complete && !foreign).then_some(known));
                 }
                 (Op::Set { data, .. }, OpResult::Set { stat }) if !told || self.nodes.contains_key(&path) => {
-                    let known = Known {
+                    let known = Box::new(Known {
                         data: data.as_slice().into(),
                         version: stat.version,
                         mzxid: stat.mzxid,
                         czxid: stat.czxid,
                         ctime: stat.ctime,
                         owner: stat.ephemeral_owner,
-                    };
+                    });
                     self.nodes.insert(path, (!foreign).then_some(known));
                 }
                 (Op::Delete { .. }, _) if !told => {

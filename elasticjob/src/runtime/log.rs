@@ -49,7 +49,12 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
                 _ => String::new(),
             };
             let what = if items.is_empty() { String::new() } else { format!("items {items:?}: ") };
-            warn!(%job, fire = %name(fire), "not run here: {what}{reason}{since}");
+            // Somebody has run it or is running it: nothing is wrong.
+            if matches!(reason, SkipReason::AlreadyBegun { .. }) {
+                info!(%job, fire = %name(fire), "not run here: {what}{reason}");
+            } else {
+                warn!(%job, fire = %name(fire), "not run here: {what}{reason}{since}");
+            }
         }
         Notice::Missed { from, until } => warn!(
             %job,
