@@ -200,9 +200,10 @@ impl Session {
         loop {
             match self.serve(client).await {
                 End::Final => return,
-                End::Lost => self.publish_without_connection(SessionState::Connecting),
+                // Whoever sees that there is no session finds no proof of one either.
+                End::Lost => self.lock().live = None,
             }
-            self.lock().live = None;
+            self.publish_without_connection(SessionState::Connecting);
             let next = tokio::select! {
                 next = self.redial() => next,
                 () = self.closing.cancelled() => None,
