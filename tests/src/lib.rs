@@ -5,4 +5,5 @@ pub mod group;
 pub mod harness;
 pub mod proxy;
 pub mod records;
+pub mod usage;
 pub mod zookeeper;

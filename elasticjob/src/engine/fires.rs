@@ -115,4 +115,8 @@ impl JobEngine {
     pub(super) fn own_node(&self) -> JobPath {
         JobPath::Instance(self.identity.instance.clone())
     }
+
+    pub(super) fn own_trigger(&self) -> JobPath {
+        JobPath::Trigger(self.identity.instance.clone())
+    }
 }

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use elasticjob::api::{ItemHandler, ShardingContext, item_handler};
@@ -18,6 +18,7 @@ use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob::schedule::Schedule;
+use elasticjob_tests::usage::arguments;
 use serde_json::json;
 
 const USAGE: &str = "usage: bench --jobs J --items N --seconds S [--zookeeper HOST:PORT] [--cron EXPR] [--no-monitor] \
@@ -75,12 +76,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, Strin
 }
 
 fn main() -> ExitCode {
-    let arguments = match parse(std::env::args().skip(1)) {
+    let arguments = match arguments(parse, USAGE) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            eprintln!("{error}\n{USAGE}");
-            return ExitCode::from(2);
-        }
+        Err(code) => return code,
     };
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::ERROR).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -105,12 +103,16 @@ fn wall_us() -> i64 {
 /// When items began: scheduled time in milliseconds, and how much later in microseconds.
 type Runs = Arc<Mutex<Vec<(i64, i64)>>>;
 
+fn locked(runs: &Runs) -> MutexGuard<'_, Vec<(i64, i64)>> {
+    runs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn recorder(runs: &Runs) -> ItemHandler {
     let runs = runs.clone();
     item_handler(move |context: ShardingContext| {
         let began = wall_us();
         let scheduled = context.scheduled_at().timestamp_millis();
-        runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((scheduled, began - scheduled * 1_000));
+        locked(&runs).push((scheduled, began - scheduled * 1_000));
         async {}
     })
 }
@@ -155,7 +157,7 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
         schedule.upcoming(first - 1).take_while(|at| *at < end).count()
     };
     let counted: Vec<i64> = {
-        let runs = runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let runs = locked(&runs);
         let counts = |at: i64| arguments.one_off || (first..end).contains(&at);
         runs.iter().filter(|(at, _)| counts(*at)).map(|(_, late)| *late).collect()
     };
@@ -239,22 +241,22 @@ async fn settled(registry: &Arc<dyn RegistryCenter>) {
 
 /// How many fires have begun so far, as far as they cost requests.
 fn begun(arguments: &Arguments, runs: &Runs) -> u64 {
-    let items = runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len() as u64;
+    let items = locked(runs).len() as u64;
     if arguments.monitored { items / u64::from(arguments.items) } else { 0 }
 }
 
 /// Triggers every job once a second, and measures the time to the begin of each item.
 async fn execute(jobs: &[Job], runs: &Runs, seconds: u64) -> Result<Vec<i64>, Box<dyn Error>> {
     let mut latencies = Vec::new();
-    runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+    locked(runs).clear();
     for _ in 0..seconds {
         for job in jobs {
             let Job::OneOff(job) = job else { continue };
-            let before = runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len();
+            let before = locked(runs).len();
             let asked = wall_us();
             job.handle().execute().await?;
             tokio::time::sleep(Duration::from_millis(900 / jobs.len() as u64)).await;
-            let runs = runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let runs = locked(runs);
             latencies.extend(runs[before..].iter().map(|(at, late)| at * 1_000 + late - asked));
         }
     }

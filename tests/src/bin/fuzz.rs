@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use elasticjob::engine::Bug;
 use elasticjob::testing::sim::{FaultCounts, Violation, play};
+use elasticjob_tests::usage::arguments;
 
 const USAGE: &str = "usage: fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all]";
 
@@ -43,12 +44,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, Strin
 }
 
 fn main() -> ExitCode {
-    let arguments = match parse(std::env::args().skip(1)) {
+    let arguments = match arguments(parse, USAGE) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            eprintln!("{error}\n{USAGE}");
-            return ExitCode::from(2);
-        }
+        Err(code) => return code,
     };
     let started = Instant::now();
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));

@@ -18,6 +18,7 @@ use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob_tests::fence::{Fence, FencedWrite};
 use elasticjob_tests::records::{Record, What, now_us};
+use elasticjob_tests::usage::arguments;
 use tokio::signal::unix::{SignalKind, signal};
 
 const USAGE: &str = "usage: worker --zookeeper HOST:PORT --namespace NAME --session-timeout-ms N --items N --cron EXPR \
@@ -70,12 +71,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, Strin
 }
 
 fn main() -> ExitCode {
-    let arguments = match parse(std::env::args().skip(1)) {
+    let arguments = match arguments(parse, USAGE) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            eprintln!("{error}\n{USAGE}");
-            return ExitCode::from(2);
-        }
+        Err(code) => return code,
     };
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::INFO).with_ansi(false).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();

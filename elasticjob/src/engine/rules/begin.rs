@@ -66,7 +66,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     }
     if items.is_empty() {
         return match fire {
-            Fire::Manual { .. } if takes_trigger(engine) => Step::Write(take_trigger(engine, fire)),
+            Fire::Manual { .. } if takes_trigger(engine) => Step::Write(take_trigger(engine, fire, vec![])),
             _ => {
                 engine.looked_at();
                 Step::Pass
@@ -78,17 +78,13 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Begin(BeginPlan { fire, attempt: Some(attempt), items }) })
 }
 
-fn own_trigger(engine: &JobEngine) -> JobPath {
-    JobPath::Trigger(engine.identity.instance.clone())
-}
-
 /// Makes a waiting manual trigger the open fire, when no other is under way.
 fn open_manual(engine: &mut JobEngine, now: Now) {
     let busy = engine.run.is_some() || engine.open.as_ref().is_some_and(|open| !open.looked);
     if busy {
         return;
     }
-    if let Lookup::Known(known) = engine.look(&own_trigger(engine)) {
+    if let Lookup::Known(known) = engine.look(&engine.own_trigger()) {
         let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
         engine.open = Some(OpenFire::new(fire, now.mono));
     }
@@ -101,8 +97,8 @@ fn decline(engine: &mut JobEngine, reason: SkipReason) -> Step {
         engine.skip_fire(open.fire, reason);
     }
     match open.fire {
-        Fire::Manual { .. } if !open.looked && engine.mirror.exists(&own_trigger(engine)) => {
-            Step::Write(take_trigger(engine, open.fire))
+        Fire::Manual { .. } if !open.looked && engine.mirror.exists(&engine.own_trigger()) => {
+            Step::Write(take_trigger(engine, open.fire, vec![]))
         }
         _ => Step::Pass,
     }
@@ -113,18 +109,18 @@ fn decline(engine: &mut JobEngine, reason: SkipReason) -> Step {
 /// it. A trigger that is there later, or was created by another transaction, is another one.
 fn takes_trigger(engine: &JobEngine) -> bool {
     let Some(open) = engine.open.as_ref().filter(|open| !open.looked) else { return false };
-    match (open.fire, engine.mirror.lookup(&own_trigger(engine))) {
+    match (open.fire, engine.mirror.lookup(&engine.own_trigger())) {
         (Fire::Manual { trigger, .. }, Lookup::Known(known)) => known.czxid == trigger,
         (Fire::Manual { .. }, Lookup::Unread) => true,
         _ => false,
     }
 }
 
-/// Takes the own trigger without beginning anything.
-fn take_trigger(engine: &JobEngine, fire: Fire) -> Proposal {
+/// Takes the own trigger without marking anything; these items are started then.
+fn take_trigger(engine: &JobEngine, fire: Fire, items: Vec<ShardingItem>) -> Proposal {
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    txn.delete(&own_trigger(engine), None);
-    let plan = BeginPlan { fire, attempt: None, items: vec![] };
+    txn.delete(&engine.own_trigger(), None);
+    let plan = BeginPlan { fire, attempt: None, items };
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }
 
@@ -146,11 +142,7 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<Sha
     }
     // Only this instance takes its trigger: once it is gone and nothing was started, that is still to be done.
     if takes_trigger(engine) {
-        let Proposal { transaction, .. } = take_trigger(engine, fire);
-        return Step::Write(Proposal {
-            transaction,
-            purpose: Purpose::Begin(BeginPlan { fire, attempt: None, items }),
-        });
+        return Step::Write(take_trigger(engine, fire, items));
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if !items.is_empty() {
@@ -219,7 +211,7 @@ fn begin_transaction(engine: &JobEngine, fire: Fire, attempt: &Attempt, items: &
     let me = &engine.identity.instance;
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if takes_trigger(engine) {
-        txn.delete(&own_trigger(engine), None);
+        txn.delete(&engine.own_trigger(), None);
     }
     for item in items {
         let path = JobPath::fire(*item);

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::Step;
-use crate::config::{unsupported, wire};
+use crate::config::{JobConfiguration, unsupported, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
+use crate::ident::JobName;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
@@ -21,13 +22,12 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
         Lookup::Known(known) => known.data.clone(),
     };
     let first = engine.configuration.is_none();
-    match wire::from_yaml(&engine.job, &data).map_err(|error| error.to_string()).and_then(|read| {
-        let refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
-        if refused.is_empty() { Ok(read) } else { Err(refused.join("; ")) }
-    }) {
+    match read_usable(&engine.job, &data) {
         Ok(configuration) => {
             engine.calendar.follow(configuration.schedule(), now.wall);
-            engine.configuration = Some(Arc::new(configuration));
+            // Mostly it is what the program gave: thousands of jobs then hold it once.
+            let is_local = configuration == *engine.local;
+            engine.configuration = Some(if is_local { engine.local.clone() } else { Arc::new(configuration) });
             if !first {
                 engine.tell(Notice::ConfigurationChanged);
             }
@@ -36,6 +36,13 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     }
     engine.configuration_data = Some(data);
     wait_for_first(engine)
+}
+
+/// Reads a configuration of the registry that this version can follow; otherwise says why not.
+pub(super) fn read_usable(job: &JobName, data: &[u8]) -> Result<JobConfiguration, String> {
+    let read = wire::from_yaml(job, data).map_err(|error| error.to_string())?;
+    let refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
+    if refused.is_empty() { Ok(read) } else { Err(refused.join("; ")) }
 }
 
 /// Without any configuration nothing else can be decided.

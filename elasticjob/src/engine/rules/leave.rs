@@ -35,7 +35,7 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
         return Step::Pass;
     }
     let me = engine.own_node();
-    let own_trigger = JobPath::Trigger(engine.identity.instance.clone());
+    let own_trigger = engine.own_trigger();
     let candidate = engine.own_candidate();
     let leading = engine.is_leader();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);

@@ -1,7 +1,8 @@
 //! Joining the group: configuration, server and instance in one transaction.
 
 use super::Step;
-use crate::config::{JobConfiguration, unsupported, wire};
+use super::configure::read_usable;
+use crate::config::{JobConfiguration, wire};
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
@@ -85,7 +86,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
     }
     // A trigger that waited for an earlier owner of this id is not meant for this one.
     if joining {
-        txn.delete_existing(&JobPath::Trigger(engine.identity.instance.clone()));
+        txn.delete_existing(&engine.own_trigger());
     }
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register })
@@ -154,29 +155,21 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         Lookup::Missing => return Ok(Some(Accepted { disabled: local.disabled(), write: Some(local) })),
         Lookup::Known(known) => known.data.clone(),
     };
-    let theirs = wire::from_yaml(job, &data);
     if local.overwrite() {
         // What the program does not know of is carried over.
-        let write = match &theirs {
-            Ok(theirs) => local.with_extra_of(theirs),
-            Err(_) => (*local).clone(),
-        };
-        if let Ok(theirs) = &theirs {
+        let theirs = wire::from_yaml(job, &data).ok();
+        let write = theirs.as_ref().map_or_else(|| local.clone(), |theirs| local.with_extra_of(theirs).into());
+        if let Some(theirs) = &theirs {
             engine.tell_differences(&local, theirs, true);
         }
-        return Ok(Some(Accepted { disabled: write.disabled(), write: Some(write.into()) }));
+        return Ok(Some(Accepted { disabled: write.disabled(), write: Some(write) }));
     }
-    let theirs = theirs.map_err(|error| {
+    let theirs = read_usable(job, &data).map_err(|why| {
         format!(
-            "the configuration of job '{job}' in the registry cannot be used: {error}; correct it there, or start once \
-             with `overwrite: true`"
+            "the configuration of job '{job}' in the registry cannot be used: {why}; correct it there, or start once with \
+             `overwrite: true`"
         )
     })?;
-    let refused = unsupported(&theirs);
-    if !refused.is_empty() {
-        let refused: Vec<String> = refused.iter().map(ToString::to_string).collect();
-        return Err(format!("the configuration of job '{job}' in the registry cannot be used: {}", refused.join("; ")));
-    }
     engine.tell_differences(&local, &theirs, false);
     Ok(Some(Accepted { disabled: theirs.disabled(), write: None }))
 }
