@@ -6,8 +6,10 @@
 mod begin;
 mod configure;
 mod elect;
+mod failover;
 mod finish;
 mod leave;
+mod misfire;
 mod register;
 mod reshard;
 mod resolve;
@@ -33,7 +35,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 12] = [
+pub(super) const RULES: [Rule; 15] = [
     leave::removed,
     leave::leave,
     register::register,
@@ -43,7 +45,10 @@ pub(super) const RULES: [Rule; 12] = [
     elect::abdicate,
     elect::elect,
     reshard::reshard,
+    failover::failover,
+    misfire::mark,
     trigger::trigger,
     sweep::sweep,
+    misfire::clear,
     begin::begin,
 ];
