@@ -50,10 +50,15 @@ impl JobEngine {
             None => under_way,
         };
         if let Some(since) = since {
-            if makes_up && let Some(earlier) = self.missed.replace(at) {
-                self.tell(Notice::Collapsed { earlier, into: at });
+            if !makes_up {
+                self.skip_fire(fire, SkipReason::StillRunning { since });
+                return;
             }
-            self.skip_fire(fire, SkipReason::StillRunning { since });
+            self.tell(Notice::Skipped { fire, items: vec![], reason: SkipReason::StillRunning { since } });
+            if let Some(earlier) = self.missed.replace(at) {
+                self.tell(Notice::Collapsed { earlier, into: at });
+                self.fires += 1;
+            }
             return;
         }
         self.close();

@@ -85,7 +85,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
             Fire::Manual { .. } if takes_trigger(engine) => Step::Write(take_trigger(engine, fire, vec![])),
             _ => {
                 engine.looked_at();
-                Step::Pass
+                misfire::mark(engine, now)
             }
         };
     }

@@ -29,12 +29,13 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
     if !engine.suspects_losses() {
         return Step::Pass;
     }
-    let Some(lost) = engine.lost_items(total) else { return Step::Pass };
+    // Nothing is more urgent than what is needed to know.
+    let Some(lost) = engine.lost_items(total) else { return Step::Stop };
     if lost.is_empty() {
         engine.found_no_losses();
         return Step::Pass;
     }
-    let Some(takers) = engine.takers() else { return Step::Pass };
+    let Some(takers) = engine.takers() else { return Step::Stop };
     let me = engine.identity.instance.clone();
     match engine.losses.take_turn(&lost, &takers, &me, now.mono) {
         Some(loss) => Step::Write(take(engine, loss)),

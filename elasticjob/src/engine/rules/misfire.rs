@@ -18,7 +18,9 @@ use crate::registry::path::{ItemNode, JobPath};
 pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     if !configuration.misfire() {
-        engine.missed = None;
+        if engine.missed.take().is_some() {
+            engine.fires += 1;
+        }
         engine.missed_items.clear();
         return Step::Pass;
     }

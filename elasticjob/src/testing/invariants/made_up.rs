@@ -29,9 +29,15 @@ impl MadeUp {
             self.off_since = (!scene.misfire).then_some(scene.now);
         }
         match observation {
-            Observation::Notice { host, notice: Notice::Skipped { fire: Fire::Scheduled(at), items, reason } }
-                if matches!(reason, SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. }) =>
-            {
+            Observation::Notice {
+                host,
+                notice:
+                    Notice::Skipped {
+                        fire: Fire::Scheduled(at),
+                        items,
+                        reason: SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. },
+                    },
+            } => {
                 self.missed.insert(*at);
                 if scene.calm && scene.misfire {
                     let running = scene.hosts[*host].process.iter().flat_map(|process| process.executions.keys());
