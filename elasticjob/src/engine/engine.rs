@@ -58,6 +58,8 @@ pub struct JobEngine {
     pub(super) mirror: Mirror,
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
+    /// When the leader looks at everything again.
+    pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
     pub(super) runs: Runs,
@@ -186,6 +188,7 @@ impl JobEngine {
             session: Session::new(),
             membership: Membership::default(),
             leadership: None,
+            reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
             runs: Runs::default(),
@@ -265,9 +268,10 @@ impl JobEngine {
             _ => [None; 3],
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
-        let others = [self.retry.not_before, self.losses.next_turn(seen)];
+        let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
+        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
         let finish = self.runs.iter().filter_map(Run::finish_at);
-        let times = [others, open, session].into_iter().flatten().chain(leave).flatten().chain(aborts).chain(finish);
+        let times = others.into_iter().chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -358,9 +362,8 @@ impl JobEngine {
         if !waiting {
             self.retry.not_before = None;
         }
-        let lists = if waiting { Vec::new() } else { self.mirror.take_lists() };
-        if !lists.is_empty() {
-            self.act(Action::List { generation: self.mirror.generation(), paths: lists });
+        if !waiting {
+            self.ask_for_lists();
         }
         if self.gave_up_leaving(now) {
             self.stop();
@@ -386,12 +389,20 @@ impl JobEngine {
                 return;
             }
         }
+        self.ask_for_lists();
         let wishes = self.wishes.take();
         if self.write.is_none() {
             let paths = self.mirror.start_reads(wishes);
             if !paths.is_empty() {
                 self.act(Action::Read { generation: self.mirror.generation(), paths });
             }
+        }
+    }
+
+    fn ask_for_lists(&mut self) {
+        let paths = self.mirror.take_lists();
+        if !paths.is_empty() {
+            self.act(Action::List { generation: self.mirror.generation(), paths });
         }
     }
 

@@ -3,6 +3,7 @@
 mod failover;
 mod group;
 mod misfire;
+mod reconcile;
 
 use std::time::Duration;
 

@@ -10,6 +10,7 @@ mod failover;
 mod finish;
 mod leave;
 mod misfire;
+mod reconcile;
 mod register;
 mod reshard;
 mod resolve;
@@ -35,7 +36,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 15] = [
+pub(super) const RULES: [Rule; 16] = [
     leave::removed,
     leave::leave,
     register::register,
@@ -45,6 +46,7 @@ pub(super) const RULES: [Rule; 15] = [
     failover::failover,
     elect::abdicate,
     elect::elect,
+    reconcile::reconcile,
     reshard::reshard,
     misfire::mark,
     trigger::trigger,
