@@ -71,7 +71,7 @@ use syn::parse_quote;
 /// | `disabled` | flag | The job is registered disabled when it starts. | `false` |
 /// | `overwrite` | flag | Settings of this program replace those in the registry at each start; otherwise those in the registry stand. | `false` |
 /// | `label` | text | A label that is kept with the configuration. | none |
-/// | `static_sharding` | flag | Items stay where they are when instances come. | `false` |
+/// | `static_sharding` | flag | Items stay where they are when instances come and go, also with one that is gone. | `false` |
 /// | `elastic_job_class` | text | Class name that Java instances of the same job have. | none |
 /// | `elastic_job_type` | text | Type name that Java instances of the same job have. Not together with `elastic_job_class`. | none |
 /// | `job_bootstrap_bean_name` | text | Name under which the handle of the job is found. | name of the job and `OneOffJobBootstrap` or `ScheduleJobBootstrap` |

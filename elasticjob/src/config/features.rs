@@ -32,9 +32,6 @@ pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> 
     if configuration.failover {
         refuse("failover", "true".into(), "false");
     }
-    if configuration.static_sharding {
-        refuse("static-sharding", "true".into(), "false");
-    }
     if configuration.max_time_diff_seconds >= 0 {
         refuse("max-time-diff-seconds", configuration.max_time_diff_seconds.to_string(), "-1");
     }
@@ -66,7 +63,6 @@ mod tests {
         let builder = || JobConfiguration::builder("job", 1);
         let cases = [
             ("failover", builder().failover(true)),
-            ("static-sharding", builder().static_sharding(true)),
             ("max-time-diff-seconds", builder().max_time_diff_seconds(0)),
             ("reconcile-interval-minutes", builder().reconcile_interval_minutes(1)),
             ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
@@ -83,6 +79,7 @@ mod tests {
             .job_error_handler_type("LOG")
             .job_executor_thread_pool_size_provider_type("CPU")
             .label("l")
+            .static_sharding(true)
             .reconcile_interval_minutes(0)
             .build();
         assert!(unsupported(&plain.unwrap()).is_empty());

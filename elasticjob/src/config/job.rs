@@ -236,6 +236,11 @@ impl JobConfiguration {
         self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)
     }
 
+    /// Whether items keep their owner when instances and servers come and go.
+    pub fn static_sharding(&self) -> bool {
+        self.static_sharding
+    }
+
     /// Whether the server starts disabled.
     pub fn disabled(&self) -> bool {
         self.disabled
@@ -380,7 +385,8 @@ impl JobConfigurationBuilder {
         overwrite: bool,
         /// Stored, never used.
         label: text,
-        /// Whether the assignment stays when instances come and go; default false.
+        /// Whether items keep their owner when instances and servers come and go, also an owner that is gone; default
+        /// false. They are assigned at the first fire, and when the total count or the strategy changes.
         static_sharding: bool,
         /// What the root node names. Set it to the Java class where Java instances of the same job run.
         elastic_job_class: text,

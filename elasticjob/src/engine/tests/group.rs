@@ -126,6 +126,16 @@ impl Group {
         self.tell(host, Event::Watch(WatchEvent::Gap));
     }
 
+    /// The process dies, and the server ends its session.
+    pub(super) fn kill(&mut self, host: usize) {
+        self.hosts[host].connected = false;
+        self.hosts[host].stopped = true;
+        let events = self.tree.close_session(self.hosts[host].session);
+        self.publish(&events);
+        let survivor = self.hosts.iter().position(|host| !host.stopped).expect("somebody lives");
+        self.tell(survivor, Event::Tick);
+    }
+
     pub(super) fn disconnect(&mut self, host: usize) {
         self.hosts[host].connected = false;
         let id = self.hosts[host].session;
@@ -136,6 +146,9 @@ impl Group {
     pub(super) fn tell(&mut self, host: usize, event: Event) {
         self.events.push_back((host, event));
         while let Some((host, event)) = self.events.pop_front() {
+            if self.hosts[host].stopped {
+                continue;
+            }
             let now = Now { wall: EPOCH + self.now as i64, mono: Duration::from_millis(self.now) };
             self.hosts[host].engine.handle(now, event);
             while let Some(action) = self.hosts[host].engine.poll_action() {
@@ -152,7 +165,8 @@ impl Group {
                 let wall = timeout.wall.map(|wall| (wall - EPOCH) as u64);
                 timeout.mono.map(|at| at.as_millis() as u64).into_iter().chain(wall).min()
             };
-            let next = self.hosts.iter().enumerate().filter_map(|(host, state)| Some((due(state)?, host))).min();
+            let live = self.hosts.iter().enumerate().filter(|(_, host)| !host.stopped);
+            let next = live.filter_map(|(host, state)| Some((due(state)?, host))).min();
             match next.filter(|(at, _)| *at <= end) {
                 Some((at, host)) => {
                     assert!(at >= self.now, "host {host} waits for {at}, which has passed at {}", self.now);
@@ -185,6 +199,15 @@ impl Group {
         let mut transaction = Transaction::new();
         transaction.set(path.absolute(&job()), data, None);
         self.operate(&transaction, false);
+    }
+
+    /// Who owns each item, as the host's number.
+    pub(super) fn owners(&self, total: u32) -> Vec<Option<usize>> {
+        let owner = |item| {
+            let id = self.text(&JobPath::owner_of(item))?;
+            self.hosts.iter().position(|host| host.engine.instance().as_str() == id)
+        };
+        (0..total).map(owner).collect()
     }
 
     pub(super) fn text(&self, path: &JobPath) -> Option<String> {

@@ -15,7 +15,7 @@ pub(super) struct BegunOnce {
 impl BegunOnce {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         let Observation::Started { host, item, fire, token } = observation else { return Ok(()) };
-        if !scene.monitored {
+        if !scene.shape.monitored {
             return Ok(());
         }
         if let Some(before) = self.begun.insert((*item, *fire), *host) {

@@ -12,7 +12,8 @@ impl World {
     pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
         JobConfiguration::builder(self.job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
-            .monitor_execution(self.monitored)
+            .monitor_execution(self.shape.monitored)
+            .static_sharding(self.shape.static_sharding)
             .build()
             .expect("a valid configuration")
     }
@@ -21,7 +22,7 @@ impl World {
     pub(super) fn configure(&mut self, total: u32) {
         self.incident();
         self.total = total;
-        self.invariants.configured(EPOCH + self.now as i64, total, self.period);
+        self.invariants.configured(self.now, total, self.period);
         let yaml = wire::to_yaml(&self.configuration(total));
         let root = JobPath::Root;
         if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {
