@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
 use super::settings::JobSettings;
-use crate::engine::strategy;
+use crate::engine::strategy::{self, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
 
@@ -162,6 +162,15 @@ impl JobConfiguration {
         if let Some(unknown) = strategy.filter(|name| strategy::by_type(name).is_none()) {
             let known = strategy::TYPES.join(", ");
             wrong("job-sharding-strategy-type", format!("there is no strategy '{unknown}'; there are {known}"));
+        }
+        if strategy == Some(SINGLE_SHARDING_BALANCE) {
+            let mut clash = |what| wrong("job-sharding-strategy-type", format!("{SINGLE_SHARDING_BALANCE} {what}"));
+            if !monitor_execution {
+                clash("needs monitor-execution: only the records of runs tell whose turn it is");
+            }
+            if settings.static_sharding == Some(true) {
+                clash("and static-sharding exclude each other: items that stay cannot move on with each fire");
+            }
         }
         if !problems.is_empty() {
             return Err(problems);

@@ -5,6 +5,7 @@ mod cause;
 mod floor;
 mod owners;
 mod survey;
+mod turn;
 
 use std::collections::BTreeSet;
 
@@ -26,6 +27,15 @@ pub(in crate::engine) struct Sharding {
     pub(in crate::engine) basis: Basis,
     pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
     pub(in crate::engine) moved: Vec<String>,
+}
+
+/// The request that a resharding serves.
+#[derive(Debug, Clone, Copy)]
+enum Request {
+    /// Somebody asked for it; a later request makes it fail.
+    Waits { version: i32 },
+    /// Nobody did: the items move on by themselves. A request that comes meanwhile makes it fail.
+    None,
 }
 
 /// Asks for resharding when something the assignment depends on changed, then reshards.
@@ -58,14 +68,19 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     let last = leadership.basis.clone();
     let pinned = leadership.pinned.clone();
     let Some(survey) = Survey::take(engine, &basis, &pinned, flag.is_some()) else { return Step::Pass };
-    if let Some(request) = flag {
-        return assign::assign(engine, basis, &survey, request).map_or(Step::Pass, Step::Write);
+    let Some(moves_on) = turn::is_over(engine, &basis, &survey) else { return Step::Pass };
+    if let Some(version) = flag {
+        return assign::assign(engine, basis, &survey, moves_on, Request::Waits { version })
+            .map_or(Step::Pass, Step::Write);
     }
     if let Some(why) = cause::cause(engine, &configuration, &survey, &basis, last.as_ref(), &pinned) {
         let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
         txn.check(&JobPath::LeaderInstance);
         txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
         return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } });
+    }
+    if moves_on {
+        return assign::assign(engine, basis, &survey, moves_on, Request::None).map_or(Step::Pass, Step::Write);
     }
     // A new leader that finds nothing wrong with an assignment takes it for one of its own: what changes from now on is
     // seen.

@@ -8,6 +8,7 @@ mod leadership;
 mod nothing_left;
 mod one_owner;
 mod punctual;
+mod turns;
 
 use std::collections::BTreeSet;
 
@@ -111,6 +112,8 @@ pub struct Invariants {
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
     kept: kept::Kept,
+    punctual: punctual::Punctual,
+    turns: turns::Turns,
 }
 
 impl Invariants {
@@ -124,6 +127,8 @@ impl Invariants {
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
             kept: kept::Kept::default(),
+            punctual: punctual::Punctual::default(),
+            turns: turns::Turns::default(),
         }
     }
 
@@ -156,6 +161,7 @@ impl Invariants {
         self.calm |= matches!(observation, Observation::Converged);
         let (shape, total, calm) = (&self.shape, self.total, self.calm);
         let scene = Scene { now, job, tree, hosts, shape, total, calm };
+        self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
@@ -164,7 +170,7 @@ impl Invariants {
             .map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
-        punctual::check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
+        self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         nothing_left::check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
 }

@@ -14,6 +14,7 @@ impl World {
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.shape.monitored)
             .static_sharding(self.shape.static_sharding)
+            .job_sharding_strategy_type(self.shape.strategy)
             .build()
             .expect("a valid configuration")
     }

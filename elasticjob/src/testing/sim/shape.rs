@@ -1,5 +1,6 @@
 //! What kind of job a seed plays.
 
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::testing::rng::Rng;
 
 /// The settings of the job that a seed decides once and for all.
@@ -9,11 +10,21 @@ pub struct Shape {
     pub monitored: bool,
     /// `static-sharding`.
     pub static_sharding: bool,
+    /// `job-sharding-strategy-type`.
+    pub strategy: &'static str,
 }
+
+const STRATEGIES: [&str; 6] =
+    ["AVG_ALLOCATION", "AVG_ALLOCATION", "AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE];
 
 impl Shape {
     /// Draws one; most have the defaults.
     pub(super) fn draw(rng: &mut Rng) -> Self {
-        Self { monitored: !rng.one_in(8), static_sharding: rng.one_in(6) }
+        let (monitored, static_sharding) = (!rng.one_in(8), rng.one_in(6));
+        let strategy = match rng.pick(&STRATEGIES) {
+            SINGLE_SHARDING_BALANCE if !monitored || static_sharding => "AVG_ALLOCATION",
+            strategy => strategy,
+        };
+        Self { monitored, static_sharding, strategy }
     }
 }

@@ -2,21 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Sharding;
 use super::floor::Floor;
 use super::survey::Survey;
+use super::{Request, Sharding};
 use crate::engine::engine::{Basis, JobEngine, Proposal, Purpose};
-use crate::engine::strategy;
+use crate::engine::strategy::{self, SINGLE_SHARDING_BALANCE};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
 use crate::registry::path::JobPath;
 
 /// One transaction that assigns every item and takes the request back; `None` while data are missing.
-pub(super) fn assign(engine: &JobEngine, basis: Basis, survey: &Survey<'_>, request: i32) -> Option<Proposal> {
+pub(super) fn assign(
+    engine: &JobEngine,
+    basis: Basis,
+    survey: &Survey<'_>,
+    moves_on: bool,
+    request: Request,
+) -> Option<Proposal> {
+    let instances = match basis.strategy.as_str() {
+        SINGLE_SHARDING_BALANCE => &strategy::in_turn(&engine.job, &basis.instances, survey.owner(0), moves_on),
+        _ => &basis.instances,
+    };
     let assignment = strategy::by_type(&basis.strategy)
         .expect("a configuration with an unknown strategy is never in force")
-        .assign(&engine.job, &basis.instances, basis.total);
+        .assign(&engine.job, instances, basis.total);
     let wanted: BTreeMap<ShardingItem, InstanceId> =
         assignment.into_iter().flat_map(|(id, items)| items.into_iter().map(move |item| (item, id.clone()))).collect();
     let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
@@ -67,7 +77,14 @@ pub(super) fn assign(engine: &JobEngine, basis: Basis, survey: &Survey<'_>, requ
     if let Some(version) = floor.raised {
         txn.set(&JobPath::Sharding, floor.data(), Some(version));
     }
-    txn.delete(&JobPath::Necessary, Some(request));
+    match request {
+        Request::Waits { version } => txn.delete(&JobPath::Necessary, Some(version)),
+        // There and gone in one transaction: it guards that there is none.
+        Request::None => {
+            txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+            txn.delete(&JobPath::Necessary, None)
+        }
+    };
     txn.delete_existing(&JobPath::Processing);
     let purpose = Purpose::Reshard(Sharding { basis, pinned, moved });
     Some(Proposal { transaction: txn.build(), purpose })
