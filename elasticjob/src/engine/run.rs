@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use litemap::LiteMap;
+
 use super::event::ItemEnd;
 use super::fire::{Attempt, Fire};
 use crate::ident::ShardingItem;
@@ -58,7 +60,8 @@ impl OpenFire {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) fire: Fire,
-    pub(super) items: BTreeMap<ShardingItem, ItemRun>,
+    /// Mostly few: sorted in a vector, as all jobs of a process may run at the same moment.
+    pub(super) items: LiteMap<ShardingItem, ItemRun>,
     /// How the items ended that are finished already.
     pub(super) finished: Vec<(ShardingItem, super::fire::FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
@@ -88,7 +91,7 @@ pub(super) enum Stage {
 
 impl Run {
     pub(super) fn new(fire: Fire) -> Self {
-        Self { fire, items: BTreeMap::new(), finished: Vec::new(), skipped: None }
+        Self { fire, items: LiteMap::new(), finished: Vec::new(), skipped: None }
     }
 
     /// The items whose futures live.
