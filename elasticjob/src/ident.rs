@@ -1,7 +1,8 @@
-//! Identifiers: names and ids that are checked once, where they enter.
+//! Identifiers: names and ids that are checked once, where they enter. Clones share their text.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,7 @@ pub struct InvalidIdent {
 /// Any text but an empty one, `.` or `..`, and without `/`, control characters and `@-@`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct JobName(String);
+pub struct JobName(Arc<str>);
 
 impl JobName {
     /// Checks a name.
@@ -45,7 +46,7 @@ impl JobName {
         } else if name.chars().any(|c| c.is_control() || ('\u{fff0}'..='\u{ffff}').contains(&c)) {
             "control characters are not allowed in a registry path"
         } else {
-            return Ok(Self(name));
+            return Ok(Self(name.into()));
         };
         Err(InvalidIdent { what: "job name", value: name, reason })
     }
@@ -59,7 +60,7 @@ impl JobName {
 /// Id of a job instance: `ip@-@pid`, with a suffix where that id is taken by another session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct InstanceId(String);
+pub struct InstanceId(Arc<str>);
 
 impl InstanceId {
     /// Checks an id.
@@ -73,29 +74,33 @@ impl InstanceId {
         } else if id.contains('/') {
             "'/' separates the nodes of a registry path"
         } else {
-            return Ok(Self(id));
+            return Ok(Self(id.into()));
         };
         Err(InvalidIdent { what: "instance id", value: id, reason })
     }
 
     /// The id of process `pid` on the host with address `ip`.
     pub fn of_process(ip: &str, pid: u32) -> Self {
-        Self(format!("{ip}{ID_DELIMITER}{pid}"))
+        Self(format!("{ip}{ID_DELIMITER}{pid}").into())
     }
 
     /// The same process under another id, for when this id is taken: `ip@-@pid-4hex`.
     pub fn with_suffix(&self, suffix: u16) -> Self {
-        Self(format!("{}-{suffix:04x}", self.0))
+        Self(format!("{}-{suffix:04x}", self.0).into())
     }
 
     /// The address of the server: what stands before `@-@`, or the whole id where there is none.
     pub fn server_ip(&self) -> &str {
-        self.0.split_once(ID_DELIMITER).map_or(self.0.as_str(), |(ip, _)| ip)
+        self.0.split_once(ID_DELIMITER).map_or(self.as_str(), |(ip, _)| ip)
     }
 
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    pub(crate) fn shared_text(&self) -> Arc<str> {
+        self.0.clone()
     }
 }
 
@@ -104,13 +109,13 @@ impl InstanceId {
 /// It names the job, the items and the instance. It is the same for every run of the same items on the same instance;
 /// what tells runs apart is the attempt of a run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TaskId(String);
+pub struct TaskId(Arc<str>);
 
 impl TaskId {
     /// The task id of a run of `items` on `instance`.
     pub fn new(job: &JobName, items: impl IntoIterator<Item = ShardingItem>, instance: &InstanceId) -> Self {
         let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
-        Self(format!("{job}{ID_DELIMITER}{}{ID_DELIMITER}READY{ID_DELIMITER}{instance}", items.join(",")))
+        Self(format!("{job}{ID_DELIMITER}{}{ID_DELIMITER}READY{ID_DELIMITER}{instance}", items.join(",")).into())
     }
 
     /// The id as text.
@@ -148,7 +153,7 @@ macro_rules! text_ident {
 
         impl From<$name> for String {
             fn from(ident: $name) -> String {
-                ident.0
+                ident.0.as_ref().to_owned()
             }
         }
     };

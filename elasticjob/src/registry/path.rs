@@ -58,8 +58,8 @@ pub enum ItemNode {
     Instance,
     /// `running`: id of the instance that runs the item.
     Running,
-    /// Another one: kept to be deleted with the item.
-    Other(Box<str>),
+    /// Another one: kept to be deleted with the item. Boxed twice, since it is rare and would make every path larger.
+    Other(Box<Box<str>>),
 }
 
 impl JobPath {
@@ -156,6 +156,22 @@ impl JobPath {
             _ => false,
         }
     }
+
+    /// Whether this side wants to know the data of this node; of others it is enough that they exist.
+    pub fn has_data(&self) -> bool {
+        match self {
+            Self::Root
+            | Self::Config
+            | Self::Server(_)
+            | Self::Instance(_)
+            | Self::Sharding
+            | Self::LeaderInstance
+            | Self::Necessary
+            | Self::Trigger(_) => true,
+            Self::Item(_, node) => matches!(node, ItemNode::Fire | ItemNode::Instance | ItemNode::Running),
+            _ => false,
+        }
+    }
 }
 
 impl ItemNode {
@@ -166,7 +182,7 @@ impl ItemNode {
             Some("fire") => Self::Fire,
             Some("instance") => Self::Instance,
             Some("running") => Self::Running,
-            Some(other) => Self::Other(other.into()),
+            Some(other) => Self::Other(Box::new(other.into())),
         }
     }
 
@@ -239,7 +255,7 @@ mod tests {
             JobPath::fire(10),
             JobPath::owner_of(10),
             JobPath::running(10),
-            JobPath::Item(10, ItemNode::Other("misfire".into())),
+            JobPath::Item(10, ItemNode::Other(Box::new("misfire".into()))),
             JobPath::Leader,
             JobPath::Election,
             JobPath::LeaderInstance,

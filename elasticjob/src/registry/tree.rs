@@ -8,13 +8,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::time::Duration;
 
 use super::limits;
 use super::{
-    CommitError, Committed, CreateMode, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction, WatchEvent, Zxid,
+    CommitError, Committed, CreateMode, Data, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction,
+    WatchEvent, Zxid,
 };
 
 /// The nodes and sessions of a registry.
@@ -22,20 +23,15 @@ use super::{
 pub struct Tree {
     /// Boxed: a B-tree keeps a third of its places free, which shall be small.
     nodes: BTreeMap<Box<str>, Box<Node>>,
-    sessions: BTreeMap<SessionId, Session>,
+    /// The open sessions with their time-outs. Which nodes are theirs, the nodes tell.
+    sessions: BTreeMap<SessionId, Duration>,
     zxid: Zxid,
-}
-
-#[derive(Debug, Clone)]
-struct Session {
-    timeout: Duration,
-    ephemerals: BTreeSet<Box<str>>,
 }
 
 /// 0 is no session: an `Option` would make each of many thousand nodes larger.
 #[derive(Debug, Clone)]
 struct Node {
-    data: Box<[u8]>,
+    data: Data,
     czxid: Zxid,
     mzxid: Zxid,
     ctime: i64,
@@ -109,7 +105,7 @@ impl Tree {
     /// A tree with a root and nothing else, whose first transaction gets the id `base + 1`.
     pub fn new(base: Zxid) -> Self {
         let root = Box::new(Node {
-            data: Box::default(),
+            data: Data::default(),
             czxid: 0,
             mzxid: 0,
             ctime: 0,
@@ -151,23 +147,26 @@ impl Tree {
     pub fn open_session(&mut self, id: SessionId, timeout: Duration) {
         debug_assert!(id.0 != 0 && !self.sessions.contains_key(&id), "{id} cannot be opened");
         self.zxid += 1;
-        self.sessions.insert(id, Session { timeout, ephemerals: BTreeSet::new() });
+        self.sessions.insert(id, timeout);
     }
 
     /// The time-out of an open session.
     pub fn session_timeout(&self, id: SessionId) -> Option<Duration> {
-        self.sessions.get(&id).map(|session| session.timeout)
+        self.sessions.get(&id).copied()
     }
 
     /// Ends a session, by its owner or because it expired, and deletes its ephemeral nodes.
     pub fn close_session(&mut self, id: SessionId) -> Vec<WatchEvent> {
-        let Some(session) = self.sessions.remove(&id) else { return Vec::new() };
+        if self.sessions.remove(&id).is_none() {
+            return Vec::new();
+        }
         self.zxid += 1;
-        for path in &session.ephemerals {
-            self.nodes.remove(path);
+        let ephemerals: Vec<Box<str>> =
+            self.nodes.extract_if(.., |_, node| node.owner == id.0).map(|(path, _)| path).collect();
+        for path in &ephemerals {
             self.parent_mut(path).children -= 1;
         }
-        session.ephemerals.into_iter().map(|path| WatchEvent::Deleted(path.into_string())).collect()
+        ephemerals.into_iter().map(|path| WatchEvent::Deleted(path.into_string())).collect()
     }
 
     /// Data and stat of a node, `None` where there is no such node.
@@ -176,7 +175,7 @@ impl Tree {
     /// [`Refusal::BadArguments`] when the path can not be one.
     pub fn get(&self, path: &str) -> Result<Option<NodeData>, Refusal> {
         check_path(path)?;
-        Ok(self.nodes.get(path).map(|node| NodeData { data: node.data.to_vec(), stat: node.stat() }))
+        Ok(self.nodes.get(path).map(|node| NodeData { data: node.data.clone(), stat: node.stat() }))
     }
 
     /// Names of the children of a node, sorted, `None` where there is no such node.
@@ -268,7 +267,7 @@ impl Tree {
                 undo.push(Undo::Replace(path.as_str().into(), Box::new(node.clone())));
                 let zxid = self.zxid;
                 let node = self.nodes.get_mut(path.as_str()).ok_or(Refusal::NoNode)?;
-                node.data = data.as_slice().into();
+                node.data = data.clone();
                 node.version = node.version.wrapping_add(1);
                 node.mzxid = zxid;
                 node.mtime = now_ms;
@@ -293,7 +292,7 @@ impl Tree {
         &mut self,
         session: SessionId,
         path: &str,
-        data: &[u8],
+        data: &Data,
         mode: CreateMode,
         now_ms: i64,
     ) -> Result<String, Refusal> {
@@ -310,7 +309,7 @@ impl Tree {
             return Err(Refusal::NoChildrenForEphemerals);
         }
         let node = Box::new(Node {
-            data: data.into(),
+            data: data.clone(),
             czxid: self.zxid,
             mzxid: self.zxid,
             ctime: now_ms,
@@ -335,18 +334,12 @@ impl Tree {
 
     fn link(&mut self, path: Box<str>, node: Box<Node>) {
         self.parent_mut(&path).children += 1;
-        if let Some(session) = self.sessions.get_mut(&SessionId(node.owner)) {
-            session.ephemerals.insert(path.clone());
-        }
         self.nodes.insert(path, node);
     }
 
     fn unlink(&mut self, path: &str) -> Option<Box<Node>> {
         let node = self.nodes.remove(path)?;
         self.parent_mut(path).children -= 1;
-        if let Some(session) = self.sessions.get_mut(&SessionId(node.owner)) {
-            session.ephemerals.remove(path);
-        }
         Some(node)
     }
 
