@@ -5,13 +5,15 @@
 //! event for each change, in the order of the operations. Two things the real server leaves open are fixed here: children
 //! come sorted, and the ephemeral nodes of an ended session go in the order of their paths.
 
+mod names;
+mod nodes;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use self::nodes::{Nodes, parent_of};
 use super::limits;
 use super::{
     CommitError, Committed, CreateMode, Data, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction,
@@ -21,8 +23,7 @@ use super::{
 /// The nodes and sessions of a registry.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// Boxed: a B-tree keeps a third of its places free, which shall be small.
-    nodes: BTreeMap<Box<str>, Box<Node>>,
+    nodes: Nodes,
     /// The open sessions with their time-outs. Which nodes are theirs, the nodes tell.
     sessions: BTreeMap<SessionId, Duration>,
     zxid: Zxid,
@@ -38,8 +39,6 @@ struct Node {
     mtime: i64,
     owner: i64,
     version: i32,
-    /// How many children it has.
-    children: u32,
     /// How many children were ever created, which numbers the sequential ones.
     created: i32,
 }
@@ -48,8 +47,8 @@ struct Node {
 #[derive(Debug)]
 enum Undo {
     Remove(Box<str>),
-    Replace(Box<str>, Box<Node>),
-    Insert(Box<str>, Box<Node>),
+    Replace(Box<str>, Node),
+    Insert(Box<str>, Node),
 }
 
 /// Why a tree did not apply a transaction.
@@ -104,18 +103,9 @@ impl Node {
 impl Tree {
     /// A tree with a root and nothing else, whose first transaction gets the id `base + 1`.
     pub fn new(base: Zxid) -> Self {
-        let root = Box::new(Node {
-            data: Data::default(),
-            czxid: 0,
-            mzxid: 0,
-            ctime: 0,
-            mtime: 0,
-            owner: 0,
-            version: 0,
-            children: 0,
-            created: 0,
-        });
-        Self { nodes: BTreeMap::from([("/".into(), root)]), sessions: BTreeMap::new(), zxid: base }
+        let root =
+            Node { data: Data::default(), czxid: 0, mzxid: 0, ctime: 0, mtime: 0, owner: 0, version: 0, created: 0 };
+        Self { nodes: Nodes::new(root), sessions: BTreeMap::new(), zxid: base }
     }
 
     /// Id of the last transaction.
@@ -134,8 +124,8 @@ impl Tree {
     }
 
     /// All paths, sorted.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.nodes.keys().map(AsRef::as_ref)
+    pub fn paths(&self) -> BTreeSet<String> {
+        self.nodes.walk().map(|(path, _)| path).collect()
     }
 
     /// The open sessions.
@@ -161,12 +151,12 @@ impl Tree {
             return Vec::new();
         }
         self.zxid += 1;
-        let ephemerals: Vec<Box<str>> =
-            self.nodes.extract_if(.., |_, node| node.owner == id.0).map(|(path, _)| path).collect();
+        let ephemerals = self.nodes.walk().filter(|(_, node)| node.owner == id.0).map(|(path, _)| path);
+        let ephemerals: BTreeSet<String> = ephemerals.collect();
         for path in &ephemerals {
-            self.parent_mut(path).children -= 1;
+            self.nodes.remove(path);
         }
-        ephemerals.into_iter().map(|path| WatchEvent::Deleted(path.into_string())).collect()
+        ephemerals.into_iter().map(WatchEvent::Deleted).collect()
     }
 
     /// Data and stat of a node, `None` where there is no such node.
@@ -184,27 +174,7 @@ impl Tree {
     /// [`Refusal::BadArguments`] when the path can not be one.
     pub fn children(&self, path: &str) -> Result<Option<Vec<String>>, Refusal> {
         check_path(path)?;
-        let Some(node) = self.nodes.get(path) else { return Ok(None) };
-        let mut names = Vec::with_capacity(node.children as usize);
-        let base = if path == "/" { 1 } else { path.len() + 1 };
-        // From child to child: everything below a child is skipped at once.
-        let mut after = format!("{}/", path.trim_end_matches('/'));
-        while names.len() < node.children as usize {
-            let behind = (Bound::Excluded(after.as_str()), Bound::Unbounded);
-            let Some((key, _)) = self.nodes.range::<str, _>(behind).next() else { break };
-            after.clear();
-            match key[base..].split_once('/') {
-                None => {
-                    names.push(key[base..].to_owned());
-                    after.push_str(key);
-                }
-                Some((child, _)) => {
-                    after.push_str(&key[..base + child.len()]);
-                    after.push_str("/\u{10ffff}");
-                }
-            }
-        }
-        Ok(Some(names))
+        Ok(self.nodes.children(path))
     }
 
     /// Applies a transaction of a session at server time `now_ms`, in milliseconds since 1970, or refuses it whole.
@@ -262,25 +232,22 @@ impl Tree {
                 Ok(OpResult::Create { path })
             }
             Op::Set { path, data, version } => {
-                let node = self.node(path)?;
+                let node = self.nodes.get_mut(path).ok_or(Refusal::NoNode)?;
                 node.check_version(*version)?;
-                undo.push(Undo::Replace(path.as_str().into(), Box::new(node.clone())));
-                let zxid = self.zxid;
-                let node = self.nodes.get_mut(path.as_str()).ok_or(Refusal::NoNode)?;
+                undo.push(Undo::Replace(path.as_str().into(), node.clone()));
                 node.data = data.clone();
                 node.version = node.version.wrapping_add(1);
-                node.mzxid = zxid;
+                node.mzxid = self.zxid;
                 node.mtime = now_ms;
                 events.push(WatchEvent::Changed(path.clone()));
                 Ok(OpResult::Set { stat: node.stat() })
             }
             Op::Delete { path, version } => {
-                let node = self.node(path)?;
-                node.check_version(*version)?;
-                if node.children > 0 {
+                self.node(path)?.check_version(*version)?;
+                if self.nodes.has_children(path) {
                     return Err(Refusal::NotEmpty);
                 }
-                let node = self.unlink(path).ok_or(Refusal::NoNode)?;
+                let node = self.nodes.remove(path).ok_or(Refusal::NoNode)?;
                 undo.push(Undo::Insert(path.as_str().into(), node));
                 events.push(WatchEvent::Deleted(path.clone()));
                 Ok(OpResult::Delete)
@@ -302,13 +269,13 @@ impl Tree {
             CreateMode::EphemeralSequential => format!("{path}{created:010}"),
             CreateMode::Persistent | CreateMode::Ephemeral => path.to_owned(),
         };
-        if self.nodes.contains_key(path.as_str()) {
+        if self.nodes.contains(&path) {
             return Err(Refusal::NodeExists);
         }
         if parent_is_ephemeral {
             return Err(Refusal::NoChildrenForEphemerals);
         }
-        let node = Box::new(Node {
+        let node = Node {
             data: data.clone(),
             czxid: self.zxid,
             mzxid: self.zxid,
@@ -316,54 +283,33 @@ impl Tree {
             mtime: now_ms,
             owner: if mode == CreateMode::Persistent { 0 } else { session.0 },
             version: 0,
-            children: 0,
             created: 0,
-        });
+        };
+        self.nodes.insert(&path, node);
         self.parent_mut(&path).created += 1;
-        self.link(path.as_str().into(), node);
         Ok(path)
     }
 
     fn node(&self, path: &str) -> Result<&Node, Refusal> {
-        self.nodes.get(path).map(AsRef::as_ref).ok_or(Refusal::NoNode)
+        self.nodes.get(path).ok_or(Refusal::NoNode)
     }
 
     fn parent_mut(&mut self, path: &str) -> &mut Node {
         self.nodes.get_mut(parent_of(path)).expect("a node has a parent")
     }
 
-    fn link(&mut self, path: Box<str>, node: Box<Node>) {
-        self.parent_mut(&path).children += 1;
-        self.nodes.insert(path, node);
-    }
-
-    fn unlink(&mut self, path: &str) -> Option<Box<Node>> {
-        let node = self.nodes.remove(path)?;
-        self.parent_mut(path).children -= 1;
-        Some(node)
-    }
-
     fn take_back(&mut self, step: Undo) {
         match step {
             Undo::Remove(path) => {
-                self.unlink(&path);
+                self.nodes.remove(&path);
                 self.parent_mut(&path).created -= 1;
             }
-            Undo::Replace(path, node) => {
-                self.nodes.insert(path, node);
-            }
-            Undo::Insert(path, node) => self.link(path, node),
+            Undo::Replace(path, node) => *self.nodes.get_mut(&path).expect("a node that was set is there") = node,
+            Undo::Insert(path, node) => self.nodes.insert(&path, node),
         }
     }
 }
 
 fn check_path(path: &str) -> Result<(), Refusal> {
     if limits::is_valid_path(path) { Ok(()) } else { Err(Refusal::BadArguments) }
-}
-
-fn parent_of(path: &str) -> &str {
-    match path.rfind('/') {
-        None | Some(0) => "/",
-        Some(end) => &path[..end],
-    }
 }
