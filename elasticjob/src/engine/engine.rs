@@ -58,7 +58,8 @@ pub struct JobEngine {
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
     pub(super) calendar: Calendar,
-    pub(super) open: Option<OpenFire>,
+    /// Boxed, as most of the time there is none.
+    pub(super) open: Option<Box<OpenFire>>,
     pub(super) run: Option<Run>,
     /// A begin of which it is not known whether it went through.
     pub(super) unresolved: Option<Unresolved>,

@@ -27,7 +27,7 @@ impl JobEngine {
             self.on_due(now, Fire::Scheduled(due.at));
         }
         let over = |open: &OpenFire| now.mono >= open.closes_at;
-        if !self.is_beginning() && self.unresolved.is_none() && self.open.as_ref().is_some_and(over) {
+        if !self.is_beginning() && self.unresolved.is_none() && self.open.as_deref().is_some_and(over) {
             self.close();
         }
     }
@@ -50,7 +50,7 @@ impl JobEngine {
             return;
         }
         self.close();
-        self.open = Some(OpenFire::new(fire, now.mono));
+        self.open = Some(Box::new(OpenFire::new(fire, now.mono)));
     }
 
     /// Closes the open fire; one that was never looked at is accounted for.

@@ -60,7 +60,7 @@ impl OpenFire {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) fire: Fire,
-    /// Mostly few: sorted in a vector, as all jobs of a process may run at the same moment.
+    /// Mostly few, so they are sorted in a vector without room for more: all jobs of a process may run at the same moment.
     pub(super) items: LiteMap<ShardingItem, ItemRun>,
     /// How the items ended that are finished already.
     pub(super) finished: Vec<(ShardingItem, super::fire::FireState)>,
@@ -91,7 +91,7 @@ pub(super) enum Stage {
 
 impl Run {
     pub(super) fn new(fire: Fire) -> Self {
-        Self { fire, items: LiteMap::new(), finished: Vec::new(), skipped: None }
+        Self { fire, items: LiteMap::with_capacity(1), finished: Vec::new(), skipped: None }
     }
 
     /// The items whose futures live.

@@ -86,7 +86,7 @@ fn open_manual(engine: &mut JobEngine, now: Now) {
     }
     if let Lookup::Known(known) = engine.look(&engine.own_trigger()) {
         let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
-        engine.open = Some(OpenFire::new(fire, now.mono));
+        engine.open = Some(Box::new(OpenFire::new(fire, now.mono)));
     }
 }
 
