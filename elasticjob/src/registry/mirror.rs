@@ -328,6 +328,14 @@ impl Mirror {
         })
     }
 
+    /// Addresses of the servers that exist, in ascending order.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.nodes.after(&JobPath::Servers).map_while(|path| match path {
+            JobPath::Server(ip) => Some(ip.as_ref()),
+            _ => None,
+        })
+    }
+
     /// Numbers of the items that exist, in ascending order.
     pub fn items(&self) -> impl Iterator<Item = ShardingItem> {
         self.nodes.items_with(ItemNode::Dir)
@@ -336,6 +344,32 @@ impl Mirror {
     /// The items that run somewhere, in ascending order.
     pub fn running_items(&self) -> impl Iterator<Item = ShardingItem> {
         self.nodes.items_with(ItemNode::Running)
+    }
+
+    /// The items that have a missed fire to be made up for, in ascending order.
+    pub fn misfired_items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.nodes.items_with(ItemNode::Misfire)
+    }
+
+    /// The items that somebody took over, in ascending order.
+    pub fn taken_over_items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.nodes.items_with(ItemNode::Failovering)
+    }
+
+    /// The items that wait to be taken over, in ascending order.
+    pub fn failover_items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.nodes.after(&JobPath::FailoverItems).map_while(|path| match path {
+            JobPath::FailoverItem(item) => Some(*item),
+            _ => None,
+        })
+    }
+
+    /// The sessions that say that they live, in ascending order.
+    pub fn sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.nodes.after(&JobPath::Sessions).map_while(|path| match path {
+            JobPath::Session(id) => Some(*id),
+            _ => None,
+        })
     }
 
     /// The nodes of an item, deepest first, the item's own node last.

@@ -53,7 +53,7 @@ fn a_gap_lists_the_whole_tree_and_foreign_nodes_are_left_out() {
     assert_eq!(mirror.lookup(&JobPath::Config), Lookup::Unread);
     assert_eq!(mirror.lookup(&JobPath::Leader), Lookup::Missing);
     let tree: Vec<String> = mirror.item_tree(0).iter().map(ToString::to_string).collect();
-    assert_eq!(tree, ["sharding/0/misfire", "sharding/0/running", "sharding/0/instance", "sharding/0"]);
+    assert_eq!(tree, ["sharding/0/running", "sharding/0/misfire", "sharding/0/instance", "sharding/0"]);
 }
 
 #[test]
@@ -212,14 +212,17 @@ fn of_an_own_directory_it_is_known_that_it_exists_and_no_data_are_kept() {
 }
 
 #[test]
-fn instances_candidates_and_triggers_are_told_apart_from_what_stands_beside_them() {
+fn each_kind_of_node_is_told_apart_from_what_stands_beside_them() {
     let mut mirror = synced();
-    let election = ["leader/election/latch/y", "leader/election/latch/x", "leader/sharding"];
-    let others = ["servers/10.0.0.1", "instances/b", "instances/a", "trigger", "trigger/a"];
-    for path in election.iter().chain(&others) {
+    let election = ["leader/election/latch/y", "leader/election/latch/x", "leader/failover/items", "leader/sharding"];
+    let others = ["servers/10.0.0.1", "instances/b", "instances/a", "trigger", "trigger/a", "sessions"];
+    let lost = ["leader/failover/items/10", "leader/failover/items/9"];
+    for path in election.iter().chain(&others).chain(&lost) {
         mirror.on_event(&WatchEvent::Created(format!("/job/{path}")));
     }
     assert_eq!(mirror.instances().map(InstanceId::as_str).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(mirror.candidates().collect::<Vec<_>>(), ["x", "y"]);
+    assert_eq!(mirror.servers().collect::<Vec<_>>(), ["10.0.0.1"]);
+    assert_eq!(mirror.failover_items().collect::<Vec<_>>(), [9, 10]);
     assert_eq!(mirror.triggers().map(InstanceId::as_str).collect::<Vec<_>>(), ["a"]);
 }
