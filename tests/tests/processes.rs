@@ -181,6 +181,6 @@ async fn node(server: &Arc<ZookeeperServer>, namespace: &str, path: &str) -> Opt
 /// The process that leads.
 async fn leader(server: &Arc<ZookeeperServer>, namespace: &str) -> u32 {
     let leader = node(server, namespace, "/worker/leader/election/instance").await.expect("somebody leads");
-    let leader = String::from_utf8(leader.data).expect("an instance id is text");
+    let leader = leader.data.text().expect("an instance id is text");
     leader.split("@-@").nth(1).and_then(|pid| pid.parse().ok()).expect("an instance id names the process")
 }

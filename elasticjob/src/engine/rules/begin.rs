@@ -111,7 +111,7 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
         Lookup::Unread => true,
         Lookup::Known(known) => {
             let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
-            engine.open = Some(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
+            engine.open = Some(Box::new(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono)));
             true
         }
     }
@@ -343,7 +343,7 @@ impl JobEngine {
     /// The registry refused a begin because of these items, or of something else when there are none.
     pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, item: Option<ShardingItem>) {
         let of_open = |open: &&mut OpenFire| open.fire == plan.fire && open.source == plan.source;
-        let Some(open) = self.open.as_mut().filter(of_open) else { return };
+        let Some(open) = self.open.as_deref_mut().filter(of_open) else { return };
         let refused: BTreeSet<ShardingItem> = match item {
             Some(item) => BTreeSet::from([item]),
             None => plan.items.iter().copied().collect(),

@@ -53,8 +53,7 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
     if engine.mirror.candidates().any(|other| number(other) < number(name)) {
         return Step::Pass;
     }
-    let me = engine.identity.instance.to_string();
-    txn.replace(&JobPath::LeaderInstance, me, CreateMode::Ephemeral);
+    txn.replace(&JobPath::LeaderInstance, &engine.identity.instance, CreateMode::Ephemeral);
     txn.delete(&candidate, None);
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Elect })
 }

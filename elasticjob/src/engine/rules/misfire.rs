@@ -129,7 +129,7 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     };
     let Some(at) = at else { return };
     engine.missed = None;
-    engine.open = Some(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
+    engine.open = Some(Box::new(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono)));
 }
 
 impl JobEngine {

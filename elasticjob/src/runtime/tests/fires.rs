@@ -107,7 +107,7 @@ async fn a_panicking_item_has_failed_and_the_next_fire_runs() {
     let first = soon(runs.recv()).await.unwrap();
     soon(job.handle().status().wait_for(|status| status.fires >= 1)).await.unwrap();
     let record = registry.get("/panicking/sharding/0/fire").await.unwrap().unwrap();
-    let record = String::from_utf8(record.data).unwrap();
+    let record = record.data.text().unwrap();
     assert!(record.contains(r#""state":"FAILED""#) && record.contains("as planned"), "{record}");
     assert!(soon(runs.recv()).await.unwrap() > first);
 }

@@ -27,7 +27,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
     let server = JobPath::Server(scene.hosts[*host].ip.as_str().into());
     let node = scene.tree.get(&server.absolute(scene.job)).ok().flatten();
     let long_ago = EPOCH + scene.now as i64 - HEARD;
-    match node.filter(|node| node.data == b"DISABLED" && node.stat.mtime < long_ago) {
+    match node.filter(|node| node.data.text() == Some("DISABLED") && node.stat.mtime < long_ago) {
         Some(_) => Err(format!("host {host} wrote {}, and its server has long been disabled", op.path())),
         None => Ok(()),
     }

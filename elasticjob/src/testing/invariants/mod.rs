@@ -103,7 +103,7 @@ impl Scene<'_> {
     /// Data of a node as text.
     pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(self.job)).ok()??;
-        String::from_utf8(node.data).ok()
+        node.data.text().map(str::to_owned)
     }
 
     /// Names of the children of a node.
