@@ -16,6 +16,7 @@ use super::planted::Planted;
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Stage};
 use super::session::{Session, SessionChange};
+use super::strategy::ShardingStrategies;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
@@ -49,6 +50,8 @@ pub struct JobEngine {
     pub(super) identity: Identity,
     /// The configuration of the program.
     pub(super) local: Arc<JobConfiguration>,
+    /// What a configuration can name as its strategy.
+    pub(super) strategies: Arc<ShardingStrategies>,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
     pub(super) configuration_data: Option<Box<[u8]>>,
@@ -164,13 +167,14 @@ pub(super) enum Purpose {
 
 impl JobEngine {
     /// An engine that has not heard anything yet.
-    pub fn new(identity: Identity, local: Arc<JobConfiguration>) -> Self {
+    pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
         Self {
             mirror: Mirror::new(job.clone()),
             job,
             identity,
             local,
+            strategies,
             configuration: None,
             configuration_data: None,
             phase: Phase::Joining,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::fire::{Fire, FireState};
+use super::strategy::StrategyFault;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
 
@@ -57,6 +58,13 @@ pub enum Notice {
         moved: Vec<String>,
         /// Items that stay where they run for now.
         pinned: Vec<ShardingItem>,
+    },
+    /// The sharding strategy failed the leader, which assigns by `AVG_ALLOCATION` instead.
+    StrategyFailed {
+        /// Type name of the strategy.
+        strategy: String,
+        /// What it did.
+        fault: StrategyFault,
     },
     /// The items of a fire that this instance owns began.
     Begun {

@@ -1,6 +1,7 @@
 //! What an engine does on the main paths, transaction by transaction.
 
 mod group;
+mod own_strategy;
 mod single_balance;
 mod static_sharding;
 

@@ -42,6 +42,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
                 info!(%job, "resharded: {moved}; items {pinned:?} stay where they run until they end");
             }
         }
+        Notice::StrategyFailed { strategy, fault } => {
+            error!(%job, "the sharding strategy {strategy} failed: {fault}; the items are assigned by AVG_ALLOCATION instead");
+        }
         Notice::Begun { fire, items } => info!(%job, fire = %name(fire), ?items, "began"),
         Notice::Skipped { fire, items, reason } => {
             let since = match reason {
