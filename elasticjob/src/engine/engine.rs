@@ -1,21 +1,23 @@
 //! The machine: events in, actions out.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
-use super::fire::Attempt;
+use super::fire::{Attempt, ExecutionSource, Fire};
+use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
-use super::run::{OpenFire, Run, Stage};
+use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
+use super::status::Skip;
 use super::strategy::ShardingStrategies;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -60,14 +62,29 @@ pub struct JobEngine {
     pub(super) mirror: Mirror,
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
+    /// When the leader looks at everything again.
+    pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
-    pub(super) run: Option<Run>,
+    pub(super) runs: Runs,
+    /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
+    pub(super) missed: Option<i64>,
+    /// The same of single items, until the registry knows or they are made up for.
+    pub(super) missed_items: BTreeMap<ShardingItem, i64>,
+    pub(super) losses: Losses,
+    /// Runs go on that could not be stopped: their session has to say so.
+    pub(super) has_abandoned_runs: bool,
     /// A begin of which it is not known whether it went through.
     pub(super) unresolved: Option<Unresolved>,
     pub(super) triggers: VecDeque<TriggerId>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
+    /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
+    /// in vain, and why its configuration is not in force.
+    pub(super) last_skip: Option<Skip>,
+    pub(super) own_items_seen: Vec<ShardingItem>,
+    pub(super) trouble: Option<String>,
+    pub(super) refused_configuration: Option<String>,
     pub(super) planted: Planted,
     write: Option<Write>,
     /// The last time this engine was asked: timers up to it were looked at.
@@ -160,6 +177,7 @@ pub(super) enum Purpose {
     Reshard(Sharding),
     Trigger { ids: Vec<TriggerId> },
     Begin(BeginPlan),
+    Miss { items: Vec<(ShardingItem, i64)> },
     Finish { items: Vec<ShardingItem> },
     Sweep,
     Leave,
@@ -181,12 +199,21 @@ impl JobEngine {
             session: Session::new(),
             membership: Membership::default(),
             leadership: None,
+            reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
-            run: None,
+            runs: Runs::default(),
+            missed: None,
+            missed_items: BTreeMap::new(),
+            losses: Losses::default(),
+            has_abandoned_runs: false,
             unresolved: None,
             triggers: VecDeque::new(),
             fires: 0,
+            last_skip: None,
+            own_items_seen: Vec::new(),
+            trouble: None,
+            refused_configuration: None,
             planted: Planted::default(),
             write: None,
             seen: None,
@@ -237,13 +264,14 @@ impl JobEngine {
         if self.phase == Phase::Stopped {
             return Timeout { wall: None, mono: None };
         }
-        let run = self.run.as_ref();
+        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
+        let seen = self.seen.map(|now| now.mono);
         let executing = self.is_executing();
-        let aborts = run.into_iter().flat_map(|run| run.items.values()).filter_map(|item| match item.stage {
+        let aborts = self.runs.items().filter_map(|item| match item.stage {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
         });
-        let uncancelled = run.is_some_and(|run| run.items.values().any(|item| matches!(item.stage, Stage::Executing)));
+        let uncancelled = self.runs.items().any(|item| matches!(item.stage, Stage::Executing));
         let session = [
             executing.then(|| self.session.renew_at()).flatten(),
             uncancelled.then(|| self.session.deadline()).flatten(),
@@ -255,10 +283,10 @@ impl JobEngine {
             _ => [None; 3],
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
-        let others = [self.retry.not_before, run.and_then(Run::finish_at)];
-        let times = [others, open, session].into_iter().flatten().chain(leave).flatten().chain(aborts);
-        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
-        let seen = self.seen.map(|now| now.mono);
+        let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
+        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
+        let finish = self.runs.iter().filter_map(Run::finish_at);
+        let times = others.into_iter().chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -282,7 +310,10 @@ impl JobEngine {
             Event::NotProven => self.session.on_no_proof(),
             Event::Watch(event) => self.mirror.on_event(&event),
             Event::Listed { generation, path, children } => match children {
-                Ok(children) => self.mirror.on_listed(generation, &path, children),
+                Ok(children) => {
+                    self.trouble = None;
+                    self.mirror.on_listed(generation, &path, children);
+                }
                 Err(error) => {
                     self.mirror.on_unanswered(generation, &path);
                     self.back_off(now, error.to_string());
@@ -290,6 +321,7 @@ impl JobEngine {
             },
             Event::Read { generation, path, node } => match node {
                 Ok(node) => {
+                    self.trouble = None;
                     if node.is_none() && path == JobPath::Instance(self.identity.instance.clone()) {
                         self.membership.removal_confirmed = self.session.connected().is_some();
                     }
@@ -311,7 +343,7 @@ impl JobEngine {
         let Some(session) = self.session.connected() else { return };
         self.membership.own_sessions.insert(session);
         self.membership.removal_confirmed = false;
-        self.retry = Retry::default();
+        self.note_success();
         if new {
             // Leading ended with the session that owned the leader's node.
             self.leadership = None;
@@ -320,7 +352,7 @@ impl JobEngine {
     }
 
     fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: super::event::ItemEnd) {
-        if let Some(run) = self.run.as_mut().and_then(|run| run.items.get_mut(&item)) {
+        if let Some(run) = self.runs.item_mut(item) {
             run.stage = Stage::Ended { at: now.mono, end };
         }
     }
@@ -336,7 +368,7 @@ impl JobEngine {
         if let Some(open) = self.open.take()
             && !open.looked
         {
-            self.tell(Notice::Skipped { fire: open.fire, items: vec![], reason: SkipReason::Leaving });
+            self.tell_skip(open.fire, vec![], SkipReason::Leaving);
         }
         for id in std::mem::take(&mut self.triggers) {
             self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
@@ -349,9 +381,8 @@ impl JobEngine {
         if !waiting {
             self.retry.not_before = None;
         }
-        let lists = if waiting { Vec::new() } else { self.mirror.take_lists() };
-        if !lists.is_empty() {
-            self.act(Action::List { generation: self.mirror.generation(), paths: lists });
+        if !waiting {
+            self.ask_for_lists();
         }
         if self.gave_up_leaving(now) {
             self.stop();
@@ -377,6 +408,7 @@ impl JobEngine {
                 return;
             }
         }
+        self.ask_for_lists();
         let wishes = self.wishes.take();
         if self.write.is_none() {
             let paths = self.mirror.start_reads(wishes);
@@ -386,19 +418,36 @@ impl JobEngine {
         }
     }
 
+    fn ask_for_lists(&mut self) {
+        let paths = self.mirror.take_lists();
+        if !paths.is_empty() {
+            self.act(Action::List { generation: self.mirror.generation(), paths });
+        }
+    }
+
     /// The write in flight, taken when it is answered.
     pub(super) fn take_write(&mut self) -> Option<Write> {
         self.write.take()
     }
 
-    /// Whether the begin of a fire is in flight.
+    /// Whether the begin of a fire that came here is in flight.
     pub(super) fn is_beginning(&self) -> bool {
-        self.write.as_ref().is_some_and(|write| matches!(write.purpose, Purpose::Begin(_)))
+        self.write.as_ref().is_some_and(|write| match &write.purpose {
+            Purpose::Begin(plan) => plan.source != ExecutionSource::Failover,
+            _ => false,
+        })
+    }
+
+    /// Whether lost runs are taken over. Without marks nobody could tell that one is lost.
+    pub(super) fn is_failover_on(&self) -> bool {
+        let configuration = self.configuration.as_ref();
+        configuration.is_some_and(|configuration| configuration.failover() && configuration.monitor_execution())
     }
 
     /// A transaction went through.
     pub(super) fn note_success(&mut self) {
         self.retry = Retry::default();
+        self.trouble = None;
     }
 
     /// The registry refused a transaction: the mirror knows why by now, unless it happens again and again.
@@ -421,6 +470,7 @@ impl JobEngine {
         self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
         // Without a connection every question fails; that was said once.
         if self.session.connected().is_some() {
+            self.trouble = Some(why.clone());
             self.tell(Notice::RegistryTrouble { why });
         }
     }
@@ -473,6 +523,12 @@ impl JobEngine {
 
     pub(super) fn act(&mut self, action: Action) {
         self.actions.push_back(action);
+    }
+
+    /// Says what is not run here, and why.
+    pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
+        self.last_skip = Some(Skip { fire, items: items.clone(), reason: reason.clone() });
+        self.tell(Notice::Skipped { fire, items, reason });
     }
 
     pub(super) fn tell(&mut self, notice: Notice) {

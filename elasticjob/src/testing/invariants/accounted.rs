@@ -137,6 +137,7 @@ fn is_good(reason: &SkipReason) -> bool {
         // Only while the owner is gone, which is looked at by itself.
         SkipReason::OwnerGone { .. }
         | SkipReason::AlreadyBegun { .. }
+        | SkipReason::AwaitingFailover
         | SkipReason::Refused
         | SkipReason::NotBegunInTime
         | SkipReason::ServerDisabled

@@ -5,14 +5,16 @@ mod assignment;
 mod begun_once;
 mod kept;
 mod leadership;
+mod made_up;
 mod nothing_left;
 mod one_owner;
 mod punctual;
+mod repaired;
 mod turns;
 
 use std::collections::BTreeSet;
 
-use crate::engine::{Fire, Notice};
+use crate::engine::{ExecutionSource, Fire, Notice};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
@@ -41,6 +43,8 @@ pub enum Observation<'a> {
         item: ShardingItem,
         /// The fire.
         fire: Fire,
+        /// Why it is run.
+        source: ExecutionSource,
         /// The fencing token.
         token: Option<i64>,
     },
@@ -112,6 +116,8 @@ pub struct Invariants {
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
     kept: kept::Kept,
+    made_up: made_up::MadeUp,
+    nothing_left: nothing_left::NothingLeft,
     punctual: punctual::Punctual,
     turns: turns::Turns,
 }
@@ -127,6 +133,8 @@ impl Invariants {
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
             kept: kept::Kept::default(),
+            made_up: made_up::MadeUp::default(),
+            nothing_left: nothing_left::NothingLeft::default(),
             punctual: punctual::Punctual::default(),
             turns: turns::Turns::default(),
         }
@@ -137,12 +145,13 @@ impl Invariants {
         self.accounted.incident(wall);
     }
 
-    /// This total count and this period, in seconds, are in force from now on.
-    pub fn configured(&mut self, now: Millis, total: u32, period: u32) {
+    /// This total count, this period in seconds, and these settings are in force from now on.
+    pub fn configured(&mut self, now: Millis, total: u32, period: u32, shape: &Shape) {
         if total != self.total {
             self.kept.total_changed(now);
         }
         self.total = total;
+        self.shape = shape.clone();
         self.accounted.scheduled(EPOCH + now as i64, period);
     }
 
@@ -165,12 +174,14 @@ impl Invariants {
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
+        self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
+        repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         self.accounted
             .check(&scene, observation, &self.kept)
             .map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
         self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
-        nothing_left::check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
+        self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
 }

@@ -1,10 +1,10 @@
-//! Without faults a fire begins at once.
+//! Without faults a fire begins at once, unless it is made up for after a run that went on.
 
 use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
 use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
-use crate::engine::{Fire, Notice, SkipReason};
+use crate::engine::{ExecutionSource, Fire, Notice, SkipReason};
 use crate::testing::sim::EPOCH;
 
 /// How late an item may begin in the calm, in milliseconds: clocks disagree by a little, and a run may have to be
@@ -26,7 +26,13 @@ impl Punctual {
             } => {
                 self.overrun.insert(*fire);
             }
-            Observation::Started { host, item, fire: fire @ Fire::Scheduled(at), .. } => {
+            Observation::Started {
+                host,
+                item,
+                fire: fire @ Fire::Scheduled(at),
+                source: ExecutionSource::NormalTrigger,
+                ..
+            } => {
                 let late = EPOCH + scene.now as i64 - at;
                 // Items that move on reach an instance which is free while the fire is still open.
                 let moved_on = scene.shape.strategy == SINGLE_SHARDING_BALANCE && self.overrun.contains(fire);

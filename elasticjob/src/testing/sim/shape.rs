@@ -4,11 +4,15 @@ use super::haywire::HAYWIRE;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::testing::rng::Rng;
 
-/// The settings of the job that a seed decides once and for all.
+/// The settings of the job that a seed decides.
 #[derive(Debug, Clone)]
 pub struct Shape {
     /// `monitor-execution`.
     pub monitored: bool,
+    /// `failover`, until it is switched.
+    pub failover: bool,
+    /// `misfire`, until it is switched.
+    pub misfire: bool,
     /// `static-sharding`.
     pub static_sharding: bool,
     /// `job-sharding-strategy-type`.
@@ -26,6 +30,7 @@ impl Shape {
             SINGLE_SHARDING_BALANCE if !monitored || static_sharding => AVG_ALLOCATION,
             strategy => strategy,
         };
-        Self { monitored, static_sharding, strategy }
+        let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
+        Self { monitored, failover, misfire, static_sharding, strategy }
     }
 }

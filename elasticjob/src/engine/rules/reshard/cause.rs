@@ -47,7 +47,9 @@ pub(super) fn cause(
         None if is_static => None,
         None => {
             let owners: BTreeSet<&str> = survey.owners.values().copied().collect();
-            basis.instances.iter().find(|id| !owners.contains(id.as_str())).map(|id| format!("{id} has no item"))
+            let expected = basis.instances.len().min(basis.total as usize);
+            let without = basis.instances.iter().find(|id| !owners.contains(id.as_str()));
+            without.filter(|_| owners.len() < expected).map(|id| format!("{id} has no item"))
         }
         Some(last) if (last.total, &last.strategy) != (basis.total, &basis.strategy) => {
             Some("the sharding configuration changed".to_owned())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::engine::JobEngine;
 use crate::engine::fire::Fire;
-use crate::engine::notice::{Notice, SkipReason};
+use crate::engine::notice::SkipReason;
 use crate::engine::strategy;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
@@ -71,7 +71,7 @@ impl JobEngine {
             }
         }
         for (owner, items) in gone {
-            self.tell(Notice::Skipped { fire, items, reason: SkipReason::OwnerGone { owner } });
+            self.tell_skip(fire, items, SkipReason::OwnerGone { owner });
         }
     }
 

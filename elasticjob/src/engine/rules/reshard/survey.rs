@@ -47,11 +47,13 @@ impl<'a> Survey<'a> {
                 Lookup::Missing => {}
                 Lookup::Unread => complete = false,
                 Lookup::Known(known) => {
-                    // An ephemeral mark lives as long as its session, also that of an instance which an operator
-                    // deleted. A persistent one, of a Java peer, that names an instance which is gone is dead.
-                    let runner = known.text().and_then(|text| text.parse().ok());
-                    if known.owner.is_some() || runner.is_some_and(|id| engine.mirror.exists(&JobPath::Instance(id))) {
-                        running.insert(item);
+                    // What is lost is run again, or not at all; it holds nobody up.
+                    match engine.is_run_alive(item, known) {
+                        Some(true) => {
+                            running.insert(item);
+                        }
+                        Some(false) => {}
+                        None => complete = false,
                     }
                 }
             }
