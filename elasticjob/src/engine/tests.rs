@@ -8,6 +8,7 @@ mod reconcile;
 mod single_balance;
 mod static_sharding;
 mod status;
+mod sweep;
 
 use std::time::Duration;
 
