@@ -19,7 +19,7 @@ use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
-use crate::config::JobConfiguration;
+use crate::config::{ForeignToJava, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
@@ -171,16 +171,27 @@ pub(super) struct Proposal {
 /// What the transaction in flight is for.
 #[derive(Debug, Clone)]
 pub(super) enum Purpose {
-    Register,
+    Register {
+        /// What the configuration that it writes has in it for Rust instances alone.
+        foreign: Vec<ForeignToJava>,
+    },
     Candidate,
     Elect,
     Abdicate,
-    Request { why: String },
+    Request {
+        why: String,
+    },
     Reshard(Sharding),
-    Trigger { ids: Vec<TriggerId> },
+    Trigger {
+        ids: Vec<TriggerId>,
+    },
     Begin(BeginPlan),
-    Miss { items: Vec<(ShardingItem, i64)> },
-    Finish { items: Vec<ShardingItem> },
+    Miss {
+        items: Vec<(ShardingItem, i64)>,
+    },
+    Finish {
+        items: Vec<ShardingItem>,
+    },
     Sweep,
     Leave,
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::fire::{ExecutionSource, Fire, FireState};
 use super::strategy::StrategyFault;
+use crate::config::ForeignToJava;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
 
@@ -30,6 +31,11 @@ pub enum Notice {
         differences: Vec<String>,
         /// Whether the program's values were written to the registry (`overwrite`).
         overwritten: bool,
+    },
+    /// The configuration that this instance wrote has values that Java instances of the job cannot use.
+    ForeignToJava {
+        /// These.
+        values: Vec<ForeignToJava>,
     },
     /// The configuration in the registry changed and is in force.
     ConfigurationChanged,

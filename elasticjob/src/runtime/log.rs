@@ -26,6 +26,10 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             "the configuration in the registry is used, not that of this program (set `overwrite: true` to change it): {}",
             differences.join("; ")
         ),
+        Notice::ForeignToJava { values } => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            warn!(%job, "the configuration that was written is not for Java instances of this job: {}", values.join("; "));
+        }
         Notice::ConfigurationChanged => info!(%job, "the configuration in the registry changed and is in force"),
         Notice::ConfigurationRefused { why } => {
             error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {why}");

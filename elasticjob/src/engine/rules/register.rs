@@ -50,6 +50,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         Lookup::Missing => Some(None),
     };
     let me = engine.own_node();
+    let mut foreign = Vec::new();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if let Some(configuration) = &accepted.write {
         let class = configuration.class_name().unwrap_or_default();
@@ -65,11 +66,12 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         let yaml = wire::to_yaml(configuration);
         match engine.mirror.lookup(&JobPath::Config) {
             Lookup::Known(known) if *known.data == *yaml.as_bytes() => {}
-            Lookup::Known(known) => {
-                txn.set(&JobPath::Config, yaml, Some(known.version));
-            }
-            _ => {
-                txn.create(&JobPath::Config, yaml, CreateMode::Persistent);
+            lookup => {
+                foreign = configuration.foreign_to_java(&engine.strategies);
+                match lookup {
+                    Lookup::Known(known) => txn.set(&JobPath::Config, yaml, Some(known.version)),
+                    _ => txn.create(&JobPath::Config, yaml, CreateMode::Persistent),
+                };
             }
         }
     }
@@ -89,7 +91,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         txn.delete_existing(&engine.own_trigger());
     }
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register })
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign } })
 }
 
 /// What is known of the id to register under.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::group::{Group, every_five};
+use super::group::{Group, Host, every_five};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Notice;
 use crate::engine::strategy::{Assignment, ShardingStrategies, ShardingStrategy, StrategyFault};
@@ -61,6 +61,26 @@ fn one_that_forgets_an_item_is_told_and_stood_in_for() {
     // As AVG_ALLOCATION assigns.
     let expected: Vec<Option<usize>> = (0..14).map(|item| Some(usize::from(item < 7))).collect();
     assert_eq!(group.owners(14), expected);
+}
+
+#[test]
+fn whoever_writes_what_java_does_not_know_says_so_once() {
+    let mut group = Group::new();
+    group.strategies = strategies();
+    let builder = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").time_zone("Asia/Shanghai");
+    let foreign = builder.job_sharding_strategy_type("LAST").build().unwrap();
+    for host in ["10.0.0.1", "10.0.0.2"] {
+        group.join(host, &foreign);
+    }
+    let said = |host: &Host| -> Vec<String> {
+        let values = host.notices.iter().filter_map(|told| match told {
+            Notice::ForeignToJava { values } => Some(values),
+            _ => None,
+        });
+        values.flatten().map(|value| format!("{} {}", value.setting, value.value)).collect()
+    };
+    assert_eq!(said(&group.hosts[0]), ["time-zone Asia/Shanghai", "job-sharding-strategy-type LAST"]);
+    assert_eq!(said(&group.hosts[1]), [""; 0], "it wrote nothing");
 }
 
 #[test]
