@@ -62,7 +62,7 @@ use syn::parse_quote;
 /// | `misfire` | flag | A fire that comes while the one before still runs is made up for right after it; of several only the latest. | `true` |
 /// | `max_time_diff_seconds` | seconds | Largest difference allowed between the clocks of the host and of the registry. Negative: not checked. | -1 |
 /// | `reconcile_interval_minutes` | minutes | How often the leader looks at all nodes of the job again, for what no event told of. Below 1: never. | 10 |
-/// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`. | `AVG_ALLOCATION` |
+/// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`, or the type name of an own strategy. | `AVG_ALLOCATION` |
 /// | `job_executor_thread_pool_size_provider_type` | text | How many items run at a time. | `CPU` |
 /// | `job_error_handler_type` | text | What is done when an item fails. | `LOG` |
 /// | `job_listener_types` | `["A", "B"]` | Listeners before and after each run. | none |

@@ -2,6 +2,7 @@
 //! is split into sharding items that are spread over the live instances.
 
 pub mod api;
+mod by_type;
 pub mod config;
 pub mod engine;
 pub mod executor;
@@ -13,6 +14,7 @@ pub mod secret;
 pub mod spi;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod unwind;
 
 #[doc(hidden)]
 #[path = "private.rs"]

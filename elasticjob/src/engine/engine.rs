@@ -18,7 +18,8 @@ use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
-use crate::config::JobConfiguration;
+use super::strategy::ShardingStrategies;
+use crate::config::{ForeignToJava, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
@@ -51,6 +52,8 @@ pub struct JobEngine {
     pub(super) identity: Identity,
     /// The configuration of the program.
     pub(super) local: Arc<JobConfiguration>,
+    /// What a configuration can name as its strategy.
+    pub(super) strategies: Arc<ShardingStrategies>,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
     pub(super) configuration_data: Option<Data>,
@@ -170,29 +173,41 @@ pub(super) struct Proposal {
 /// What the transaction in flight is for.
 #[derive(Debug, Clone)]
 pub(super) enum Purpose {
-    Register,
+    Register {
+        /// What the configuration that it writes has in it for Rust instances alone.
+        foreign: Vec<ForeignToJava>,
+    },
     Candidate,
     Elect,
     Abdicate,
-    Request { why: String },
+    Request {
+        why: String,
+    },
     Reshard(Sharding),
-    Trigger { ids: Vec<TriggerId> },
+    Trigger {
+        ids: Vec<TriggerId>,
+    },
     Begin(BeginPlan),
-    Miss { items: Vec<(ShardingItem, i64)> },
-    Finish { items: Vec<ShardingItem> },
+    Miss {
+        items: Vec<(ShardingItem, i64)>,
+    },
+    Finish {
+        items: Vec<ShardingItem>,
+    },
     Sweep,
     Leave,
 }
 
 impl JobEngine {
     /// An engine that has not heard anything yet.
-    pub fn new(identity: Identity, local: Arc<JobConfiguration>) -> Self {
+    pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
         Self {
             mirror: Mirror::new(job.clone()),
             job,
             identity,
             local,
+            strategies,
             configuration: None,
             configuration_data: None,
             phase: Phase::Joining,

@@ -31,7 +31,7 @@ pub enum StartError {
         /// What is wrong.
         reason: &'static str,
     },
-    /// Settings whose features are not there yet.
+    /// Settings that ask for what this version, or this program, does not have.
     #[error("job '{job}': {}", .refused.join("; "))]
     Unsupported {
         /// The job.
@@ -86,7 +86,9 @@ impl Bootstrap {
         handler: ItemHandler,
     ) -> Result<Self, StartError> {
         let name = configuration.job_name().clone();
-        let refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
+        let catalog = environment.catalog();
+        let mut refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
+        refused.extend(catalog.problems(&configuration).iter().map(ToString::to_string));
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }
@@ -97,7 +99,8 @@ impl Bootstrap {
             suffix: random_u64() as u16,
             candidate: uuid_v4(),
         };
-        let engine = Box::new(JobEngine::new(identity, Arc::new(configuration)));
+        let strategies = catalog.sharding_strategies().clone();
+        let engine = Box::new(JobEngine::new(identity, Arc::new(configuration), strategies));
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());
@@ -159,7 +162,7 @@ impl ScheduleJobBootstrap {
     /// Makes the job without starting it. Nothing is written to the registry yet.
     ///
     /// # Errors
-    /// [`StartError`] when the configuration has no schedule, or asks for what is not supported yet.
+    /// [`StartError`] when the configuration has no schedule, or asks for what there is not.
     pub fn new(
         environment: &JobEnvironment,
         registry: Arc<dyn RegistryCenter>,
@@ -200,7 +203,7 @@ impl OneOffJobBootstrap {
     /// Makes the job without starting it. Nothing is written to the registry yet.
     ///
     /// # Errors
-    /// [`StartError`] when the configuration has a schedule, or asks for what is not supported yet.
+    /// [`StartError`] when the configuration has a schedule, or asks for what there is not.
     pub fn new(
         environment: &JobEnvironment,
         registry: Arc<dyn RegistryCenter>,

@@ -19,6 +19,7 @@ use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]
 use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use crate::schedule::{TimeZone, TimeZoneError};
+use crate::spi::{Catalog, CatalogError};
 
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
@@ -40,6 +41,7 @@ struct Shared {
     instance: InstanceId,
     local_zone: TimeZone,
     shutdown_grace: Duration,
+    catalog: Catalog,
 }
 
 /// Why there is no environment.
@@ -54,6 +56,9 @@ pub enum EnvironmentError {
     /// The time zone of the process is not understood.
     #[error(transparent)]
     TimeZone(#[from] TimeZoneError),
+    /// Names of own implementations that are taken twice.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
     /// Called outside of a tokio runtime.
     #[error("no tokio runtime runs here: make the environment inside of one, for example under #[tokio::main]")]
     NoRuntime,
@@ -65,6 +70,7 @@ pub struct JobEnvironmentBuilder {
     interface: Option<String>,
     ip: Option<String>,
     shutdown_grace: Option<Duration>,
+    catalog: Option<Catalog>,
 }
 
 impl JobEnvironmentBuilder {
@@ -89,6 +95,13 @@ impl JobEnvironmentBuilder {
         self
     }
 
+    /// What jobs can name in their settings; default: what is built in and what was linked into the program.
+    #[must_use]
+    pub fn catalog(mut self, catalog: Catalog) -> Self {
+        self.catalog = Some(catalog);
+        self
+    }
+
     /// Starts the thread for coordination. Items run on the tokio runtime this is called in.
     ///
     /// # Errors
@@ -98,6 +111,7 @@ impl JobEnvironmentBuilder {
         let preference = AddressPreference::new(self.interface.as_deref(), self.ip.as_deref())?;
         let ip = host_address(&preference)?;
         let local_zone = TimeZone::local()?;
+        let catalog = self.catalog.map_or_else(|| Catalog::builder().build(), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let system = SystemRuntime::start()?;
         Ok(JobEnvironment(Arc::new(Shared {
@@ -109,6 +123,7 @@ impl JobEnvironmentBuilder {
             instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+            catalog,
         })))
     }
 }
@@ -139,6 +154,11 @@ impl JobEnvironment {
     /// The id of this process among the instances of a job.
     pub fn instance_id(&self) -> &InstanceId {
         &self.0.instance
+    }
+
+    /// What jobs can name in their settings.
+    pub fn catalog(&self) -> &Catalog {
+        &self.0.catalog
     }
 
     /// The runtime of coordination, for registry centers.

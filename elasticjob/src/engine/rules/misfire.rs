@@ -128,6 +128,11 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
         engine.missed
     };
     let Some(at) = at else { return };
+    // Items that moved here while a later fire is open are begun for that one, which makes up for the earlier ones too.
+    let is_later = |open: &OpenFire| matches!(open.fire, Fire::Scheduled(later) if later > at);
+    if engine.open.as_deref().is_some_and(is_later) {
+        return;
+    }
     engine.missed = None;
     engine.open = Some(Box::new(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono)));
 }

@@ -51,6 +51,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         Lookup::Missing => Some(None),
     };
     let me = engine.own_node();
+    let mut foreign = Vec::new();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if let Some(configuration) = &accepted.write {
         let class = configuration.class_name().unwrap_or_default();
@@ -66,11 +67,12 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         let yaml = wire::to_yaml(configuration);
         match engine.mirror.lookup(&JobPath::Config) {
             Lookup::Known(known) if *known.data == *yaml.as_bytes() => {}
-            Lookup::Known(known) => {
-                txn.set(&JobPath::Config, yaml, Some(known.version));
-            }
-            _ => {
-                txn.create(&JobPath::Config, yaml, CreateMode::Persistent);
+            lookup => {
+                foreign = configuration.foreign_to_java(&engine.strategies);
+                match lookup {
+                    Lookup::Known(known) => txn.set(&JobPath::Config, yaml, Some(known.version)),
+                    _ => txn.create(&JobPath::Config, yaml, CreateMode::Persistent),
+                };
             }
         }
     }
@@ -90,7 +92,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         txn.delete_existing(&engine.own_trigger());
     }
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register })
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign } })
 }
 
 /// What is known of the id to register under.
@@ -166,7 +168,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         }
         return Ok(Some(Accepted { disabled: write.disabled(), write: Some(write) }));
     }
-    let theirs = read_usable(job, &data).map_err(|why| {
+    let theirs = read_usable(engine, &data).map_err(|why| {
         format!(
             "the configuration of job '{job}' in the registry cannot be used: {why}; correct it there, or start once with \
              `overwrite: true`"

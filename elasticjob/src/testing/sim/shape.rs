@@ -1,7 +1,8 @@
 //! What kind of job a seed plays.
 
+use super::haywire::HAYWIRE;
 use super::host::Millis;
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
+use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::testing::rng::Rng;
 
 /// The settings of the job that a seed decides.
@@ -23,15 +24,15 @@ pub struct Shape {
     pub strategy: &'static str,
 }
 
-const STRATEGIES: [&str; 6] =
-    ["AVG_ALLOCATION", "AVG_ALLOCATION", "AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE];
+const STRATEGIES: [&str; 7] =
+    [AVG_ALLOCATION, AVG_ALLOCATION, AVG_ALLOCATION, "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE, HAYWIRE];
 
 impl Shape {
     /// Draws one; most have the defaults.
     pub(super) fn draw(rng: &mut Rng) -> Self {
         let (monitored, static_sharding) = (!rng.one_in(8), rng.one_in(6));
         let strategy = match rng.pick(&STRATEGIES) {
-            SINGLE_SHARDING_BALANCE if !monitored || static_sharding => "AVG_ALLOCATION",
+            SINGLE_SHARDING_BALANCE if !monitored || static_sharding => AVG_ALLOCATION,
             strategy => strategy,
         };
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
