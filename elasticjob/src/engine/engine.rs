@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
-use super::event::{Event, Now, TriggerId};
-use super::fire::{Attempt, ExecutionSource, Fire};
+use super::event::{Event, ItemEnd, Now, TriggerId};
+use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
@@ -371,9 +371,12 @@ impl JobEngine {
         self.tell(Notice::RegistryBack { session, new });
     }
 
-    fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: super::event::ItemEnd) {
+    fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: ItemEnd) {
         if let Some(run) = self.runs.item_mut(item) {
-            run.stage = Stage::Ended { at: now.mono, end };
+            // A run that gives up because it was told to has not failed: it was cut off.
+            let told = matches!(run.stage, Stage::Cancelled { .. } | Stage::Aborted);
+            let state = if told && end.state == FireState::Failed { FireState::Cancelled } else { end.state };
+            run.stage = Stage::Ended { at: now.mono, end: ItemEnd { state, ..end } };
         }
     }
 

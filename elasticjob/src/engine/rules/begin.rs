@@ -217,6 +217,10 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
     }
     let mark = match engine.look(&JobPath::running(item)) {
+        // A Java peer that takes an item over says so before it marks it.
+        Lookup::Missing if engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) => {
+            return Some(Verdict::Busy { by: None });
+        }
         Lookup::Missing => return Some(Verdict::Begin),
         Lookup::Unread => return None,
         Lookup::Known(mark) => mark,

@@ -1,11 +1,12 @@
 //! Misfire: a fire that fell into a running one is made up for at once after it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::run::OpenFire;
 use crate::engine::txn::JobTransaction;
@@ -72,12 +73,27 @@ fn spread(engine: &mut JobEngine, total: u32) -> bool {
     let Some(at) = engine.missed else { return true };
     let Some((mine, _)) = engine.own_items(total) else { return false };
     engine.missed = None;
+    let mut collapsed = BTreeSet::new();
     for item in mine {
         if !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
-            engine.missed_items.insert(item, at);
+            if let Some(earlier) = engine.missed_items.insert(item, at).or_else(|| marked_before(engine, item)) {
+                collapsed.insert(earlier);
+            }
         }
     }
+    for earlier in collapsed {
+        engine.tell(Notice::Collapsed { earlier, into: at });
+        engine.fires += 1;
+    }
     true
+}
+
+/// The missed fire of an item that the registry knows of already.
+fn marked_before(engine: &JobEngine, item: ShardingItem) -> Option<i64> {
+    match engine.mirror.lookup(&JobPath::fire(item)) {
+        Lookup::Known(known) => FireRecord::parse(&known.data).to_make_up(),
+        Lookup::Missing | Lookup::Unread => None,
+    }
 }
 
 /// Takes away marks that nobody will act on: the leader all of them when misfire is off, an owner those of its items
