@@ -75,17 +75,17 @@ pub struct JobEngine {
     pub(super) losses: Losses,
     /// Runs go on that could not be stopped: their session has to say so.
     pub(super) has_abandoned_runs: bool,
-    /// A begin of which it is not known whether it went through.
-    pub(super) unresolved: Option<Unresolved>,
+    /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
+    pub(super) unresolved: Option<Box<Unresolved>>,
     pub(super) triggers: VecDeque<TriggerId>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
     /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
     /// in vain, and why its configuration is not in force.
-    pub(super) last_skip: Option<Skip>,
+    pub(super) last_skip: Option<Arc<Skip>>,
     pub(super) own_items_seen: Vec<ShardingItem>,
-    pub(super) trouble: Option<String>,
-    pub(super) refused_configuration: Option<String>,
+    pub(super) trouble: Option<Arc<str>>,
+    pub(super) refused_configuration: Option<Arc<str>>,
     pub(super) planted: Planted,
     /// Boxed, as most of the time there is none.
     write: Option<Box<Write>>,
@@ -123,7 +123,7 @@ pub(super) struct Membership {
     /// The session in which the instance was registered last.
     pub(super) session: Option<SessionId>,
     /// Sessions of this engine: nodes of the earlier ones are ghosts to be replaced.
-    pub(super) own_sessions: BTreeSet<SessionId>,
+    pub(super) own_sessions: Vec<SessionId>,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(super) removal_confirmed: bool,
 }
@@ -361,7 +361,9 @@ impl JobEngine {
 
     fn on_session_back(&mut self, new: bool) {
         let Some(session) = self.session.connected() else { return };
-        self.membership.own_sessions.insert(session);
+        if !self.membership.own_sessions.contains(&session) {
+            self.membership.own_sessions.push(session);
+        }
         self.membership.removal_confirmed = false;
         self.note_success();
         if new {
@@ -493,7 +495,7 @@ impl JobEngine {
         self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
         // Without a connection every question fails; that was said once.
         if self.session.connected().is_some() {
-            self.trouble = Some(why.clone());
+            self.trouble = Some(why.as_str().into());
             self.tell(Notice::RegistryTrouble { why });
         }
     }
@@ -550,7 +552,7 @@ impl JobEngine {
 
     /// Says what is not run here, and why.
     pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
-        self.last_skip = Some(Skip { fire, items: items.clone(), reason: reason.clone() });
+        self.last_skip = Some(Arc::new(Skip { fire, items: items.clone(), reason: reason.clone() }));
         self.tell(Notice::Skipped { fire, items, reason });
     }
 

@@ -146,6 +146,9 @@ impl Runs {
     pub(super) fn add(&mut self, fire: Fire, source: ExecutionSource, item: ShardingItem, item_run: ItemRun) {
         let place = self.0.iter().position(|run| run.fire == fire && run.source == source);
         let place = place.unwrap_or_else(|| {
+            if self.0.is_empty() {
+                self.0.reserve_exact(1);
+            }
             self.0.push(Run::new(fire, source));
             self.0.len() - 1
         });

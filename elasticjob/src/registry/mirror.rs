@@ -91,7 +91,7 @@ impl Mirror {
     pub fn new(job: JobName) -> Self {
         Self {
             job,
-            nodes: Nodes::default(),
+            nodes: Nodes::new(),
             generation: 0,
             to_list: BTreeSet::new(),
             listing: BTreeMap::new(),

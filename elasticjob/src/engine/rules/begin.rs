@@ -340,7 +340,8 @@ impl JobEngine {
             return;
         }
         if let Some(attempt) = plan.attempt {
-            self.unresolved = Some(Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items });
+            let unresolved = Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items };
+            self.unresolved = Some(Box::new(unresolved));
         }
     }
 

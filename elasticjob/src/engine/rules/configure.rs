@@ -37,7 +37,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             }
         }
         Err(why) => {
-            engine.refused_configuration = Some(why.clone());
+            engine.refused_configuration = Some(why.as_str().into());
             engine.tell(Notice::ConfigurationRefused { why });
         }
     }

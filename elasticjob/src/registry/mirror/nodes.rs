@@ -13,13 +13,18 @@ use crate::registry::path::{ItemNode, JobPath};
 /// A node that exists: its data, when they are known. Boxed, as most data are never read.
 pub(super) type Slot = Option<Box<Known>>;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Nodes {
     items: LiteMap<ShardingItem, LiteMap<ItemNode, Slot>>,
     others: LiteMap<JobPath, Slot>,
 }
 
 impl Nodes {
+    pub(super) fn new() -> Self {
+        // Many jobs have one item.
+        Self { items: LiteMap::with_capacity(1), others: LiteMap::new() }
+    }
+
     pub(super) fn get(&self, path: &JobPath) -> Option<&Slot> {
         match path {
             JobPath::Item(item, node) => self.items.get(item)?.get(node),
