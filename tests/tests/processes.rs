@@ -9,10 +9,12 @@ use elasticjob::registry::{NodeData, RegistryCenter};
 use elasticjob_tests::fence::Fence;
 use elasticjob_tests::group::{Group, Program, WorkerProgram};
 use elasticjob_tests::harness::Harness;
-use elasticjob_tests::records::{Run, What, now_us};
+use elasticjob_tests::records::{Ending, FaultKind, Run, now_us};
+use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
 
+const JOB: &str = "worker";
 const ITEMS: u32 = 6;
 const SESSION_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -35,41 +37,41 @@ fn main() -> ExitCode {
 
 async fn killed(server: &Arc<ZookeeperServer>) {
     let (mut group, fence) = group(server, "killed", Duration::from_millis(300));
-    let pids = [group.start(), group.start(), group.start()];
-    let from = group.wait_split(ITEMS, &pids, 0, LIMIT).await;
+    let pids = [group.start().await, group.start().await, group.start().await];
+    let from = group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
 
     let leader = leader(server, "killed").await;
     mid_run(&group, &fence, leader, from).await;
-    group.kill(leader);
+    group.kill(&[leader]);
     let killed_ms = now_us() / 1_000;
     let rest: Vec<u32> = pids.into_iter().filter(|pid| *pid != leader).collect();
-    let moved = group.wait_split(ITEMS, &rest, killed_ms, LIMIT).await;
+    let moved = group.wait_split(JOB, ITEMS, &rest, killed_ms, LIMIT).await;
     let takeover_ms = SESSION_TIMEOUT.as_millis() as i64 + 2_000;
     assert!(moved - killed_ms <= takeover_ms, "taken over after {} ms\n{}", moved - killed_ms, group.logs());
 
-    let successor = group.start();
+    let successor = group.start().await;
     let all = [rest[0], rest[1], successor];
-    let back = group.wait_split(ITEMS, &all, moved, LIMIT).await;
+    let back = group.wait_split(JOB, ITEMS, &all, moved, LIMIT).await;
 
     // Leaving in good order loses no fire.
     let left = group.end(successor, "TERM", LIMIT).await;
     assert!(left.success(), "{left}\n{}", group.logs());
-    let until = group.wait_split(ITEMS, &rest, back, LIMIT).await;
+    let until = group.wait_split(JOB, ITEMS, &rest, back, LIMIT).await;
     for pid in rest {
         let left = group.end(pid, "TERM", LIMIT).await;
         assert!(left.success(), "{left}\n{}", group.logs());
     }
     let runs = group.history().runs;
     let cut_off: Vec<&Run> =
-        runs.iter().filter(|run| run.pid != leader && !matches!(run.end, Some((_, What::End)))).collect();
+        runs.iter().filter(|run| run.pid != leader && !matches!(run.end, Some((_, Ending::Finished)))).collect();
     assert!(cut_off.is_empty(), "{cut_off:?}\n{}", group.logs());
-    group.check(ITEMS, from, until);
+    group.check(JOB, ITEMS, from, until);
 }
 
 async fn frozen(server: &Arc<ZookeeperServer>) {
     let (mut group, fence) = group(server, "frozen", Duration::from_millis(600));
-    let pids = [group.start(), group.start(), group.start()];
-    let from = group.wait_split(ITEMS, &pids, 0, LIMIT).await;
+    let pids = [group.start().await, group.start().await, group.start().await];
+    let from = group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
 
     let leader = leader(server, "frozen").await;
     mid_run(&group, &fence, leader, from).await;
@@ -80,8 +82,8 @@ async fn frozen(server: &Arc<ZookeeperServer>) {
     assert!(!stale.is_empty(), "frozen in the midst of a run\n{}", group.logs());
 
     let rest: Vec<u32> = pids.into_iter().filter(|pid| *pid != leader).collect();
-    let moved = group.wait_split(ITEMS, &rest, frozen_ms, LIMIT).await;
-    let has_moved_on = |run: &Run| fence.token(run.item).expect("the fence can be read") > run.token;
+    let moved = group.wait_split(JOB, ITEMS, &rest, frozen_ms, LIMIT).await;
+    let has_moved_on = |run: &Run| fence.token(JOB, run.item).expect("the fence can be read") > run.token;
     group.wait("writes of the new owners", LIMIT, |_| stale.iter().all(has_moved_on).then_some(())).await;
 
     let thawed_us = group.thaw(leader);
@@ -94,10 +96,10 @@ async fn frozen(server: &Arc<ZookeeperServer>) {
         })
         .await;
     for run in stale {
-        assert!(matches!(run.end, Some((_, What::Cancelled))) && run.refused > 0, "{run:?}\n{}", group.logs());
+        assert!(matches!(run.end, Some((_, Ending::Cancelled))) && run.refused > 0, "{run:?}\n{}", group.logs());
     }
 
-    let until = group.wait_split(ITEMS, &pids, moved.max(thawed_us / 1_000), LIMIT).await;
+    let until = group.wait_split(JOB, ITEMS, &pids, moved.max(thawed_us / 1_000), LIMIT).await;
     let history = group.history();
     let anew: Vec<&Run> = history.runs.iter().filter(|run| run.pid == leader && run.began_us > thawed_us).collect();
     let instance = node(server, "frozen", &format!("/worker/instances/{}", anew[0].instance)).await;
@@ -107,39 +109,41 @@ async fn frozen(server: &Arc<ZookeeperServer>) {
     }
     let refused: Vec<&Run> = history.runs.iter().filter(|run| run.refused > 0 && run.pid != leader).collect();
     assert!(refused.is_empty(), "{refused:?}");
-    group.check(ITEMS, from, until);
+    group.check(JOB, ITEMS, from, until);
 }
 
 async fn server_restarted(server: ZookeeperServer) {
     let server = Arc::new(server);
     let (mut group, fence) = group(&server, "restarted", Duration::from_millis(600));
-    let pids = [group.start(), group.start(), group.start()];
-    let from = group.wait_split(ITEMS, &pids, 0, LIMIT).await;
+    let pids = [group.start().await, group.start().await, group.start().await];
+    let from = group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
 
     mid_run(&group, &fence, pids[0], from).await;
     let stopped_us = now_us();
+    group.note(FaultKind::Outage, stopped_us);
     server.restart().expect("the server starts again");
-    group.note_outage(stopped_us);
-    let until = group.wait_split(ITEMS, &pids, now_us() / 1_000, LIMIT).await;
+    group.note_end(FaultKind::Outage);
+    let until = group.wait_split(JOB, ITEMS, &pids, now_us() / 1_000, LIMIT).await;
 
     let runs = group.history().runs;
     let given_away_us = stopped_us + SESSION_TIMEOUT.as_micros() as i64;
     for run in runs.iter().filter(|run| run.began_us < stopped_us) {
-        let in_time = matches!(run.end, Some((at, What::End | What::Cancelled)) if at < given_away_us);
+        let in_time = matches!(run.end, Some((at, Ending::Finished | Ending::Cancelled)) if at < given_away_us);
         assert!(in_time, "{run:?}, server stopped at {stopped_us}\n{}", group.logs());
     }
-    group.check(ITEMS, from, until);
+    group.check(JOB, ITEMS, from, until);
 }
 
 async fn server_away(server: ZookeeperServer) {
     let server = Arc::new(server);
     let (mut group, fence) = group(&server, "away", LIMIT);
-    let pids = [group.start(), group.start(), group.start()];
-    group.wait_split(ITEMS, &pids, 0, LIMIT).await;
+    let pids = [group.start().await, group.start().await, group.start().await];
+    group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
     mid_run(&group, &fence, pids[0], 0).await;
 
     server.stop();
     let stopped_us = now_us();
+    group.note(FaultKind::Outage, stopped_us);
     let ended = group
         .wait("the end of all runs", LIMIT, |history| {
             history.runs.iter().all(|run| run.end.is_some()).then(|| history.runs.clone())
@@ -147,25 +151,29 @@ async fn server_away(server: ZookeeperServer) {
         .await;
     let given_away_us = stopped_us + SESSION_TIMEOUT.as_micros() as i64;
     for run in ended {
-        let in_time = matches!(run.end, Some((at, What::Cancelled)) if at < given_away_us);
+        let in_time = matches!(run.end, Some((at, Ending::Cancelled)) if at < given_away_us);
         assert!(in_time, "{run:?}, server stopped at {stopped_us}\n{}", group.logs());
     }
     server.resume().expect("the server starts again");
-    group.wait_split(ITEMS, &pids, now_us() / 1_000, LIMIT).await;
-    let violations = group.history().violations();
+    group.note_end(FaultKind::Outage);
+    group.wait_split(JOB, ITEMS, &pids, now_us() / 1_000, LIMIT).await;
+    let violations = group.full_history().check(&[], &[]).violations();
     assert!(violations.is_empty(), "{violations:?}\n{}", group.logs());
 }
 
 fn group(server: &Arc<ZookeeperServer>, namespace: &str, run: Duration) -> (Group<WorkerProgram>, Fence) {
-    let binary = env!("CARGO_BIN_EXE_worker");
-    let program = WorkerProgram::new(binary, server, namespace, ITEMS, run, SESSION_TIMEOUT);
+    let run_ms = u64::try_from(run.as_millis()).expect("a short run");
+    let (name, cron) = (JOB.to_owned(), "* * * * * ?".to_owned());
+    let job = JobPlan { name, items: ITEMS, cron, run_ms: (run_ms, run_ms), failover: false, stubborn: false };
+    let worker: (&str, &[&str]) = (env!("CARGO_BIN_EXE_worker"), &[]);
+    let program = WorkerProgram::new(worker, server.connect_string(), namespace, vec![job], SESSION_TIMEOUT);
     let fence = program.fence();
     (Group::new(program), fence)
 }
 
 /// Waits until a process is in the midst of a run: one that has written, and has more to write.
 async fn mid_run<P: Program>(group: &Group<P>, fence: &Fence, pid: u32, after_ms: i64) {
-    let has_written = |run: &Run| fence.token(run.item).expect("the fence can be read") == run.token;
+    let has_written = |run: &Run| fence.token(JOB, run.item).expect("the fence can be read") == run.token;
     let find = |run: &&Run| run.pid == pid && run.scheduled_ms >= after_ms && run.end.is_none() && has_written(run);
     group.wait("a run that has written", LIMIT, |history| history.runs.iter().find(find).map(|_| ())).await;
 }
