@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use elasticjob::api::{JobError, JobResult, ShardingContext};
+use elasticjob::testing::rng::Rng;
 
 use super::plan::{Bug, JobPlan, WorkerPlan};
 use super::recorder::Recorder;
@@ -16,7 +17,7 @@ use crate::records::{Ending, Source, What, now_us};
 const STEP: Duration = Duration::from_millis(100);
 
 /// A bug shows in one of so many runs.
-const BUG_ONE_IN: i64 = 5;
+const BUG_ONE_IN: u64 = 8;
 
 /// What the items of a job of this process write to.
 pub(super) struct Sink {
@@ -33,7 +34,8 @@ impl Sink {
 
     /// Whether a bug shows in the run of a fire.
     fn has(&self, bug: Bug, context: &ShardingContext) -> bool {
-        self.bug == Some(bug) && context.scheduled_at().timestamp() % BUG_ONE_IN == 0
+        let (fire, item) = (context.scheduled_at().timestamp_millis(), context.sharding_item());
+        self.bug == Some(bug) && Rng::new(fire.unsigned_abs() ^ u64::from(item)).one_in(BUG_ONE_IN)
     }
 }
 
