@@ -231,6 +231,23 @@ impl JobConfiguration {
         self.monitor_execution
     }
 
+    /// Whether items whose runs are lost with their instance are run again at once by another one. Only with
+    /// [`monitor_execution`](Self::monitor_execution): without marks nobody can tell that a run is lost.
+    pub fn failover(&self) -> bool {
+        self.failover
+    }
+
+    /// Whether a fire that falls into a running one is made up for once, at once after it.
+    pub fn misfire(&self) -> bool {
+        self.misfire
+    }
+
+    /// How often the leader looks at all nodes of the job again and repairs what is wrong, in minutes; never when it is
+    /// below 1.
+    pub fn reconcile_interval_minutes(&self) -> i32 {
+        self.reconcile_interval_minutes
+    }
+
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
         self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)

@@ -1,20 +1,21 @@
 //! The machine: events in, actions out.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
-use super::fire::Attempt;
+use super::fire::{Attempt, ExecutionSource};
+use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
-use super::run::{OpenFire, Run, Stage};
+use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -57,9 +58,18 @@ pub struct JobEngine {
     pub(super) mirror: Mirror,
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
+    /// When the leader looks at everything again.
+    pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
-    pub(super) run: Option<Run>,
+    pub(super) runs: Runs,
+    /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
+    pub(super) missed: Option<i64>,
+    /// The same of single items, until the registry knows or they are made up for.
+    pub(super) missed_items: BTreeMap<ShardingItem, i64>,
+    pub(super) losses: Losses,
+    /// Runs go on that could not be stopped: their session has to say so.
+    pub(super) has_abandoned_runs: bool,
     /// A begin of which it is not known whether it went through.
     pub(super) unresolved: Option<Unresolved>,
     pub(super) triggers: VecDeque<TriggerId>,
@@ -157,6 +167,7 @@ pub(super) enum Purpose {
     Reshard(Sharding),
     Trigger { ids: Vec<TriggerId> },
     Begin(BeginPlan),
+    Miss { items: Vec<(ShardingItem, i64)> },
     Finish { items: Vec<ShardingItem> },
     Sweep,
     Leave,
@@ -177,9 +188,14 @@ impl JobEngine {
             session: Session::new(),
             membership: Membership::default(),
             leadership: None,
+            reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
-            run: None,
+            runs: Runs::default(),
+            missed: None,
+            missed_items: BTreeMap::new(),
+            losses: Losses::default(),
+            has_abandoned_runs: false,
             unresolved: None,
             triggers: VecDeque::new(),
             fires: 0,
@@ -233,13 +249,14 @@ impl JobEngine {
         if self.phase == Phase::Stopped {
             return Timeout { wall: None, mono: None };
         }
-        let run = self.run.as_ref();
+        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
+        let seen = self.seen.map(|now| now.mono);
         let executing = self.is_executing();
-        let aborts = run.into_iter().flat_map(|run| run.items.values()).filter_map(|item| match item.stage {
+        let aborts = self.runs.items().filter_map(|item| match item.stage {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
         });
-        let uncancelled = run.is_some_and(|run| run.items.values().any(|item| matches!(item.stage, Stage::Executing)));
+        let uncancelled = self.runs.items().any(|item| matches!(item.stage, Stage::Executing));
         let session = [
             executing.then(|| self.session.renew_at()).flatten(),
             uncancelled.then(|| self.session.deadline()).flatten(),
@@ -251,10 +268,10 @@ impl JobEngine {
             _ => [None; 3],
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
-        let others = [self.retry.not_before, run.and_then(Run::finish_at)];
-        let times = [others, open, session].into_iter().flatten().chain(leave).flatten().chain(aborts);
-        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
-        let seen = self.seen.map(|now| now.mono);
+        let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
+        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
+        let finish = self.runs.iter().filter_map(Run::finish_at);
+        let times = others.into_iter().chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -316,7 +333,7 @@ impl JobEngine {
     }
 
     fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: super::event::ItemEnd) {
-        if let Some(run) = self.run.as_mut().and_then(|run| run.items.get_mut(&item)) {
+        if let Some(run) = self.runs.item_mut(item) {
             run.stage = Stage::Ended { at: now.mono, end };
         }
     }
@@ -345,9 +362,8 @@ impl JobEngine {
         if !waiting {
             self.retry.not_before = None;
         }
-        let lists = if waiting { Vec::new() } else { self.mirror.take_lists() };
-        if !lists.is_empty() {
-            self.act(Action::List { generation: self.mirror.generation(), paths: lists });
+        if !waiting {
+            self.ask_for_lists();
         }
         if self.gave_up_leaving(now) {
             self.stop();
@@ -373,6 +389,7 @@ impl JobEngine {
                 return;
             }
         }
+        self.ask_for_lists();
         let wishes = self.wishes.take();
         if self.write.is_none() {
             let paths = self.mirror.start_reads(wishes);
@@ -382,14 +399,30 @@ impl JobEngine {
         }
     }
 
+    fn ask_for_lists(&mut self) {
+        let paths = self.mirror.take_lists();
+        if !paths.is_empty() {
+            self.act(Action::List { generation: self.mirror.generation(), paths });
+        }
+    }
+
     /// The write in flight, taken when it is answered.
     pub(super) fn take_write(&mut self) -> Option<Write> {
         self.write.take()
     }
 
-    /// Whether the begin of a fire is in flight.
+    /// Whether the begin of a fire that came here is in flight.
     pub(super) fn is_beginning(&self) -> bool {
-        self.write.as_ref().is_some_and(|write| matches!(write.purpose, Purpose::Begin(_)))
+        self.write.as_ref().is_some_and(|write| match &write.purpose {
+            Purpose::Begin(plan) => plan.source != ExecutionSource::Failover,
+            _ => false,
+        })
+    }
+
+    /// Whether lost runs are taken over. Without marks nobody could tell that one is lost.
+    pub(super) fn is_failover_on(&self) -> bool {
+        let configuration = self.configuration.as_ref();
+        configuration.is_some_and(|configuration| configuration.failover() && configuration.monitor_execution())
     }
 
     /// A transaction went through.

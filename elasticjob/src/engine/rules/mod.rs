@@ -6,8 +6,11 @@
 mod begin;
 mod configure;
 mod elect;
+mod failover;
 mod finish;
 mod leave;
+mod misfire;
+mod reconcile;
 mod register;
 mod reshard;
 mod resolve;
@@ -33,17 +36,21 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 12] = [
+pub(super) const RULES: [Rule; 16] = [
     leave::removed,
     leave::leave,
     register::register,
     configure::follow,
     resolve::resolve,
     finish::finish,
+    failover::failover,
     elect::abdicate,
     elect::elect,
+    reconcile::reconcile,
     reshard::reshard,
+    misfire::mark,
     trigger::trigger,
     sweep::sweep,
+    misfire::clear,
     begin::begin,
 ];

@@ -4,13 +4,15 @@ mod accounted;
 mod assignment;
 mod begun_once;
 mod leadership;
+mod made_up;
 mod nothing_left;
 mod one_owner;
 mod punctual;
+mod repaired;
 
 use std::collections::BTreeSet;
 
-use crate::engine::{Fire, Notice};
+use crate::engine::{ExecutionSource, Fire, Notice};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
@@ -39,6 +41,8 @@ pub enum Observation<'a> {
         item: ShardingItem,
         /// The fire.
         fire: Fire,
+        /// Why it is run.
+        source: ExecutionSource,
         /// The fencing token.
         token: Option<i64>,
     },
@@ -80,6 +84,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) hosts: &'a [Host],
     pub(crate) monitored: bool,
+    pub(crate) failover: bool,
+    pub(crate) misfire: bool,
     pub(crate) total: u32,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
@@ -102,11 +108,15 @@ impl Scene<'_> {
 #[derive(Debug)]
 pub struct Invariants {
     monitored: bool,
+    failover: bool,
+    misfire: bool,
     total: u32,
     calm: bool,
     accounted: accounted::Accounted,
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
+    made_up: made_up::MadeUp,
+    nothing_left: nothing_left::NothingLeft,
 }
 
 impl Invariants {
@@ -114,11 +124,15 @@ impl Invariants {
     pub fn new(total: u32, monitored: bool, period: u32) -> Self {
         Self {
             monitored,
+            failover: false,
+            misfire: false,
             total,
             calm: false,
             accounted: accounted::Accounted::new(period),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
+            made_up: made_up::MadeUp::default(),
+            nothing_left: nothing_left::NothingLeft::default(),
         }
     }
 
@@ -127,9 +141,11 @@ impl Invariants {
         self.accounted.incident(wall);
     }
 
-    /// This total count and this period, in seconds, are in force from that time on, in milliseconds since 1970.
-    pub fn configured(&mut self, wall: i64, total: u32, period: u32) {
+    /// These settings are in force from that time on, in milliseconds since 1970; the period in seconds.
+    pub fn configured(&mut self, wall: i64, total: u32, failover: bool, misfire: bool, period: u32) {
         self.total = total;
+        self.failover = failover;
+        self.misfire = misfire;
         self.accounted.scheduled(wall, period);
     }
 
@@ -146,14 +162,16 @@ impl Invariants {
         observation: &Observation<'_>,
     ) -> Result<(), String> {
         self.calm |= matches!(observation, Observation::Converged);
-        let (monitored, total, calm) = (self.monitored, self.total, self.calm);
-        let scene = Scene { now, job, tree, hosts, monitored, total, calm };
+        let Self { monitored, failover, misfire, total, calm, .. } = *self;
+        let scene = Scene { now, job, tree, hosts, monitored, failover, misfire, total, calm };
         one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
+        self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
+        repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         self.accounted.check(&scene, observation).map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
         punctual::check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
-        nothing_left::check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
+        self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
 }
