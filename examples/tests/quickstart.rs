@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::DateTime;
+use elasticjob::engine::ExecutionSource;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob_tests::group::{Group, Program};
 use elasticjob_tests::harness::Harness;
-use elasticjob_tests::records::{Ending, ProcessRecords, Run, Source, complete_lines, now_us};
+use elasticjob_tests::records::{Ending, ProcessRecords, Run, complete_lines, now_us};
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
 
@@ -137,7 +138,7 @@ fn run(pid: u32, number: u64, line: &str) -> Option<Run> {
     let instance = instance.strip_prefix("instance=")?.to_owned();
     let is_right = PARAMETERS.get(item as usize) == Some(&parameter) && instance.ends_with(&format!("@-@{pid}"));
     let began_us = scheduled_ms * 1_000;
-    let (job, source, end) = (JOB.to_owned(), Source::NormalTrigger, Some((began_us, Ending::Finished)));
+    let (job, source, end) = (JOB.to_owned(), ExecutionSource::NormalTrigger, Some((began_us, Ending::Finished)));
     let (token, refused) = (None, 0);
     is_right.then_some(Run { pid, number, job, item, scheduled_ms, source, token, instance, began_us, end, refused })
 }

@@ -3,7 +3,7 @@
 use crate::worker::JobPlan;
 
 /// Whether lost runs are taken over.
-const FAILOVER: bool = false;
+const FAILOVER: bool = true;
 
 /// A short job each second and one that runs longer than its fires are apart, and therefore misses some. Both are
 /// monitored: without that nothing is promised about fires begun twice.

@@ -10,13 +10,14 @@ mod takeover;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use elasticjob::engine::ExecutionSource;
 use serde::{Deserialize, Serialize};
 
 pub use self::check::{Expected, ExpectedTrigger, Verdict};
 pub use self::fault::{Fault, FaultKind};
 pub use self::history::History;
 pub use self::observed::{Observed, Presence, pid_of};
-pub use self::run::{Ending, ProcessRecords, Run, Source, records_of_worker};
+pub use self::run::{Ending, ProcessRecords, Run, records_of_worker};
 pub use self::skip::{Reason, Skip};
 pub use self::takeover::{Takeover, takeovers};
 
@@ -47,7 +48,7 @@ pub enum What {
         /// The scheduled time, in milliseconds since 1970.
         scheduled_ms: i64,
         /// Why it is run.
-        source: Source,
+        source: ExecutionSource,
         /// The fencing token.
         token: i64,
         /// The instance that runs it.

@@ -2,21 +2,10 @@
 
 use std::io;
 
+use elasticjob::engine::ExecutionSource;
 use serde::{Deserialize, Serialize};
 
 use super::{Record, Skip, What, complete_lines};
-
-/// Why an item was run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Source {
-    /// Its fire came.
-    NormalTrigger,
-    /// Its fire was missed and is made up for.
-    Misfire,
-    /// The run that its fire began was lost.
-    Failover,
-}
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +33,7 @@ pub struct Run {
     /// The scheduled time, in milliseconds since 1970.
     pub scheduled_ms: i64,
     /// Why it was run.
-    pub source: Source,
+    pub source: ExecutionSource,
     /// The fencing token, where the program records it.
     pub token: Option<i64>,
     /// The instance that ran it.
@@ -119,7 +108,7 @@ mod tests {
     }
 
     fn begin(at_us: i64, run: u64) -> String {
-        let (source, instance) = (Source::NormalTrigger, "10.0.0.1@-@7".to_owned());
+        let (source, instance) = (ExecutionSource::NormalTrigger, "10.0.0.1@-@7".to_owned());
         line(at_us, What::Begin { run, item: 2, scheduled_ms: 1_000, source, token: 9, instance })
     }
 

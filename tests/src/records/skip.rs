@@ -30,6 +30,8 @@ pub enum Reason {
     RunsElsewhere,
     /// The item was begun for the fire, or decided against, before.
     AlreadyBegun,
+    /// A lost run of the item is to be taken over first.
+    AwaitingFailover,
     /// The registry kept refusing the begin.
     Refused,
     /// The next fire came first.
@@ -64,6 +66,7 @@ impl Reason {
             (SkipReason::StillRunning { since: Fire::Scheduled(0) }, Self::StillRunning),
             (SkipReason::RunsElsewhere { by: None }, Self::RunsElsewhere),
             (SkipReason::AlreadyBegun { by: None }, Self::AlreadyBegun),
+            (SkipReason::AwaitingFailover, Self::AwaitingFailover),
             (SkipReason::Refused, Self::Refused),
             (SkipReason::NotBegunInTime, Self::NotBegunInTime),
             (SkipReason::ServerDisabled, Self::ServerDisabled),

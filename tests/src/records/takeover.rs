@@ -1,6 +1,8 @@
 //! How long it took until a lost run was taken over.
 
-use super::{FaultKind, History, Run, Source};
+use elasticjob::engine::ExecutionSource;
+
+use super::{FaultKind, History, Run};
 
 /// A run that was taken over after its owner was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub struct Takeover {
 
 /// The takeovers of runs whose owners were killed, as far as the removal was seen.
 pub fn takeovers(history: &History) -> Vec<Takeover> {
-    let failovers = history.runs.iter().filter(|run| run.source == Source::Failover);
+    let failovers = history.runs.iter().filter(|run| run.source == ExecutionSource::Failover);
     failovers.filter_map(|run| takeover(history, run)).collect()
 }
 
@@ -45,7 +47,7 @@ mod tests {
     use super::*;
     use crate::records::{Ending, Fault};
 
-    fn run(pid: u32, source: Source, began_us: i64, end: Option<(i64, Ending)>) -> Run {
+    fn run(pid: u32, source: ExecutionSource, began_us: i64, end: Option<(i64, Ending)>) -> Run {
         let (job, instance) = ("job".to_owned(), format!("h@-@{pid}"));
         let (number, item, scheduled_ms, token, refused) = (began_us.unsigned_abs(), 0, 5, None, 0);
         Run { pid, number, job, item, scheduled_ms, source, token, instance, began_us, end, refused }
@@ -53,9 +55,9 @@ mod tests {
 
     #[test]
     fn it_is_counted_from_the_kill_and_from_the_removal() {
-        let lost = run(1, Source::NormalTrigger, 100, None);
-        let taken = run(2, Source::Failover, 4_300, None);
-        let busy = Run { item: 1, ..run(2, Source::NormalTrigger, 3_000, Some((5_000, Ending::Finished))) };
+        let lost = run(1, ExecutionSource::NormalTrigger, 100, None);
+        let taken = run(2, ExecutionSource::Failover, 4_300, None);
+        let busy = Run { item: 1, ..run(2, ExecutionSource::NormalTrigger, 3_000, Some((5_000, Ending::Finished))) };
         let kill = Fault { kind: FaultKind::Killed { pid: 1 }, from_us: 300, at_us: 310, until_us: 310 };
         let session_timeout = Duration::from_micros(4_000);
         let mut history =

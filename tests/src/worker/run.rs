@@ -11,7 +11,7 @@ use elasticjob::testing::rng::Rng;
 use super::plan::{Bug, JobPlan, WorkerPlan};
 use super::recorder::Recorder;
 use crate::fence::{Fence, FencedWrite, Writer};
-use crate::records::{Ending, Source, What, now_us};
+use crate::records::{Ending, What, now_us};
 
 /// Time between two writes of a run.
 const STEP: Duration = Duration::from_millis(100);
@@ -90,7 +90,7 @@ impl RecordedRun {
                 run: number,
                 item: context.sharding_item(),
                 scheduled_ms: context.scheduled_at().timestamp_millis(),
-                source: Source::NormalTrigger,
+                source: context.source(),
                 token,
                 instance: context.instance_id().to_string(),
             },

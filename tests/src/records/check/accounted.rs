@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::super::history::us;
+use super::begun_twice::may_be_lost;
 use super::{Expected, Verdict};
-use crate::records::{FaultKind, History, Reason, Skip};
+use crate::records::{Ending, Fault, FaultKind, History, Reason, Run, Skip};
 
 /// An owner may have changed so shortly before a fire that somebody else still decided on it, or so shortly after that
 /// the next one did.
@@ -97,6 +98,10 @@ impl Fire<'_> {
                 of_item
                     .any(|run| run.began_us <= at + us(OPEN) && self.mark_gone_us(run.pid, history.ended_us(run)) >= at)
             }
+            Reason::AwaitingFailover => {
+                let mut of_item = of_job().filter(|run| run.item == self.item && run.scheduled_ms < self.at_ms);
+                of_item.any(|run| may_be_lost(history, run) && !self.is_made_good(run))
+            }
             Reason::ServerDisabled => {
                 let mut disabled = history.faults.iter().filter(|fault| fault.kind == FaultKind::Disabled);
                 disabled.any(|fault| within(history.reach(fault), at))
@@ -111,9 +116,16 @@ impl Fire<'_> {
         }
     }
 
+    /// Whether a lost run was done again before the fire.
+    fn is_made_good(&self, lost: &Run) -> bool {
+        let again = |run: &&Run| (&run.job, run.item, run.scheduled_ms) == (&lost.job, lost.item, lost.scheduled_ms);
+        let mut again = self.history.runs.iter().filter(again);
+        again.any(|run| matches!(run.end, Some((at, Ending::Finished)) if at < self.at_us() - us(HANDOVER)))
+    }
+
     /// When the mark of a run is gone that ended, or was stopped, at that time.
     fn mark_gone_us(&self, pid: u32, ended_us: i64) -> i64 {
-        let stopped = |fault: &&crate::records::Fault| fault.separates(pid) && fault.at_us == ended_us;
+        let stopped = |fault: &&Fault| fault.separates(pid) && fault.at_us == ended_us;
         match self.history.faults.iter().find(stopped) {
             Some(_) => self.history.gone_by(pid, ended_us),
             None => ended_us.saturating_add(us(HANDOVER)),
@@ -143,9 +155,10 @@ fn within((from, until): (i64, i64), at: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use elasticjob::engine::ExecutionSource;
+
     use super::super::fixture::{JOB, S, cut_off, frozen, history, instance, killed, open, run, skip};
     use super::*;
-    use crate::records::{Ending, Fault, Run};
 
     /// What became of the fires of the seconds from 1 on.
     fn account(history: &History, seconds: i64) -> Verdict {
@@ -245,6 +258,22 @@ mod tests {
         assert_eq!(of(open(1, 1), &[]), 1);
         assert_eq!(of(run(1, 1), &[]), 2);
         assert_eq!(of(open(1, 1), &[killed(1, S + 1)]), 0);
+    }
+
+    #[test]
+    fn that_a_lost_run_comes_first_explains_until_it_was_done_again() {
+        let awaiting = skip(2, 8, &[], Reason::AwaitingFailover);
+        let of = |runs: &[Run], faults: &[Fault]| {
+            let history = History { skips: vec![awaiting.clone()], ..history(runs, faults) };
+            let fires_ms = vec![8_000];
+            history.check(&[Expected { job: JOB.to_owned(), items: 1, fires_ms }], &[]).lost.len()
+        };
+        let owner = Run { scheduled_ms: 7_000, began_us: 7 * S, ..run(2, 7) };
+        let again = Run { scheduled_ms: 1_000, source: ExecutionSource::Failover, ..run(2, 6) };
+        let faults = [killed(1, S + 1)];
+        assert_eq!(of(&[open(1, 1), owner.clone()], &faults), 0);
+        assert_eq!(of(&[open(1, 1), owner.clone()], &[]), 1, "nothing was lost");
+        assert_eq!(of(&[open(1, 1), again, owner], &faults), 1, "it was done again");
     }
 
     #[test]

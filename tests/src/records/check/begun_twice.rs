@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use elasticjob::engine::ExecutionSource;
+
 use super::super::history::{SETTLE, us};
-use crate::records::{Ending, FaultKind, History, Run, Source};
+use crate::records::{Ending, FaultKind, History, Run};
 
 /// How long the end of an item may wait until it is in the registry, beside items that still run.
 const WRITE_OF_END: Duration = Duration::from_millis(1_800);
@@ -15,7 +17,7 @@ pub(super) fn check(history: &History) -> Vec<String> {
         let mut begun: BTreeMap<i64, &Run> = BTreeMap::new();
         for run in runs {
             let Some(first) = begun.insert(run.scheduled_ms, run) else { continue };
-            if run.source != Source::Failover {
+            if run.source != ExecutionSource::Failover {
                 twice.push(format!("a fire of an item was begun twice: {first:?} and {run:?}"));
             } else if !may_be_lost(history, first) {
                 twice.push(format!("a run was taken over that was not lost: {first:?} by {run:?}"));
@@ -26,7 +28,7 @@ pub(super) fn check(history: &History) -> Vec<String> {
 }
 
 /// Whether something was done to the owner of a run before its end was in the registry.
-fn may_be_lost(history: &History, run: &Run) -> bool {
+pub(super) fn may_be_lost(history: &History, run: &Run) -> bool {
     let (from, until) = match run.end {
         Some((at, Ending::Finished)) => (at, at + us(WRITE_OF_END)),
         // Cut off: by what was done before, and may have been felt late.
@@ -48,7 +50,7 @@ mod tests {
     use super::*;
 
     fn failover(pid: u32, second: i64, of_second: i64) -> Run {
-        Run { scheduled_ms: of_second * 1_000, source: Source::Failover, ..run(pid, second) }
+        Run { scheduled_ms: of_second * 1_000, source: ExecutionSource::Failover, ..run(pid, second) }
     }
 
     #[test]

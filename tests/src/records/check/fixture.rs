@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::records::{Ending, Fault, FaultKind, History, Reason, Run, Skip, Source};
+use elasticjob::engine::ExecutionSource;
+
+use crate::records::{Ending, Fault, FaultKind, History, Reason, Run, Skip};
 
 /// A second in microseconds.
 pub(super) const S: i64 = 1_000_000;
@@ -17,7 +19,7 @@ pub(super) fn run(pid: u32, second: i64) -> Run {
         job: JOB.to_owned(),
         item: 0,
         scheduled_ms: second * 1_000,
-        source: Source::NormalTrigger,
+        source: ExecutionSource::NormalTrigger,
         token: Some(second),
         instance: instance(pid),
         began_us: second * S,
