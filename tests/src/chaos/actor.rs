@@ -107,7 +107,7 @@ impl Actor {
         if let Some(fault) = fault {
             *self.faults.entry(fault).or_default() += 1;
         }
-        self.look_for_crashes();
+        self.look_for_crashes().await;
         match step {
             Step::Kill(places) => self.kill(&places),
             Step::Start(place) => self.start_process(place).await,
@@ -174,12 +174,11 @@ impl Actor {
                 State::Down => self.start_process(place).await,
             }
         }
-        self.look_for_crashes();
     }
 
     /// Asks all processes to leave, and waits until they have.
     pub(super) async fn stop(&mut self) {
-        self.look_for_crashes();
+        self.look_for_crashes().await;
         for place in self.places.clone() {
             self.group.ask_to_leave(place.pid, "TERM");
         }
@@ -233,14 +232,15 @@ impl Actor {
         }
     }
 
-    /// Nobody ends by itself.
-    fn look_for_crashes(&mut self) {
+    /// Nobody ends by itself. Who does is replaced.
+    async fn look_for_crashes(&mut self) {
         for place in 0..self.places.len() {
             let Place { pid, state } = self.places[place];
             if state != State::Down
                 && let Some(status) = self.group.exit_status(pid)
             {
                 self.complain(format!("process {pid} ended by itself with {status}"));
+                self.start_process(place).await;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use elasticjob::engine::ExecutionSource;
 
-use super::{FaultKind, History, Run};
+use super::{Fault, FaultKind, History, Run};
 
 /// A run that was taken over after its owner was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,8 @@ fn takeover(history: &History, run: &Run) -> Option<Takeover> {
     let lost = of_item.filter(|other| other.began_us < run.began_us && other.scheduled_ms == run.scheduled_ms);
     let lost = lost.max_by_key(|other| other.began_us)?;
     let killed = FaultKind::Killed { pid: lost.pid };
-    let kill = history.faults.iter().find(|fault| fault.kind == killed)?;
+    let killed = |fault: &&Fault| fault.kind == killed && (lost.began_us..=run.began_us).contains(&fault.from_us);
+    let kill = history.faults.iter().find(killed)?;
     let removed = history.observed.removed_us(&run.job, lost.pid, kill.from_us)?;
     // Who came only after the removal was not there to take it over.
     let was_there = history.observed.online(&run.job, removed - 1).any(|pid| pid == run.pid);
@@ -45,7 +46,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::records::{Ending, Fault};
+    use crate::records::Ending;
 
     fn run(pid: u32, source: ExecutionSource, began_us: i64, end: Option<(i64, Ending)>) -> Run {
         let (job, instance) = ("job".to_owned(), format!("h@-@{pid}"));

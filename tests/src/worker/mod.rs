@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use elasticjob::api::item_handler;
-use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration};
 use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
 use futures_util::future::{join_all, try_join_all};
 use tokio::signal::unix::{SignalKind, signal};
@@ -52,7 +52,14 @@ async fn work(plan: WorkerPlan) -> Result<(), Box<dyn Error>> {
     zookeeper.base_sleep_time_milliseconds = 100;
     zookeeper.max_sleep_time_milliseconds = 1000;
     zookeeper.max_retries = 20;
-    let registry = environment.connect_zookeeper(zookeeper).await?;
+    let registry = loop {
+        match environment.connect_zookeeper(zookeeper.clone()).await {
+            Ok(registry) => break registry,
+            // As whoever supervises a program would: faults may last longer than its patience.
+            Err(ConnectError::Unreachable { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    };
 
     let mut jobs = Vec::new();
     for job in &plan.jobs {

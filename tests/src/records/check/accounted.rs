@@ -90,7 +90,8 @@ impl Fire<'_> {
         match skip.reason {
             Reason::StillRunning => {
                 let mut own = of_job().filter(|run| run.pid == skip.pid);
-                own.any(|run| run.began_us <= at + us(OPEN) && history.ended_us(run) >= at - us(HAIR))
+                // As the process itself sees it: a run that was frozen goes on for it.
+                own.any(|run| run.began_us <= at + us(HAIR) && run.end.is_none_or(|(ended, _)| ended >= at - us(HAIR)))
             }
             Reason::RunsElsewhere => {
                 let mut of_item = of_job().filter(|run| run.item == self.item && run.pid != skip.pid);
@@ -269,7 +270,7 @@ mod tests {
             history.check(&[Expected { job: JOB.to_owned(), items: 1, fires_ms }], &[]).lost.len()
         };
         let owner = Run { scheduled_ms: 7_000, began_us: 7 * S, ..run(2, 7) };
-        let again = Run { scheduled_ms: 1_000, source: ExecutionSource::Failover, ..run(2, 6) };
+        let again = Run { scheduled_ms: 1_000, source: ExecutionSource::Failover, ..run(2, 5) };
         let faults = [killed(1, S + 1)];
         assert_eq!(of(&[open(1, 1), owner.clone()], &faults), 0);
         assert_eq!(of(&[open(1, 1), owner.clone()], &[]), 1, "nothing was lost");
