@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
-use super::fire::{Attempt, ExecutionSource};
+use super::fire::{Attempt, ExecutionSource, Fire};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
@@ -17,6 +17,7 @@ use super::planted::Planted;
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
+use super::status::Skip;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
@@ -75,6 +76,12 @@ pub struct JobEngine {
     pub(super) triggers: VecDeque<TriggerId>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
+    /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
+    /// in vain, and why its configuration is not in force.
+    pub(super) last_skip: Option<Skip>,
+    pub(super) own_items_seen: Vec<ShardingItem>,
+    pub(super) trouble: Option<String>,
+    pub(super) refused_configuration: Option<String>,
     pub(super) planted: Planted,
     write: Option<Write>,
     /// The last time this engine was asked: timers up to it were looked at.
@@ -199,6 +206,10 @@ impl JobEngine {
             unresolved: None,
             triggers: VecDeque::new(),
             fires: 0,
+            last_skip: None,
+            own_items_seen: Vec::new(),
+            trouble: None,
+            refused_configuration: None,
             planted: Planted::default(),
             write: None,
             seen: None,
@@ -295,7 +306,10 @@ impl JobEngine {
             Event::NotProven => self.session.on_no_proof(),
             Event::Watch(event) => self.mirror.on_event(&event),
             Event::Listed { generation, path, children } => match children {
-                Ok(children) => self.mirror.on_listed(generation, &path, children),
+                Ok(children) => {
+                    self.trouble = None;
+                    self.mirror.on_listed(generation, &path, children);
+                }
                 Err(error) => {
                     self.mirror.on_unanswered(generation, &path);
                     self.back_off(now, error.to_string());
@@ -303,6 +317,7 @@ impl JobEngine {
             },
             Event::Read { generation, path, node } => match node {
                 Ok(node) => {
+                    self.trouble = None;
                     if node.is_none() && path == JobPath::Instance(self.identity.instance.clone()) {
                         self.membership.removal_confirmed = self.session.connected().is_some();
                     }
@@ -324,7 +339,7 @@ impl JobEngine {
         let Some(session) = self.session.connected() else { return };
         self.membership.own_sessions.insert(session);
         self.membership.removal_confirmed = false;
-        self.retry = Retry::default();
+        self.note_success();
         if new {
             // Leading ended with the session that owned the leader's node.
             self.leadership = None;
@@ -349,7 +364,7 @@ impl JobEngine {
         if let Some(open) = self.open.take()
             && !open.looked
         {
-            self.tell(Notice::Skipped { fire: open.fire, items: vec![], reason: SkipReason::Leaving });
+            self.tell_skip(open.fire, vec![], SkipReason::Leaving);
         }
         for id in std::mem::take(&mut self.triggers) {
             self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
@@ -428,6 +443,7 @@ impl JobEngine {
     /// A transaction went through.
     pub(super) fn note_success(&mut self) {
         self.retry = Retry::default();
+        self.trouble = None;
     }
 
     /// The registry refused a transaction: the mirror knows why by now, unless it happens again and again.
@@ -450,6 +466,7 @@ impl JobEngine {
         self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
         // Without a connection every question fails; that was said once.
         if self.session.connected().is_some() {
+            self.trouble = Some(why.clone());
             self.tell(Notice::RegistryTrouble { why });
         }
     }
@@ -502,6 +519,12 @@ impl JobEngine {
 
     pub(super) fn act(&mut self, action: Action) {
         self.actions.push_back(action);
+    }
+
+    /// Says what is not run here, and why.
+    pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
+        self.last_skip = Some(Skip { fire, items: items.clone(), reason: reason.clone() });
+        self.tell(Notice::Skipped { fire, items, reason });
     }
 
     pub(super) fn tell(&mut self, notice: Notice) {

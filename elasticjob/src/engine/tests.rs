@@ -4,6 +4,7 @@ mod failover;
 mod group;
 mod misfire;
 mod reconcile;
+mod status;
 
 use std::time::Duration;
 

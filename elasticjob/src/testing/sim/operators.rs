@@ -68,10 +68,8 @@ impl World {
         let status = process.engine.status();
         let instance = JobPath::Instance(status.instance);
         // One that does not know yet that it is in the group registers as if nothing had been there.
-        let registered = matches!(
-            status.activity,
-            Activity::Idle | Activity::Running(_) | Activity::AwaitingSharding(_) | Activity::Leaving
-        );
+        let unregistered = [Activity::Joining, Activity::AwaitingRegistry, Activity::Rejoining];
+        let registered = !unregistered.contains(&status.activity);
         self.incident();
         let mut transaction = Transaction::new();
         transaction.delete(instance.absolute(&self.job), None);
