@@ -31,8 +31,8 @@ fn takeover(history: &History, run: &Run) -> Option<Takeover> {
     let removed = history.observed.removed_us(&run.job, lost.pid, kill.from_us)?;
     // Who came only after the removal was not there to take it over.
     let was_there = history.observed.online(&run.job, removed - 1).any(|pid| pid == run.pid);
-    let disturbed =
-        history.faults.iter().any(|fault| fault.separates(run.pid) && fault.touches(kill.from_us, run.began_us));
+    let hinders = |fault: &Fault| fault.separates(run.pid) || fault.kind == FaultKind::Disabled;
+    let disturbed = history.faults.iter().any(|fault| hinders(fault) && fault.touches(kill.from_us, run.began_us));
     if !was_there || disturbed {
         return None;
     }

@@ -15,6 +15,9 @@ const HANDOVER: Duration = Duration::from_millis(1_500);
 /// How long a fire stays open for whoever acquires its items.
 const OPEN: Duration = Duration::from_secs(10);
 
+/// How long the end of an item waits for that of others before it is written, with the time to write it.
+const END_WRITTEN: Duration = Duration::from_millis(950);
+
 /// How far the clocks of what is recorded and what decides may be apart.
 const HAIR: Duration = Duration::from_millis(100);
 
@@ -88,13 +91,9 @@ impl Fire<'_> {
         let (history, at) = (self.history, self.at_us());
         let of_job = || history.runs.iter().filter(|run| run.job == self.job);
         match skip.reason {
-            Reason::StillRunning => {
-                let mut own = of_job().filter(|run| run.pid == skip.pid);
-                // As the process itself sees it: a run that was frozen goes on for it.
-                own.any(|run| run.began_us <= at + us(HAIR) && run.end.is_none_or(|(ended, _)| ended >= at - us(HAIR)))
-            }
+            Reason::StillRunning => of_job().filter(|run| run.pid == skip.pid).any(|run| goes_on(run, at)),
             Reason::RunsElsewhere => {
-                let mut of_item = of_job().filter(|run| run.item == self.item && run.pid != skip.pid);
+                let mut of_item = of_job().filter(|run| run.item == self.item);
                 // The mark of a dead process lives as long as its session.
                 of_item
                     .any(|run| run.began_us <= at + us(OPEN) && self.mark_gone_us(run.pid, history.ended_us(run)) >= at)
@@ -107,12 +106,16 @@ impl Fire<'_> {
                 let mut disabled = history.faults.iter().filter(|fault| fault.kind == FaultKind::Disabled);
                 disabled.any(|fault| within(history.reach(fault), at))
             }
-            Reason::AlreadyBegun
-            | Reason::Refused
-            | Reason::NotBegunInTime
-            | Reason::Leaving
-            | Reason::RegistryLost
-            | Reason::Missed => history.is_disturbed(at),
+            // Items that do not run go on elsewhere.
+            Reason::Leaving => {
+                let left = FaultKind::Left { pid: skip.pid };
+                let mut leaving = history.faults.iter().filter(|fault| fault.kind == left && fault.touches(at, at));
+                let mut own = of_job().filter(|run| run.pid == skip.pid && run.item == self.item);
+                leaving.next().is_some() && own.any(|run| goes_on(run, at))
+            }
+            Reason::AlreadyBegun | Reason::Refused | Reason::NotBegunInTime | Reason::RegistryLost | Reason::Missed => {
+                history.is_disturbed(at)
+            }
             Reason::ItemDisabled | Reason::Other(_) => false,
         }
     }
@@ -129,7 +132,7 @@ impl Fire<'_> {
         let stopped = |fault: &&Fault| fault.separates(pid) && fault.at_us == ended_us;
         match self.history.faults.iter().find(stopped) {
             Some(_) => self.history.gone_by(pid, ended_us),
-            None => ended_us.saturating_add(us(HANDOVER)),
+            None => ended_us.saturating_add(us(END_WRITTEN)),
         }
     }
 
@@ -148,6 +151,11 @@ impl Fire<'_> {
         let unassigned = || (owners.contains(&None) && history.is_disturbed(at)).then_some("unassigned");
         found.or_else(unassigned).map(str::to_owned)
     }
+}
+
+/// Whether a run goes on at a time as its process sees it: for that it also does while it is frozen.
+fn goes_on(run: &Run, at_us: i64) -> bool {
+    run.began_us <= at_us + us(HAIR) && run.end.is_none_or(|(ended, _)| ended >= at_us - us(HAIR))
 }
 
 fn within((from, until): (i64, i64), at: i64) -> bool {
@@ -250,7 +258,7 @@ mod tests {
     #[test]
     fn that_an_item_runs_elsewhere_explains_while_its_mark_may_be_there() {
         let elsewhere = skip(2, 4, &[0], Reason::RunsElsewhere);
-        let owner = Run { item: 0, ..run(2, 3) };
+        let owner = Run { end: Some((3 * S + 1, Ending::Finished)), ..run(2, 3) };
         let of = |other: Run, faults: &[Fault]| {
             let runs = [other, owner.clone(), run(2, 5)];
             account(&History { skips: vec![elsewhere.clone()], ..history(&runs, faults) }, 5).lost.len()
@@ -275,6 +283,19 @@ mod tests {
         assert_eq!(of(&[open(1, 1), owner.clone()], &faults), 0);
         assert_eq!(of(&[open(1, 1), owner.clone()], &[]), 1, "nothing was lost");
         assert_eq!(of(&[open(1, 1), again, owner], &faults), 1, "it was done again");
+    }
+
+    #[test]
+    fn a_leaving_process_explains_what_falls_into_its_runs_and_nothing_else() {
+        let leaving = skip(1, 2, &[], Reason::Leaving);
+        let left = Fault { until_us: 3 * S, kind: FaultKind::Left { pid: 1 }, ..killed(1, S + 1) };
+        let of = |end: i64, faults: &[Fault]| {
+            let long = Run { end: Some((end, Ending::Finished)), ..run(1, 1) };
+            account(&History { skips: vec![leaving.clone()], ..history(&[long, run(2, 3)], faults) }, 3).lost.len()
+        };
+        assert_eq!(of(3 * S - 1, &[left]), 0);
+        assert_eq!(of(3 * S - 1, &[]), 1, "it was not asked to leave");
+        assert_eq!(of(2 * S - S / 2, &[left]), 1, "the item did not run");
     }
 
     #[test]
