@@ -4,6 +4,8 @@ mod failover;
 mod group;
 mod misfire;
 mod reconcile;
+mod single_balance;
+mod static_sharding;
 mod status;
 
 use std::time::Duration;

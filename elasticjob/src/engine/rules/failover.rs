@@ -30,9 +30,13 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
         return Step::Pass;
     }
     // Nothing is more urgent than what is needed to know.
-    let Some(lost) = engine.lost_items(total) else { return Step::Stop };
+    let Some(mut lost) = engine.lost_items(total) else { return Step::Stop };
     if lost.is_empty() {
         engine.found_no_losses();
+        return Step::Pass;
+    }
+    lost.retain(|loss| !loss.is_held);
+    if lost.is_empty() {
         return Step::Pass;
     }
     let Some(takers) = engine.takers() else { return Step::Stop };

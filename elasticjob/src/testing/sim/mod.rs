@@ -10,10 +10,12 @@ mod faults;
 mod host;
 mod operators;
 mod processes;
+mod shape;
 mod world;
 
 pub use faults::FaultCounts;
 pub use host::{EPOCH, Execution, Host, Millis, Process};
+pub use shape::Shape;
 pub use world::World;
 
 use crate::engine::Bug;
