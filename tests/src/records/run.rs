@@ -86,7 +86,7 @@ impl ProcessRecords {
             What::Refused { run } => self.open(run)?.refused += 1,
             What::End { run, how } => self.open(run)?.end = Some((at_us, how)),
             What::Skipped { from_ms, until_ms, items, reason } => {
-                self.skips.push(Skip { pid, job, from_ms, until_ms, items, reason });
+                self.skips.push(Skip { at_us, pid, job, from_ms, until_ms, items, reason });
             }
         }
         Some(())
@@ -128,7 +128,10 @@ mod tests {
         assert_eq!((first.end, first.refused), (Some((7, Ending::Cancelled)), 1));
         assert_eq!((second.end, second.refused), (None, 0));
         let job = "job".to_owned();
-        assert_eq!(records.skips, [Skip { pid: 7, job, from_ms: 2_000, until_ms: 2_000, items: vec![], reason }]);
+        assert_eq!(
+            records.skips,
+            [Skip { at_us: 8, pid: 7, job, from_ms: 2_000, until_ms: 2_000, items: vec![], reason }]
+        );
     }
 
     #[test]

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 /// A process does not run some scheduled fires, or items of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skip {
+    /// When it said so, in microseconds since 1970.
+    pub at_us: i64,
     /// The process.
     pub pid: u32,
     /// The job.
@@ -110,6 +112,7 @@ mod tests {
     #[test]
     fn a_skip_covers_its_items_or_all() {
         let some = Skip {
+            at_us: 0,
             pid: 1,
             job: "job".to_owned(),
             from_ms: 1_000,

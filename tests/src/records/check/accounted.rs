@@ -12,9 +12,6 @@ use crate::records::{Ending, Fault, FaultKind, History, Reason, Run, Skip};
 /// the next one did.
 const HANDOVER: Duration = Duration::from_millis(1_500);
 
-/// How long a fire stays open for whoever acquires its items.
-const OPEN: Duration = Duration::from_secs(10);
-
 /// How long the end of an item waits for that of others before it is written, with the time to write it.
 const END_WRITTEN: Duration = Duration::from_millis(950);
 
@@ -91,12 +88,14 @@ impl Fire<'_> {
         let (history, at) = (self.history, self.at_us());
         let of_job = || history.runs.iter().filter(|run| run.job == self.job);
         match skip.reason {
-            Reason::StillRunning => of_job().filter(|run| run.pid == skip.pid).any(|run| goes_on(run, at)),
+            Reason::StillRunning => of_job().filter(|run| run.pid == skip.pid).any(|run| goes_on(run, skip.at_us)),
             Reason::RunsElsewhere => {
                 let mut of_item = of_job().filter(|run| run.item == self.item);
                 // The mark of a dead process lives as long as its session.
-                of_item
-                    .any(|run| run.began_us <= at + us(OPEN) && self.mark_gone_us(run.pid, history.ended_us(run)) >= at)
+                of_item.any(|run| {
+                    run.began_us <= skip.at_us + us(HAIR)
+                        && self.mark_gone_us(run.pid, history.ended_us(run)) >= skip.at_us
+                })
             }
             Reason::AwaitingFailover => {
                 let mut of_item = of_job().filter(|run| run.item == self.item && run.scheduled_ms < self.at_ms);
@@ -111,7 +110,7 @@ impl Fire<'_> {
                 let left = FaultKind::Left { pid: skip.pid };
                 let mut leaving = history.faults.iter().filter(|fault| fault.kind == left && fault.touches(at, at));
                 let mut own = of_job().filter(|run| run.pid == skip.pid && run.item == self.item);
-                leaving.next().is_some() && own.any(|run| goes_on(run, at))
+                leaving.next().is_some() && own.any(|run| goes_on(run, skip.at_us))
             }
             Reason::AlreadyBegun | Reason::Refused | Reason::NotBegunInTime | Reason::RegistryLost | Reason::Missed => {
                 history.is_disturbed(at)

@@ -51,7 +51,7 @@ pub(super) fn cut_off(pid: u32, from_us: i64, until_us: i64) -> Fault {
 
 pub(super) fn skip(pid: u32, second: i64, items: &[u32], reason: Reason) -> Skip {
     let (from_ms, until_ms) = (second * 1_000, second * 1_000);
-    Skip { pid, job: JOB.to_owned(), from_ms, until_ms, items: items.to_vec(), reason }
+    Skip { at_us: second * S, pid, job: JOB.to_owned(), from_ms, until_ms, items: items.to_vec(), reason }
 }
 
 pub(super) fn history(runs: &[Run], faults: &[Fault]) -> History {
