@@ -7,6 +7,7 @@ mod reconcile;
 mod single_balance;
 mod static_sharding;
 mod status;
+mod sweep;
 
 use std::time::Duration;
 
