@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
+use super::members::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
 use crate::engine::Now;
@@ -40,6 +41,7 @@ struct Shared {
     instance: InstanceId,
     local_zone: TimeZone,
     shutdown_grace: Duration,
+    members: Members,
 }
 
 /// Why there is no environment.
@@ -109,6 +111,7 @@ impl JobEnvironmentBuilder {
             instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+            members: Members::default(),
         })))
     }
 }
@@ -172,6 +175,10 @@ impl JobEnvironment {
     /// The zone of jobs that name none.
     pub(super) fn local_zone(&self) -> TimeZone {
         self.0.local_zone
+    }
+
+    pub(super) fn members(&self) -> &Members {
+        &self.0.members
     }
 
     pub(super) fn shutdown_grace(&self) -> Duration {
