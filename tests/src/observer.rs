@@ -87,7 +87,7 @@ async fn watch_owners(center: Arc<dyn RegistryCenter>, job: String, seen: Seen) 
             // An error is followed by a gap.
             if let Ok(owner) = center.get(&format!("{folder}/{item}/instance")).await {
                 let owner =
-                    owner.and_then(|owner| String::from_utf8(owner.data).ok()).filter(|owner| !owner.is_empty());
+                    owner.and_then(|owner| owner.data.text().map(str::to_owned)).filter(|owner| !owner.is_empty());
                 seen.lock().owned(at, &job, item, owner);
             }
         }

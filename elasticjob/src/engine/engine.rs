@@ -22,7 +22,7 @@ use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
-use crate::registry::{SessionId, SessionState, Transaction};
+use crate::registry::{Data, SessionId, SessionState, Transaction};
 
 /// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
 const RETRY_FIRST: Duration = Duration::from_millis(50);
@@ -53,7 +53,7 @@ pub struct JobEngine {
     pub(super) local: Arc<JobConfiguration>,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
-    pub(super) configuration_data: Option<Box<[u8]>>,
+    pub(super) configuration_data: Option<Data>,
     pub(super) phase: Phase,
     pub(super) session: Session,
     pub(super) mirror: Mirror,
@@ -62,7 +62,8 @@ pub struct JobEngine {
     /// When the leader looks at everything again.
     pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
-    pub(super) open: Option<OpenFire>,
+    /// Boxed, as most of the time there is none.
+    pub(super) open: Option<Box<OpenFire>>,
     pub(super) runs: Runs,
     /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
     pub(super) missed: Option<i64>,
@@ -83,7 +84,8 @@ pub struct JobEngine {
     pub(super) trouble: Option<String>,
     pub(super) refused_configuration: Option<String>,
     pub(super) planted: Planted,
-    write: Option<Write>,
+    /// Boxed, as most of the time there is none.
+    write: Option<Box<Write>>,
     /// The last time this engine was asked: timers up to it were looked at.
     seen: Option<Now>,
     retry: Retry,
@@ -254,7 +256,12 @@ impl JobEngine {
 
     /// The next action, until there is none.
     pub fn poll_action(&mut self) -> Option<Action> {
-        self.actions.pop_front()
+        let action = self.actions.pop_front();
+        if action.is_none() {
+            // Nothing happens for most of the time: keep no room for it in each of thousands of jobs.
+            self.actions = VecDeque::new();
+        }
+        action
     }
 
     /// When to send a [`Event::Tick`] at the latest.
@@ -398,7 +405,7 @@ impl JobEngine {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
-                    self.write = Some(Write { transaction, purpose, session });
+                    self.write = Some(Box::new(Write { transaction, purpose, session }));
                     break;
                 }
             }
@@ -425,7 +432,7 @@ impl JobEngine {
 
     /// The write in flight, taken when it is answered.
     pub(super) fn take_write(&mut self) -> Option<Write> {
-        self.write.take()
+        self.write.take().map(|write| *write)
     }
 
     /// Whether the begin of a fire that came here is in flight.

@@ -98,7 +98,7 @@ impl Bootstrap {
             suffix: random_u64() as u16,
             candidate: uuid_v4(),
         };
-        let engine = JobEngine::new(identity, Arc::new(configuration));
+        let engine = Box::new(JobEngine::new(identity, Arc::new(configuration)));
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());

@@ -1,6 +1,7 @@
 //! The edge: drives engines, performs their actions.
 
 pub mod address;
+mod answers;
 mod bootstrap;
 pub mod clock;
 mod driver;

@@ -81,8 +81,8 @@ impl Three {
     /// The process that leads.
     pub async fn leader(&self) -> u32 {
         let leader = self.node("/worker/leader/election/instance").await.expect("somebody leads");
-        let leader = String::from_utf8(leader.data).expect("an instance id is text");
-        elasticjob_tests::records::pid_of(&leader).expect("an instance id names the process")
+        let leader = leader.data.text().expect("an instance id is text");
+        elasticjob_tests::records::pid_of(leader).expect("an instance id names the process")
     }
 
     /// Fails unless all that must hold does, for the fires from the first shared one on.

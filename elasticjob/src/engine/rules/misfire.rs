@@ -6,6 +6,7 @@ use super::Step;
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
+use crate::engine::planted::Bug;
 use crate::engine::run::OpenFire;
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
@@ -114,6 +115,9 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     let Some(configuration) = engine.configuration.clone().filter(|configuration| configuration.misfire()) else {
         return;
     };
+    if engine.planted.has(Bug::ForgottenMisfire) {
+        return;
+    }
     if engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked) {
         return;
     }
@@ -125,7 +129,7 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     };
     let Some(at) = at else { return };
     engine.missed = None;
-    engine.open = Some(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
+    engine.open = Some(Box::new(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono)));
 }
 
 impl JobEngine {
