@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
+use super::clock::ClockCheck;
 use super::event::{Event, Now, TriggerId};
 use super::fire::{Attempt, ExecutionSource, Fire};
 use super::lost::Losses;
@@ -85,6 +86,7 @@ pub struct JobEngine {
     pub(super) own_items_seen: Vec<ShardingItem>,
     pub(super) trouble: Option<String>,
     pub(super) refused_configuration: Option<String>,
+    pub(super) clock: ClockCheck,
     pub(super) planted: Planted,
     write: Option<Write>,
     /// The last time this engine was asked: timers up to it were looked at.
@@ -159,6 +161,8 @@ pub(super) struct Write {
     pub(super) purpose: Purpose,
     /// The session it was sent in.
     pub(super) session: SessionId,
+    /// When it was sent.
+    pub(super) sent: Duration,
 }
 
 /// A transaction to commit, and what it is for.
@@ -174,7 +178,10 @@ pub(super) enum Purpose {
     Register {
         /// What the configuration that it writes has in it for Rust instances alone.
         foreign: Vec<ForeignToJava>,
+        /// How far the clock may be off, in seconds.
+        max_time_diff: Option<u32>,
     },
+    AskTime,
     Candidate,
     Elect,
     Abdicate,
@@ -227,6 +234,7 @@ impl JobEngine {
             own_items_seen: Vec::new(),
             trouble: None,
             refused_configuration: None,
+            clock: ClockCheck::default(),
             planted: Planted::default(),
             write: None,
             seen: None,
@@ -413,7 +421,7 @@ impl JobEngine {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
-                    self.write = Some(Write { transaction, purpose, session });
+                    self.write = Some(Write { transaction, purpose, session, sent: now.mono });
                     break;
                 }
             }

@@ -1,5 +1,6 @@
 //! What an engine does on the main paths, transaction by transaction.
 
+mod clock;
 mod failover;
 mod group;
 mod misfire;

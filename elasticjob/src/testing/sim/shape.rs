@@ -17,6 +17,8 @@ pub struct Shape {
     pub static_sharding: bool,
     /// `job-sharding-strategy-type`.
     pub strategy: &'static str,
+    /// `max-time-diff-seconds`.
+    pub max_time_diff: Option<u32>,
 }
 
 const STRATEGIES: [&str; 7] =
@@ -31,6 +33,7 @@ impl Shape {
             strategy => strategy,
         };
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
-        Self { monitored, failover, misfire, static_sharding, strategy }
+        let max_time_diff = rng.pick(&[None, None, None, Some(1), Some(3)]);
+        Self { monitored, failover, misfire, static_sharding, strategy, max_time_diff }
     }
 }
