@@ -269,6 +269,16 @@ fn an_id_that_is_taken_gets_a_suffix_and_a_ghost_of_the_own_one_is_replaced() {
 }
 
 #[test]
+fn a_host_without_ipv4_takes_part() {
+    let mut group = Group::new();
+    for ip in ["2001:db8::30", "10.0.0.1"] {
+        group.join(ip, &every_five(2));
+    }
+    assert_eq!(group.owners(2), [Some(0), Some(1)]);
+    assert_eq!(group.text(&JobPath::Server("2001:db8::30".into())).as_deref(), Some("ENABLED"));
+}
+
+#[test]
 fn an_instance_that_an_operator_deleted_leaves() {
     let mut group = Group::settled(1, &every_five(1));
     let mut transaction = Transaction::new();
