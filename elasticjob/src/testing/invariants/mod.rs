@@ -3,6 +3,7 @@
 mod accounted;
 mod assignment;
 mod begun_once;
+mod clock;
 mod kept;
 mod leadership;
 mod made_up;
@@ -179,6 +180,7 @@ impl Invariants {
         let (shape, total, calm) = (&self.shape, self.total, self.calm);
         let scene = Scene { now, job, tree, hosts, shape, total, calm };
         self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
+        clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;

@@ -18,6 +18,7 @@ impl World {
             .misfire(self.shape.misfire)
             .static_sharding(self.shape.static_sharding)
             .job_sharding_strategy_type(self.shape.strategy)
+            .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed))
             .build()
             .expect("a valid configuration")
     }
