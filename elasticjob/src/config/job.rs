@@ -247,6 +247,11 @@ impl JobConfiguration {
         self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)
     }
 
+    /// Type names of the listeners around its rounds, as they are configured.
+    pub fn listener_types(&self) -> impl Iterator<Item = &str> {
+        self.listeners.iter().map(AsRef::as_ref)
+    }
+
     /// Whether the server starts disabled.
     pub fn disabled(&self) -> bool {
         self.disabled

@@ -9,11 +9,13 @@ use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
 use super::fire::{Attempt, ExecutionSource};
+use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
+use super::round::{Round, RoundId};
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
@@ -71,6 +73,13 @@ pub struct JobEngine {
     /// A begin of which it is not known whether it went through.
     pub(super) unresolved: Option<Unresolved>,
     pub(super) triggers: VecDeque<TriggerId>,
+    /// The listeners of the program, and those of the configuration in force.
+    pub(super) listeners: Arc<KnownListeners>,
+    pub(super) plan: Option<ListenerPlan>,
+    /// The last round that was begun.
+    pub(super) rounds: RoundId,
+    /// Claims of this instance whose calls are over, or will not be made: the registry is to know.
+    pub(super) calls_over: Vec<Attempt>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
     pub(super) planted: Planted,
@@ -161,12 +170,26 @@ pub(super) enum Purpose {
     Candidate,
     Elect,
     Abdicate,
-    Request { why: String },
+    Request {
+        why: String,
+    },
     Reshard(Sharding),
-    Trigger { ids: Vec<TriggerId> },
+    Trigger {
+        ids: Vec<TriggerId>,
+    },
     Begin(BeginPlan),
-    Miss { items: Vec<(ShardingItem, i64)> },
-    Finish { items: Vec<ShardingItem> },
+    Miss {
+        items: Vec<(ShardingItem, i64)>,
+    },
+    Finish {
+        items: Vec<ShardingItem>,
+    },
+    /// Claims of rounds to call a listener on behalf of the group, and claims that are over.
+    CallOnce {
+        claims: Vec<(RoundId, Attempt)>,
+        over: Vec<Attempt>,
+    },
+    Skip,
     Sweep,
     Leave,
 }
@@ -195,6 +218,10 @@ impl JobEngine {
             has_abandoned_runs: false,
             unresolved: None,
             triggers: VecDeque::new(),
+            listeners: Arc::default(),
+            plan: None,
+            rounds: 0,
+            calls_over: Vec::new(),
             fires: 0,
             planted: Planted::default(),
             write: None,
@@ -205,6 +232,13 @@ impl JobEngine {
             wishes: RefCell::new(BTreeSet::new()),
             actions: VecDeque::new(),
         }
+    }
+
+    /// The engine of a program that has these listeners.
+    #[must_use]
+    pub fn with_listeners(mut self, listeners: Arc<KnownListeners>) -> Self {
+        self.listeners = listeners;
+        self
     }
 
     /// Plants a bug, to see that the simulator finds it.
@@ -253,7 +287,8 @@ impl JobEngine {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
         });
-        let uncancelled = self.runs.items().any(|item| matches!(item.stage, Stage::Executing));
+        let uncancelled = self.runs.iter().any(Run::is_uncancelled);
+        let rounds = self.runs.rounds().flat_map(Round::times);
         let session = [
             executing.then(|| self.session.renew_at()).flatten(),
             uncancelled.then(|| self.session.deadline()).flatten(),
@@ -267,7 +302,14 @@ impl JobEngine {
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
         let others = [self.retry.not_before, self.losses.next_turn(seen)];
         let finish = self.runs.iter().filter_map(Run::finish_at);
-        let times = [others, open, session].into_iter().flatten().chain(leave).flatten().chain(aborts).chain(finish);
+        let times = [others, open, session]
+            .into_iter()
+            .flatten()
+            .chain(leave)
+            .flatten()
+            .chain(aborts)
+            .chain(finish)
+            .chain(rounds);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -312,6 +354,7 @@ impl JobEngine {
             Event::Committed(answer) => self.on_answer(now, answer),
             Event::Trigger(id) => self.triggers.push_back(id),
             Event::ItemEnded { item, end } => self.on_item_ended(now, item, end),
+            Event::ListenersCalled { round } => self.on_listeners_called(now, round),
             Event::Shutdown { grace } => self.start_leaving(now.mono + grace),
         }
     }
@@ -406,6 +449,13 @@ impl JobEngine {
             Purpose::Begin(plan) => plan.source != ExecutionSource::Failover,
             _ => false,
         })
+    }
+
+    /// Whether the registry knows which items run: as configured, and where a listener is called once for the group, as
+    /// marks tell for whom that has to wait.
+    pub(super) fn is_monitored(&self) -> bool {
+        let is_configured = self.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+        is_configured || self.plan.iter().flat_map(|plan| plan.iter()).any(|listener| listener.once.is_some())
     }
 
     /// Whether lost runs are taken over. Without marks nobody could tell that one is lost.

@@ -46,7 +46,7 @@ impl JobEngine {
     fn on_done(&mut self, now: Now, purpose: Purpose, committed: &Committed, session: SessionId) {
         match purpose {
             Purpose::Register => self.on_registered(session),
-            Purpose::Candidate | Purpose::Sweep | Purpose::Leave => {}
+            Purpose::Candidate | Purpose::Skip | Purpose::Sweep | Purpose::Leave => {}
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
                 self.leadership = None;
@@ -77,7 +77,16 @@ impl JobEngine {
                     }
                 }
             }
-            Purpose::Finish { items } => self.on_finished(&items),
+            Purpose::Finish { items } => self.on_finished(now, &items),
+            Purpose::CallOnce { claims, over } => {
+                self.calls_over.retain(|attempt| !over.contains(attempt));
+                // Too late to trust it: once the session is proven the record tells.
+                if self.session.connected() == Some(session) && self.session.is_proven(now.mono) {
+                    for (round, claim) in claims {
+                        self.on_claimed(round, claim);
+                    }
+                }
+            }
         }
     }
 

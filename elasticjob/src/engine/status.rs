@@ -2,6 +2,7 @@
 
 use super::engine::{JobEngine, Phase};
 use super::fire::Fire;
+use super::listeners::Hook;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::schedule::Schedule;
 
@@ -39,6 +40,10 @@ pub enum Activity {
     AwaitingSharding(Fire),
     /// Items are being run, or their ends written.
     Running(Fire),
+    /// Items have begun and wait for a listener that is called once for the group before they start.
+    AwaitingStarted(Fire),
+    /// The items ended, and a listener is called once for the group when those of all others have.
+    AwaitingCompleted(Fire),
     /// Nothing to do until the next fire or trigger.
     Idle,
     /// Asked to leave; runs end first.
@@ -77,7 +82,11 @@ impl JobEngine {
             Phase::Joining => Activity::Joining,
             Phase::Active if !self.is_registered() => Activity::Rejoining,
             Phase::Active => match (self.runs.regular().or(self.runs.iter().next()), &self.open) {
-                (Some(run), _) => Activity::Running(run.fire),
+                (Some(run), _) => match run.waiting().map(|waits| waits.hook) {
+                    None => Activity::Running(run.fire),
+                    Some(Hook::Before) => Activity::AwaitingStarted(run.fire),
+                    Some(Hook::After) => Activity::AwaitingCompleted(run.fire),
+                },
                 (None, Some(open)) if !open.looked => Activity::AwaitingSharding(open.fire),
                 _ => Activity::Idle,
             },

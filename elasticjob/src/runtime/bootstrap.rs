@@ -31,7 +31,7 @@ pub enum StartError {
         /// What is wrong.
         reason: &'static str,
     },
-    /// Settings whose features are not there yet.
+    /// Settings whose features are not there: in this version, or in this program.
     #[error("job '{job}': {}", .refused.join("; "))]
     Unsupported {
         /// The job.
@@ -86,7 +86,9 @@ impl Bootstrap {
         handler: ItemHandler,
     ) -> Result<Self, StartError> {
         let name = configuration.job_name().clone();
-        let refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
+        let mut refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
+        let listeners = environment.listeners().known();
+        refused.extend(listeners.plan(&configuration).err());
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }
@@ -97,7 +99,7 @@ impl Bootstrap {
             suffix: random_u64() as u16,
             candidate: uuid_v4(),
         };
-        let engine = JobEngine::new(identity, Arc::new(configuration));
+        let engine = JobEngine::new(identity, Arc::new(configuration)).with_listeners(listeners.clone());
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());

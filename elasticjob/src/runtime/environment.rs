@@ -12,6 +12,7 @@ use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
 use super::system::SystemRuntime;
 use super::timers::Timers;
+use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener};
 use crate::engine::Now;
 use crate::ident::InstanceId;
 use crate::registry::RegistryCenter;
@@ -19,6 +20,7 @@ use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]
 use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use crate::schedule::{TimeZone, TimeZoneError};
+use crate::spi::{DuplicateListener, ListenerCatalog};
 
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
@@ -40,6 +42,7 @@ struct Shared {
     instance: InstanceId,
     local_zone: TimeZone,
     shutdown_grace: Duration,
+    listeners: ListenerCatalog,
 }
 
 /// Why there is no environment.
@@ -54,6 +57,9 @@ pub enum EnvironmentError {
     /// The time zone of the process is not understood.
     #[error(transparent)]
     TimeZone(#[from] TimeZoneError),
+    /// Two listeners of one type name.
+    #[error(transparent)]
+    Listener(#[from] DuplicateListener),
     /// Called outside of a tokio runtime.
     #[error("no tokio runtime runs here: make the environment inside of one, for example under #[tokio::main]")]
     NoRuntime,
@@ -65,6 +71,7 @@ pub struct JobEnvironmentBuilder {
     interface: Option<String>,
     ip: Option<String>,
     shutdown_grace: Option<Duration>,
+    listeners: Vec<JobListener>,
 }
 
 impl JobEnvironmentBuilder {
@@ -89,6 +96,25 @@ impl JobEnvironmentBuilder {
         self
     }
 
+    /// Adds a listener that every instance calls, for the jobs that name its type.
+    #[must_use]
+    pub fn listener(self, listener: impl ElasticJobListener) -> Self {
+        self.job_listener(JobListener::every_instance(listener))
+    }
+
+    /// Adds a listener that is called once for the group, for the jobs that name its type.
+    #[must_use]
+    pub fn once_listener(self, listener: impl DistributeOnceElasticJobListener) -> Self {
+        self.job_listener(JobListener::once(listener))
+    }
+
+    /// Adds a listener of either kind.
+    #[must_use]
+    pub fn job_listener(mut self, listener: JobListener) -> Self {
+        self.listeners.push(listener);
+        self
+    }
+
     /// Starts the thread for coordination. Items run on the tokio runtime this is called in.
     ///
     /// # Errors
@@ -98,6 +124,7 @@ impl JobEnvironmentBuilder {
         let preference = AddressPreference::new(self.interface.as_deref(), self.ip.as_deref())?;
         let ip = host_address(&preference)?;
         let local_zone = TimeZone::local()?;
+        let listeners = ListenerCatalog::of_program(self.listeners)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let system = SystemRuntime::start()?;
         Ok(JobEnvironment(Arc::new(Shared {
@@ -109,6 +136,7 @@ impl JobEnvironmentBuilder {
             instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+            listeners,
         })))
     }
 }
@@ -176,6 +204,11 @@ impl JobEnvironment {
 
     pub(super) fn shutdown_grace(&self) -> Duration {
         self.0.shutdown_grace
+    }
+
+    /// The listeners of the program.
+    pub fn listeners(&self) -> &ListenerCatalog {
+        &self.0.listeners
     }
 }
 

@@ -1,8 +1,11 @@
 //! What was linked into the program, and the catalog of it.
 
+mod listeners;
+
 use linkme::distributed_slice;
 
 use crate::api::JobDescriptor;
+pub use listeners::{DuplicateListener, LISTENERS, ListenerCatalog, ListenerDescriptor};
 
 /// The job functions of the program. Filled when linking, by `#[elastic_job]`.
 ///

@@ -8,6 +8,7 @@ mod configure;
 mod elect;
 mod failover;
 mod finish;
+mod guarantee;
 mod leave;
 mod misfire;
 mod register;
@@ -35,18 +36,20 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 15] = [
+pub(super) const RULES: [Rule; 17] = [
     leave::removed,
     leave::leave,
     register::register,
     configure::follow,
     resolve::resolve,
     finish::finish,
+    guarantee::call_once,
     failover::failover,
     elect::abdicate,
     elect::elect,
     reshard::reshard,
     misfire::mark,
+    guarantee::note_skipped,
     trigger::trigger,
     sweep::sweep,
     misfire::clear,

@@ -175,7 +175,7 @@ fn assign(engine: &JobEngine, basis: Basis, survey: &Survey<'_>, request: i32) -
         .assign(&engine.job, &basis.instances, basis.total);
     let wanted: BTreeMap<ShardingItem, InstanceId> =
         assignment.into_iter().flat_map(|(id, items)| items.into_iter().map(move |item| (item, id.clone()))).collect();
-    let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+    let monitored = engine.is_monitored();
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
     let (removed, surplus_running): (Vec<ShardingItem>, Vec<ShardingItem>) =

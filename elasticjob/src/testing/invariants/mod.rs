@@ -6,18 +6,20 @@ mod begun_once;
 mod leadership;
 mod made_up;
 mod nothing_left;
+mod once;
 mod one_owner;
 mod punctual;
 mod repaired;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::engine::{ExecutionSource, Fire, Notice};
+use crate::engine::{ExecutionSource, Fire, Hook, Notice};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction};
-use crate::testing::sim::{Host, Millis};
+use crate::testing::sim::{Host, Millis, SimListeners};
 
 /// Something that invariants look at.
 #[derive(Debug)]
@@ -45,6 +47,28 @@ pub enum Observation<'a> {
         source: ExecutionSource,
         /// The fencing token.
         token: Option<i64>,
+    },
+    /// A host calls listeners.
+    Called {
+        /// The host.
+        host: usize,
+        /// The fire of their round.
+        fire: Fire,
+        /// What for.
+        hook: Hook,
+        /// Their type names.
+        listeners: &'a [Arc<str>],
+    },
+    /// A call of listeners is over.
+    CallEnded {
+        /// The host.
+        host: usize,
+        /// The fire of their round.
+        fire: Fire,
+        /// What for.
+        hook: Hook,
+        /// Their type names.
+        listeners: &'a [Arc<str>],
     },
     /// An engine has something to say.
     Notice {
@@ -87,6 +111,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) failover: bool,
     pub(crate) misfire: bool,
     pub(crate) total: u32,
+    pub(crate) listeners: &'a SimListeners,
+    pub(crate) longest_run: Millis,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
 }
@@ -111,28 +137,34 @@ pub struct Invariants {
     failover: bool,
     misfire: bool,
     total: u32,
+    listeners: SimListeners,
+    longest_run: Millis,
     calm: bool,
     accounted: accounted::Accounted,
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
+    once: once::Once,
 }
 
 impl Invariants {
     /// The invariants of a group with so many items, and a fire every `period` seconds.
-    pub fn new(total: u32, monitored: bool, period: u32) -> Self {
+    pub(crate) fn new(total: u32, monitored: bool, period: u32, longest_run: Millis, listeners: SimListeners) -> Self {
         Self {
             monitored,
             failover: false,
             misfire: false,
             total,
+            listeners,
+            longest_run,
             calm: false,
             accounted: accounted::Accounted::new(period),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
+            once: once::Once::default(),
         }
     }
 
@@ -149,6 +181,11 @@ impl Invariants {
         self.accounted.scheduled(wall, period);
     }
 
+    /// These listeners are there from now on.
+    pub(crate) fn listens(&mut self, listeners: &SimListeners) {
+        self.listeners = listeners.clone();
+    }
+
     /// Looks at what happened.
     ///
     /// # Errors
@@ -162,11 +199,13 @@ impl Invariants {
         observation: &Observation<'_>,
     ) -> Result<(), String> {
         self.calm |= matches!(observation, Observation::Converged);
-        let Self { monitored, failover, misfire, total, calm, .. } = *self;
-        let scene = Scene { now, job, tree, hosts, monitored, failover, misfire, total, calm };
+        let Self { monitored, failover, misfire, total, longest_run, calm, .. } = *self;
+        let listeners = &self.listeners;
+        let scene = Scene { now, job, tree, hosts, monitored, failover, misfire, total, listeners, longest_run, calm };
         one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
+        self.once.check(&scene, observation).map_err(|why| format!("called once: {why}"))?;
         repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         self.accounted.check(&scene, observation).map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;

@@ -8,12 +8,14 @@ mod connections;
 mod engines;
 mod faults;
 mod host;
+mod listeners;
 mod operators;
 mod processes;
 mod world;
 
 pub use faults::FaultCounts;
 pub use host::{EPOCH, Execution, Host, Millis, Process};
+pub use listeners::{SimCall, SimListeners};
 pub use world::World;
 
 use crate::engine::Bug;

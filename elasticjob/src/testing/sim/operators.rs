@@ -10,13 +10,13 @@ use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
 impl World {
     pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
-        JobConfiguration::builder(self.job.as_str(), total)
+        let builder = JobConfiguration::builder(self.job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.monitored)
             .failover(self.failover)
-            .misfire(self.misfire)
-            .build()
-            .expect("a valid configuration")
+            .misfire(self.misfire);
+        let named = self.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
+        named.build().expect("a valid configuration")
     }
 
     /// An operator writes the configuration in force, with another total count.
@@ -25,6 +25,7 @@ impl World {
         self.total = total;
         let Self { now, failover, misfire, period, .. } = *self;
         self.invariants.configured(EPOCH + now as i64, total, failover, misfire, period);
+        self.invariants.listens(&self.listeners);
         let yaml = wire::to_yaml(&self.configuration(total));
         let root = JobPath::Root;
         if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {
@@ -70,7 +71,12 @@ impl World {
         // One that does not know yet that it is in the group registers as if nothing had been there.
         let registered = matches!(
             status.activity,
-            Activity::Idle | Activity::Running(_) | Activity::AwaitingSharding(_) | Activity::Leaving
+            Activity::Idle
+                | Activity::Running(_)
+                | Activity::AwaitingSharding(_)
+                | Activity::AwaitingStarted(_)
+                | Activity::AwaitingCompleted(_)
+                | Activity::Leaving
         );
         self.incident();
         let mut transaction = Transaction::new();

@@ -22,7 +22,8 @@ impl World {
         let candidate = format!("{life:032x}");
         let suffix = self.rng.next_u64() as u16;
         let identity = Identity { base: instance.clone(), instance, suffix, candidate };
-        let mut engine = JobEngine::new(identity, Arc::new(self.configuration(3)));
+        let mut engine =
+            JobEngine::new(identity, Arc::new(self.configuration(3))).with_listeners(self.listeners.known());
         if let Some(bug) = self.bug {
             engine.plant(bug);
         }
@@ -35,6 +36,7 @@ impl World {
             incoming: Default::default(),
             outstanding: Vec::new(),
             executions: BTreeMap::new(),
+            calls: BTreeMap::new(),
             last_in: 0,
             last_out: 0,
             next_wake: None,

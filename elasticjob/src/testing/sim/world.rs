@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::faults::FaultCounts;
 use super::host::{EPOCH, Host, Millis, Process};
-use crate::engine::Bug;
+use super::listeners::SimListeners;
+use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::registry::path::JobPath;
@@ -41,6 +42,13 @@ pub(super) enum Happening {
         host: usize,
         life: u64,
         item: ShardingItem,
+        serial: u64,
+    },
+    /// A call of listeners returns by itself.
+    CallEnds {
+        host: usize,
+        life: u64,
+        round: RoundId,
         serial: u64,
     },
     /// The client of a host has noticed that its connection is gone.
@@ -95,6 +103,7 @@ pub struct World {
     pub(super) failover: bool,
     pub(super) misfire: bool,
     pub(super) longest_run: Millis,
+    pub(super) listeners: SimListeners,
     pub(super) tree: Tree,
     /// When the server heard of each session last.
     pub(super) heard: BTreeMap<SessionId, Millis>,
@@ -134,6 +143,7 @@ impl World {
                 clock_offset: rng.below(40) as i64,
             })
             .collect();
+        let listeners = SimListeners::new(&mut rng);
         let mut world = Self {
             now: 0,
             hosts,
@@ -148,13 +158,14 @@ impl World {
             failover,
             misfire,
             longest_run,
+            listeners: listeners.clone(),
             tree,
             heard: BTreeMap::new(),
             agenda: BinaryHeap::new(),
             serial: 0,
             faults_until: 0,
             closing: false,
-            invariants: Invariants::new(total, monitored, period),
+            invariants: Invariants::new(total, monitored, period, longest_run, listeners),
             counts: FaultCounts::default(),
             history: keep_history.then(Vec::new),
             rng,
@@ -162,8 +173,9 @@ impl World {
         world.log(|world| {
             format!(
                 "seed {seed}: {} hosts, session {session_timeout} ms, every {period} s, {total} items, monitored {monitored}, \
-                 failover {failover}, misfire {misfire}, runs up to {longest_run} ms",
-                world.hosts.len()
+                 failover {failover}, misfire {misfire}, runs up to {longest_run} ms, {:?}",
+                world.hosts.len(),
+                world.listeners
             )
         });
         for host in 0..world.hosts.len() {
@@ -183,9 +195,10 @@ impl World {
     /// # Errors
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
-        let settle = 4 * self.session_timeout + 2 * self.longest_run + 30_000;
+        let settle = 4 * self.session_timeout + 2 * self.longest_run + 30_000 + self.listeners.delay();
         let calm_from = self.faults_until + settle;
-        let calm_until = calm_from + 4_000 * u64::from(self.period) + self.longest_run;
+        let listening = 2 * (self.longest_run + self.listeners.delay()) * u64::from(self.listeners.on);
+        let calm_until = calm_from + 4_000 * u64::from(self.period) + self.longest_run + listening;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
@@ -283,6 +296,7 @@ impl World {
                 }
             }
             Happening::ItemEnds { host, life, item, serial } => return self.end_item(host, life, item, serial, None),
+            Happening::CallEnds { host, life, round, serial } => return self.end_call(host, life, round, serial),
             Happening::NoticeCut { host, life } => return self.notice_cut(host, life),
             Happening::Reconnect { host, life } => return self.reconnect(host, life),
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),

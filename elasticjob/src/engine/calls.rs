@@ -1,0 +1,173 @@
+//! The record of the calls that are made once for the group: data of `guarantee/rounds`.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::fire::{Attempt, Fire};
+use super::listeners::Hook;
+use crate::ident::InstanceId;
+use crate::registry::Zxid;
+
+/// How many fires the record remembers. Rounds hardly ever overlap by more than one.
+const KEPT_FIRES: usize = 8;
+
+/// Which listeners were called on behalf of the group, for the last fires. As JSON; only this implementation writes it.
+///
+/// The node is never made anew while the job exists, so its version guards: a call is claimed by one instance.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OnceCalls {
+    /// Fires up to this time (milliseconds since 1970) that are not in the list are over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<i64>,
+    /// The calls, oldest claim first.
+    #[serde(default)]
+    pub calls: Vec<OnceCall>,
+}
+
+/// A call that an instance claimed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OnceCall {
+    /// Time of the scheduled fire in milliseconds since 1970, or of the trigger.
+    pub at: i64,
+    /// The transaction that created the trigger of a manual fire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggered: Option<Zxid>,
+    /// Type name of the listener.
+    pub listener: String,
+    /// What it is called for.
+    pub hook: Hook,
+    /// Who calls it.
+    pub instance: InstanceId,
+    /// Under which attempt.
+    pub attempt: Attempt,
+    /// Where it stands.
+    pub state: CallState,
+}
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum CallState {
+    /// Claimed, and not over as far as the registry knows.
+    Calling,
+    /// Over.
+    Done,
+}
+
+impl OnceCall {
+    /// A call that is claimed now.
+    pub fn claim(fire: Fire, listener: &str, hook: Hook, instance: InstanceId, attempt: Attempt) -> Self {
+        let triggered = match fire {
+            Fire::Scheduled(_) => None,
+            Fire::Manual { trigger, .. } => Some(trigger),
+        };
+        let listener = listener.to_owned();
+        Self { at: fire.at(), triggered, listener, hook, instance, attempt, state: CallState::Calling }
+    }
+
+    /// The fire it belongs to.
+    pub fn fire(&self) -> Fire {
+        match self.triggered {
+            Some(trigger) => Fire::Manual { trigger, at: self.at },
+            None => Fire::Scheduled(self.at),
+        }
+    }
+}
+
+impl OnceCalls {
+    /// Reads the record. Data that cannot be read were written by somebody who does not take part: nothing was called.
+    pub fn parse(data: &[u8]) -> Self {
+        serde_json::from_slice(data).unwrap_or_default()
+    }
+
+    /// The data of the node.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a record of texts and numbers has a JSON form")
+    }
+
+    /// The call of a listener for a fire.
+    pub fn find(&self, fire: Fire, listener: &str, hook: Hook) -> Option<&OnceCall> {
+        self.calls.iter().find(|call| call.fire() == fire && call.listener == listener && call.hook == hook)
+    }
+
+    /// Whether a fire is too old for the record to tell: what it does not have of it is not called any more.
+    pub fn is_past(&self, fire: Fire) -> bool {
+        let fires = self.fires();
+        let forgotten = self.through.is_some_and(|through| fire.at() <= through);
+        let older = fires.len() >= KEPT_FIRES && fires.first().is_some_and(|(at, _)| fire.at() < *at);
+        (forgotten || older) && !fires.contains(&(fire.at(), fire))
+    }
+
+    /// Adds a claim; the oldest fires are forgotten.
+    pub fn add(&mut self, call: OnceCall) {
+        self.calls.push(call);
+        let fires = self.fires();
+        for (at, fire) in fires.iter().take(fires.len().saturating_sub(KEPT_FIRES)) {
+            self.calls.retain(|call| call.fire() != *fire);
+            self.through = self.through.max(Some(*at));
+        }
+    }
+
+    /// Notes that the call of this attempt is over. Returns whether that is new.
+    pub fn end(&mut self, attempt: &Attempt) -> bool {
+        let call = self.calls.iter_mut().find(|call| call.attempt == *attempt && call.state == CallState::Calling);
+        call.map(|call| call.state = CallState::Done).is_some()
+    }
+
+    fn fires(&self) -> BTreeSet<(i64, Fire)> {
+        self.calls.iter().map(|call| (call.at, call.fire())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::SessionId;
+
+    fn call(fire: Fire, hook: Hook, number: u64) -> OnceCall {
+        let attempt = Attempt::new(SessionId(0x2a), number);
+        OnceCall::claim(fire, "settle", hook, InstanceId::of_process("10.0.0.1", 7), attempt)
+    }
+
+    #[test]
+    fn a_record_reads_back_what_it_writes() {
+        let mut record = OnceCalls::default();
+        record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
+        record.add(call(Fire::Manual { trigger: 41, at: 2_000 }, Hook::After, 4));
+        assert!(record.end(&Attempt::new(SessionId(0x2a), 3)));
+        assert!(!record.end(&Attempt::new(SessionId(0x2a), 3)), "it was over before");
+        let text = String::from_utf8(record.to_bytes()).unwrap();
+        let expected = concat!(
+            r#"{"calls":[{"at":1000,"listener":"settle","hook":"BEFORE","instance":"10.0.0.1@-@7","attempt":"2a-3","state":"DONE"},"#,
+            r#"{"at":2000,"triggered":41,"listener":"settle","hook":"AFTER","instance":"10.0.0.1@-@7","attempt":"2a-4","state":"CALLING"}]}"#
+        );
+        assert_eq!(text, expected);
+        assert_eq!(OnceCalls::parse(text.as_bytes()), record);
+        assert_eq!(OnceCalls::parse(b""), OnceCalls::default());
+    }
+
+    #[test]
+    fn calls_are_told_apart_by_fire_listener_and_hook() {
+        let mut record = OnceCalls::default();
+        record.add(call(Fire::Scheduled(1_000), Hook::Before, 1));
+        assert!(record.find(Fire::Scheduled(1_000), "settle", Hook::Before).is_some());
+        assert!(record.find(Fire::Scheduled(1_000), "settle", Hook::After).is_none());
+        assert!(record.find(Fire::Scheduled(1_000), "other", Hook::Before).is_none());
+        assert!(record.find(Fire::Manual { trigger: 1, at: 1_000 }, "settle", Hook::Before).is_none());
+    }
+
+    #[test]
+    fn the_oldest_fires_are_forgotten_and_never_called_again() {
+        let mut record = OnceCalls::default();
+        for n in 1..=KEPT_FIRES as i64 + 2 {
+            assert!(!record.is_past(Fire::Scheduled(n * 1_000)));
+            record.add(call(Fire::Scheduled(n * 1_000), Hook::Before, n as u64));
+        }
+        assert_eq!((record.calls.len(), record.through), (KEPT_FIRES, Some(2_000)));
+        assert!(record.is_past(Fire::Scheduled(2_000)) && record.is_past(Fire::Scheduled(2_500)));
+        assert!(!record.is_past(Fire::Scheduled(3_000)) && !record.is_past(Fire::Scheduled(3_500)));
+    }
+}
