@@ -1,7 +1,5 @@
 //! The record of the calls that are made once for the group: data of `guarantee/rounds`.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::fire::{Attempt, Fire};
@@ -18,9 +16,12 @@ const KEPT_FIRES: usize = 8;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OnceCalls {
-    /// Fires up to this time (milliseconds since 1970) that are not in the list are over.
+    /// Scheduled fires up to this time (milliseconds since 1970) that are not in the list are over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<i64>,
+    /// The same of manual triggers: the transaction that created the trigger's node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggered: Option<Zxid>,
     /// The calls, oldest claim first.
     #[serde(default)]
     pub calls: Vec<OnceCall>,
@@ -95,19 +96,28 @@ impl OnceCalls {
 
     /// Whether a fire is too old for the record to tell: what it does not have of it is not called any more.
     pub fn is_past(&self, fire: Fire) -> bool {
-        let fires = self.fires();
-        let forgotten = self.through.is_some_and(|through| fire.at() <= through);
-        let older = fires.len() >= KEPT_FIRES && fires.first().is_some_and(|(at, _)| fire.at() < *at);
-        (forgotten || older) && !fires.contains(&(fire.at(), fire))
+        let is_forgotten = match fire {
+            Fire::Scheduled(at) => self.through >= Some(at),
+            Fire::Manual { trigger, .. } => self.triggered >= Some(trigger),
+        };
+        is_forgotten && self.calls.iter().all(|call| call.fire() != fire)
     }
 
-    /// Adds a claim; the oldest fires are forgotten.
+    /// Adds a claim. The fires that were claimed first are forgotten.
     pub fn add(&mut self, call: OnceCall) {
         self.calls.push(call);
-        let fires = self.fires();
-        for (at, fire) in fires.iter().take(fires.len().saturating_sub(KEPT_FIRES)) {
+        let mut fires: Vec<Fire> = Vec::new();
+        for call in &self.calls {
+            if !fires.contains(&call.fire()) {
+                fires.push(call.fire());
+            }
+        }
+        for fire in fires.iter().take(fires.len().saturating_sub(KEPT_FIRES)) {
             self.calls.retain(|call| call.fire() != *fire);
-            self.through = self.through.max(Some(*at));
+            match *fire {
+                Fire::Scheduled(at) => self.through = self.through.max(Some(at)),
+                Fire::Manual { trigger, .. } => self.triggered = self.triggered.max(Some(trigger)),
+            }
         }
     }
 
@@ -115,10 +125,6 @@ impl OnceCalls {
     pub fn end(&mut self, attempt: &Attempt) -> bool {
         let call = self.calls.iter_mut().find(|call| call.attempt == *attempt && call.state == CallState::Calling);
         call.map(|call| call.state = CallState::Done).is_some()
-    }
-
-    fn fires(&self) -> BTreeSet<(i64, Fire)> {
-        self.calls.iter().map(|call| (call.at, call.fire())).collect()
     }
 }
 
@@ -167,7 +173,21 @@ mod tests {
             record.add(call(Fire::Scheduled(n * 1_000), Hook::Before, n as u64));
         }
         assert_eq!((record.calls.len(), record.through), (KEPT_FIRES, Some(2_000)));
-        assert!(record.is_past(Fire::Scheduled(2_000)) && record.is_past(Fire::Scheduled(2_500)));
-        assert!(!record.is_past(Fire::Scheduled(3_000)) && !record.is_past(Fire::Scheduled(3_500)));
+        assert!(record.is_past(Fire::Scheduled(1_500)) && record.is_past(Fire::Scheduled(2_000)));
+        assert!(!record.is_past(Fire::Scheduled(2_500)) && !record.is_past(Fire::Scheduled(3_000)));
+    }
+
+    #[test]
+    fn a_trigger_that_waited_for_long_is_no_old_fire() {
+        let mut record = OnceCalls::default();
+        let waited = Fire::Manual { trigger: 7, at: 1_000 };
+        for n in 1..=KEPT_FIRES as i64 + 2 {
+            record.add(call(Fire::Scheduled(n * 1_000), Hook::Before, n as u64));
+        }
+        assert!(!record.is_past(waited));
+        for n in 8..=KEPT_FIRES as i64 + 8 {
+            record.add(call(Fire::Manual { trigger: n, at: n * 1_000 }, Hook::Before, n as u64));
+        }
+        assert!(record.is_past(waited), "a later trigger was forgotten");
     }
 }
