@@ -48,6 +48,14 @@ pub struct OnceCall {
     pub state: CallState,
 }
 
+/// What became of an own claim, until the registry knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SettledClaim {
+    pub(super) claim: Attempt,
+    /// Whether the call was made. Otherwise somebody else may make it.
+    pub(super) was_called: bool,
+}
+
 /// Where a call stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -121,10 +129,16 @@ impl OnceCalls {
         }
     }
 
-    /// Notes that the call of this attempt is over. Returns whether that is new.
-    pub fn end(&mut self, attempt: &Attempt) -> bool {
-        let call = self.calls.iter_mut().find(|call| call.attempt == *attempt && call.state == CallState::Calling);
-        call.map(|call| call.state = CallState::Done).is_some()
+    /// Takes over what became of a claim. Returns whether that is new.
+    pub(super) fn settle(&mut self, settled: &SettledClaim) -> bool {
+        let is_meant = |call: &OnceCall| call.attempt == settled.claim && call.state == CallState::Calling;
+        let Some(place) = self.calls.iter().position(is_meant) else { return false };
+        if settled.was_called {
+            self.calls[place].state = CallState::Done;
+        } else {
+            self.calls.remove(place);
+        }
+        true
     }
 }
 
@@ -143,8 +157,9 @@ mod tests {
         let mut record = OnceCalls::default();
         record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
         record.add(call(Fire::Manual { trigger: 41, at: 2_000 }, Hook::After, 4));
-        assert!(record.end(&Attempt::new(SessionId(0x2a), 3)));
-        assert!(!record.end(&Attempt::new(SessionId(0x2a), 3)), "it was over before");
+        let over = SettledClaim { claim: Attempt::new(SessionId(0x2a), 3), was_called: true };
+        assert!(record.settle(&over));
+        assert!(!record.settle(&over), "it was over before");
         let text = String::from_utf8(record.to_bytes()).unwrap();
         let expected = concat!(
             r#"{"calls":[{"at":1000,"listener":"settle","hook":"BEFORE","instance":"10.0.0.1@-@7","attempt":"2a-3","state":"DONE"},"#,
@@ -153,6 +168,14 @@ mod tests {
         assert_eq!(text, expected);
         assert_eq!(OnceCalls::parse(text.as_bytes()), record);
         assert_eq!(OnceCalls::parse(b""), OnceCalls::default());
+    }
+
+    #[test]
+    fn a_claim_that_was_not_acted_on_leaves_the_call_to_others() {
+        let mut record = OnceCalls::default();
+        record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
+        assert!(record.settle(&SettledClaim { claim: Attempt::new(SessionId(0x2a), 3), was_called: false }));
+        assert_eq!(record, OnceCalls::default());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
+use super::calls::SettledClaim;
 use super::event::{Event, Now, TriggerId};
 use super::fire::{Attempt, ExecutionSource};
 use super::listeners::{KnownListeners, ListenerPlan};
@@ -78,8 +79,8 @@ pub struct JobEngine {
     pub(super) plan: Option<ListenerPlan>,
     /// The last round that was begun.
     pub(super) rounds: RoundId,
-    /// Claims of this instance whose calls are over, or will not be made: the registry is to know.
-    pub(super) calls_over: Vec<Attempt>,
+    /// Claims of this instance whose calls are over, or will not be made.
+    pub(super) settled: Vec<SettledClaim>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
     pub(super) planted: Planted,
@@ -184,10 +185,10 @@ pub(super) enum Purpose {
     Finish {
         items: Vec<ShardingItem>,
     },
-    /// Claims of rounds to call a listener on behalf of the group, and claims that are over.
+    /// Claims of rounds to call a listener on behalf of the group, and what became of earlier ones.
     CallOnce {
         claims: Vec<(RoundId, Attempt)>,
-        over: Vec<Attempt>,
+        settled: Vec<SettledClaim>,
     },
     Skip,
     Sweep,
@@ -221,7 +222,7 @@ impl JobEngine {
             listeners: Arc::default(),
             plan: None,
             rounds: 0,
-            calls_over: Vec::new(),
+            settled: Vec::new(),
             fires: 0,
             planted: Planted::default(),
             write: None,

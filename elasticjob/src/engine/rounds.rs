@@ -1,6 +1,7 @@
 //! The way of a round: listeners before the items, the items, listeners after them.
 
 use super::action::{Action, ListenerCall, Start};
+use super::calls::SettledClaim;
 use super::engine::JobEngine;
 use super::event::Now;
 use super::fire::{Attempt, ExecutionSource, Fire};
@@ -84,7 +85,7 @@ impl JobEngine {
             return;
         };
         let (hook, until, was_cut) = (*hook, *until, *call != Call::Executing);
-        self.calls_over.extend(claim.take());
+        self.settled.extend(claim.take().map(|claim| SettledClaim { claim, was_called: true }));
         if was_cut {
             round.stage = RoundStage::Over;
         } else {
@@ -148,9 +149,13 @@ impl JobEngine {
         let waited_for = self.waited_for(now, &waits);
         let Waiting { fire, listener, hook, next, claim, .. } = waits;
         self.tell(Notice::ListenerTimedOut { fire, listener, hook, waited_for });
-        // Should the claim go through after all, nobody shall wait for the call.
-        self.calls_over.extend(claim);
+        self.retract(claim);
         self.go_on(now, id, hook, next + 1);
+    }
+
+    /// A claim will not be acted on. Should it have gone through, nobody shall wait for the call.
+    fn retract(&mut self, claim: Option<Attempt>) {
+        self.settled.extend(claim.map(|claim| SettledClaim { claim, was_called: false }));
     }
 
     /// The wait of a round.
@@ -170,7 +175,7 @@ impl JobEngine {
         for (fire, id, cut) in cut {
             match cut {
                 CutOff::Nothing => continue,
-                CutOff::Stopped { claim } => self.calls_over.extend(claim),
+                CutOff::Stopped { claim } => self.retract(claim),
                 CutOff::Cancel => self.act(Action::CancelListeners(id)),
             }
             self.tell(Notice::ListenersCutOff { fire, reason });

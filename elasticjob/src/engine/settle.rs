@@ -78,8 +78,8 @@ impl JobEngine {
                 }
             }
             Purpose::Finish { items } => self.on_finished(now, &items),
-            Purpose::CallOnce { claims, over } => {
-                self.calls_over.retain(|attempt| !over.contains(attempt));
+            Purpose::CallOnce { claims, settled } => {
+                self.settled.retain(|claim| !settled.contains(claim));
                 // Too late to trust it: once the session is proven the record tells.
                 if self.session.connected() == Some(session) && self.session.is_proven(now.mono) {
                     for (round, claim) in claims {

@@ -31,11 +31,11 @@ enum Verdict {
     Claim,
 }
 
-/// One transaction for all calls that are claimed, and for those that are over.
+/// One transaction for all calls that are claimed, and for what became of earlier claims.
 pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
     let waiting = engine.waiting_rounds();
     // In a session in which the instance is not registered nobody would believe in its claims.
-    if (waiting.is_empty() && engine.calls_over.is_empty()) || !engine.is_registered() {
+    if (waiting.is_empty() && engine.settled.is_empty()) || !engine.is_registered() {
         return Step::Pass;
     }
     let (mut record, version) = match engine.look(&JobPath::Rounds) {
@@ -45,10 +45,10 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
     };
     let claims = settle(engine, now, &mut record, waiting);
     engine.close_runs(now);
-    let mut over = std::mem::take(&mut engine.calls_over);
-    over.retain(|attempt| record.end(attempt));
-    engine.calls_over.clone_from(&over);
-    if claims.is_empty() && over.is_empty() {
+    let mut settled = std::mem::take(&mut engine.settled);
+    settled.retain(|claim| record.settle(claim));
+    engine.settled.clone_from(&settled);
+    if claims.is_empty() && settled.is_empty() {
         return Step::Pass;
     }
     let version = version.filter(|_| !engine.planted.has(Bug::UnguardedClaim));
@@ -57,7 +57,7 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
         true => txn.set(&JobPath::Rounds, record.to_bytes(), version),
         false => txn.create(&JobPath::Rounds, record.to_bytes(), CreateMode::Persistent),
     };
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::CallOnce { claims, over } })
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::CallOnce { claims, settled } })
 }
 
 /// Lets every round go on as far as it may. What is to be claimed is added to the record, and returned.
