@@ -29,15 +29,8 @@ impl fmt::Display for UnsupportedSetting {
 pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> {
     let mut refused = Vec::new();
     let mut refuse = |setting, value: String, possible| refused.push(UnsupportedSetting { setting, value, possible });
-    if configuration.static_sharding {
-        refuse("static-sharding", "true".into(), "false");
-    }
     if configuration.max_time_diff_seconds >= 0 {
         refuse("max-time-diff-seconds", configuration.max_time_diff_seconds.to_string(), "-1");
-    }
-    // Below 1 is off, which is what this version does.
-    if configuration.reconcile_interval_minutes > 0 && configuration.reconcile_interval_minutes != 10 {
-        refuse("reconcile-interval-minutes", configuration.reconcile_interval_minutes.to_string(), "10, and below 1");
     }
     if let Some(pool) = configuration.thread_pool.as_deref().filter(|pool| *pool != "CPU") {
         refuse("job-executor-thread-pool-size-provider-type", pool.into(), "CPU");
@@ -59,9 +52,7 @@ mod tests {
     fn what_nothing_acts_on_is_refused_by_name() {
         let builder = || JobConfiguration::builder("job", 1);
         let cases = [
-            ("static-sharding", builder().static_sharding(true)),
             ("max-time-diff-seconds", builder().max_time_diff_seconds(0)),
-            ("reconcile-interval-minutes", builder().reconcile_interval_minutes(1)),
             ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
             ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
             ("elastic-job-type", builder().elastic_job_type("SCRIPT")),
@@ -77,7 +68,8 @@ mod tests {
             .job_executor_thread_pool_size_provider_type("CPU")
             .job_listener_type("a")
             .label("l")
-            .reconcile_interval_minutes(0)
+            .static_sharding(true)
+            .reconcile_interval_minutes(1)
             .build();
         assert!(unsupported(&plain.unwrap()).is_empty());
     }

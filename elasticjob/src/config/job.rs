@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
 use super::settings::JobSettings;
-use crate::engine::strategy;
+use crate::engine::strategy::{self, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
 
@@ -163,6 +163,15 @@ impl JobConfiguration {
             let known = strategy::TYPES.join(", ");
             wrong("job-sharding-strategy-type", format!("there is no strategy '{unknown}'; there are {known}"));
         }
+        if strategy == Some(SINGLE_SHARDING_BALANCE) {
+            let mut clash = |what| wrong("job-sharding-strategy-type", format!("{SINGLE_SHARDING_BALANCE} {what}"));
+            if !monitor_execution {
+                clash("needs monitor-execution: only the records of runs tell whose turn it is");
+            }
+            if settings.static_sharding == Some(true) {
+                clash("and static-sharding exclude each other: items that stay cannot move on with each fire");
+            }
+        }
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -242,6 +251,12 @@ impl JobConfiguration {
         self.misfire
     }
 
+    /// How often the leader looks at all nodes of the job again and repairs what is wrong, in minutes; never when it is
+    /// below 1.
+    pub fn reconcile_interval_minutes(&self) -> i32 {
+        self.reconcile_interval_minutes
+    }
+
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
         self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)
@@ -250,6 +265,11 @@ impl JobConfiguration {
     /// Type names of the listeners around its rounds, as they are configured.
     pub fn listener_types(&self) -> impl Iterator<Item = &str> {
         self.listeners.iter().map(AsRef::as_ref)
+    }
+
+    /// Whether items keep their owner when instances and servers come and go.
+    pub fn static_sharding(&self) -> bool {
+        self.static_sharding
     }
 
     /// Whether the server starts disabled.
@@ -396,7 +416,8 @@ impl JobConfigurationBuilder {
         overwrite: bool,
         /// Stored, never used.
         label: text,
-        /// Whether the assignment stays when instances come and go; default false.
+        /// Whether items keep their owner when instances and servers come and go, also an owner that is gone; default
+        /// false. They are assigned at the first fire, and when the total count or the strategy changes.
         static_sharding: bool,
         /// What the root node names. Set it to the Java class where Java instances of the same job run.
         elastic_job_class: text,

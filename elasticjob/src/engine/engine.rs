@@ -9,7 +9,7 @@ use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::calls::SettledClaim;
 use super::event::{Event, Now, TriggerId};
-use super::fire::{Attempt, ExecutionSource};
+use super::fire::{Attempt, ExecutionSource, Fire};
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
@@ -20,6 +20,7 @@ use super::round::{Round, RoundId};
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
+use super::status::Skip;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
@@ -61,6 +62,8 @@ pub struct JobEngine {
     pub(super) mirror: Mirror,
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
+    /// When the leader looks at everything again.
+    pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
     pub(super) runs: Runs,
@@ -83,6 +86,12 @@ pub struct JobEngine {
     pub(super) settled: Vec<SettledClaim>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
+    /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
+    /// in vain, and why its configuration is not in force.
+    pub(super) last_skip: Option<Skip>,
+    pub(super) own_items_seen: Vec<ShardingItem>,
+    pub(super) trouble: Option<String>,
+    pub(super) refused_configuration: Option<String>,
     pub(super) planted: Planted,
     write: Option<Write>,
     /// The last time this engine was asked: timers up to it were looked at.
@@ -131,6 +140,8 @@ pub(super) struct Leadership {
     pub(super) basis: Option<Basis>,
     /// Items that kept their owner because they were running.
     pub(super) pinned: BTreeSet<ShardingItem>,
+    /// Whether the servers were looked through for those without instances.
+    pub(super) knows_servers: bool,
 }
 
 /// What an assignment depends on.
@@ -210,6 +221,7 @@ impl JobEngine {
             session: Session::new(),
             membership: Membership::default(),
             leadership: None,
+            reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
             runs: Runs::default(),
@@ -224,6 +236,10 @@ impl JobEngine {
             rounds: 0,
             settled: Vec::new(),
             fires: 0,
+            last_skip: None,
+            own_items_seen: Vec::new(),
+            trouble: None,
+            refused_configuration: None,
             planted: Planted::default(),
             write: None,
             seen: None,
@@ -301,11 +317,13 @@ impl JobEngine {
             _ => [None; 3],
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
-        let others = [self.retry.not_before, self.losses.next_turn(seen)];
+        let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
+        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
         let finish = self.runs.iter().filter_map(Run::finish_at);
-        let times = [others, open, session]
+        let times = others
             .into_iter()
-            .flatten()
+            .chain(open)
+            .chain(session)
             .chain(leave)
             .flatten()
             .chain(aborts)
@@ -334,7 +352,10 @@ impl JobEngine {
             Event::NotProven => self.session.on_no_proof(),
             Event::Watch(event) => self.mirror.on_event(&event),
             Event::Listed { generation, path, children } => match children {
-                Ok(children) => self.mirror.on_listed(generation, &path, children),
+                Ok(children) => {
+                    self.trouble = None;
+                    self.mirror.on_listed(generation, &path, children);
+                }
                 Err(error) => {
                     self.mirror.on_unanswered(generation, &path);
                     self.back_off(now, error.to_string());
@@ -342,6 +363,7 @@ impl JobEngine {
             },
             Event::Read { generation, path, node } => match node {
                 Ok(node) => {
+                    self.trouble = None;
                     if node.is_none() && path == JobPath::Instance(self.identity.instance.clone()) {
                         self.membership.removal_confirmed = self.session.connected().is_some();
                     }
@@ -364,7 +386,7 @@ impl JobEngine {
         let Some(session) = self.session.connected() else { return };
         self.membership.own_sessions.insert(session);
         self.membership.removal_confirmed = false;
-        self.retry = Retry::default();
+        self.note_success();
         if new {
             // Leading ended with the session that owned the leader's node.
             self.leadership = None;
@@ -389,7 +411,7 @@ impl JobEngine {
         if let Some(open) = self.open.take()
             && !open.looked
         {
-            self.tell(Notice::Skipped { fire: open.fire, items: vec![], reason: SkipReason::Leaving });
+            self.tell_skip(open.fire, vec![], SkipReason::Leaving);
         }
         for id in std::mem::take(&mut self.triggers) {
             self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
@@ -402,9 +424,8 @@ impl JobEngine {
         if !waiting {
             self.retry.not_before = None;
         }
-        let lists = if waiting { Vec::new() } else { self.mirror.take_lists() };
-        if !lists.is_empty() {
-            self.act(Action::List { generation: self.mirror.generation(), paths: lists });
+        if !waiting {
+            self.ask_for_lists();
         }
         if self.gave_up_leaving(now) {
             self.stop();
@@ -430,12 +451,20 @@ impl JobEngine {
                 return;
             }
         }
+        self.ask_for_lists();
         let wishes = self.wishes.take();
         if self.write.is_none() {
             let paths = self.mirror.start_reads(wishes);
             if !paths.is_empty() {
                 self.act(Action::Read { generation: self.mirror.generation(), paths });
             }
+        }
+    }
+
+    fn ask_for_lists(&mut self) {
+        let paths = self.mirror.take_lists();
+        if !paths.is_empty() {
+            self.act(Action::List { generation: self.mirror.generation(), paths });
         }
     }
 
@@ -468,6 +497,7 @@ impl JobEngine {
     /// A transaction went through.
     pub(super) fn note_success(&mut self) {
         self.retry = Retry::default();
+        self.trouble = None;
     }
 
     /// The registry refused a transaction: the mirror knows why by now, unless it happens again and again.
@@ -490,6 +520,7 @@ impl JobEngine {
         self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
         // Without a connection every question fails; that was said once.
         if self.session.connected().is_some() {
+            self.trouble = Some(why.clone());
             self.tell(Notice::RegistryTrouble { why });
         }
     }
@@ -542,6 +573,12 @@ impl JobEngine {
 
     pub(super) fn act(&mut self, action: Action) {
         self.actions.push_back(action);
+    }
+
+    /// Says what is not run here, and why.
+    pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
+        self.last_skip = Some(Skip { fire, items: items.clone(), reason: reason.clone() });
+        self.tell(Notice::Skipped { fire, items, reason });
     }
 
     pub(super) fn tell(&mut self, notice: Notice) {

@@ -56,7 +56,7 @@ impl JobEngine {
                 self.skip_fire(fire, SkipReason::StillRunning { since });
                 return;
             }
-            self.tell(Notice::Skipped { fire, items: vec![], reason: SkipReason::StillRunning { since } });
+            self.tell_skip(fire, vec![], SkipReason::StillRunning { since });
             if let Some(earlier) = self.missed.replace(at) {
                 self.tell(Notice::Collapsed { earlier, into: at });
                 self.fires += 1;
@@ -85,7 +85,7 @@ impl JobEngine {
 
     /// A fire is not run here.
     pub(super) fn skip_fire(&mut self, fire: Fire, reason: SkipReason) {
-        self.tell(Notice::Skipped { fire, items: vec![], reason });
+        self.tell_skip(fire, vec![], reason);
         if let Fire::Scheduled(_) = fire {
             self.fires += 1;
         }
@@ -94,9 +94,12 @@ impl JobEngine {
     /// All items of the open fire that this instance owns now were begun or decided against.
     pub(super) fn looked_at(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let first = !std::mem::replace(&mut open.looked, true);
-        if first && self.runs.regular().is_none() && matches!(open.fire, Fire::Scheduled(_)) {
+        let (fire, first) = (open.fire, !std::mem::replace(&mut open.looked, true));
+        if first && self.runs.regular().is_none() && matches!(fire, Fire::Scheduled(_)) {
             self.fires += 1;
+        }
+        if first {
+            self.tell_items_of_the_gone(fire);
         }
     }
 

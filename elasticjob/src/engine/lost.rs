@@ -45,6 +45,8 @@ pub(super) struct Loss {
     pub(super) fire: Fire,
     /// Who ran it.
     pub(super) from: Option<InstanceId>,
+    /// Nobody may take it now: whoever took it has not begun yet, or the item is disabled.
+    pub(super) is_held: bool,
     /// Version of the item's record, -1 where there is none.
     version: i32,
 }
@@ -185,17 +187,14 @@ impl JobEngine {
                 Lookup::Known(known) => known.ctime,
             },
         };
-        // Whoever took it has not begun yet, or is disabled.
-        let held = [ItemNode::Failover, ItemNode::Disabled];
-        if held.into_iter().any(|node| self.mirror.exists(&JobPath::Item(item, node))) {
-            return Some(None);
-        }
+        let mut holds = [ItemNode::Failover, ItemNode::Disabled].into_iter();
+        let is_held = holds.any(|node| self.mirror.exists(&JobPath::Item(item, node)));
         // Handed over by this implementation, or lost with one: the record tells what it was begun for. A Java peer
         // tells only when.
         let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished());
         let fire =
             ours.and_then(|_| record.last_fire()).unwrap_or(Fire::Scheduled(lost_at - lost_at.rem_euclid(1_000)));
-        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), version }))
+        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), is_held, version }))
     }
 
     /// Who takes lost items over, in this order: available instances, the idle ones first. `None` while data are missing.
@@ -223,7 +222,7 @@ mod tests {
     }
 
     fn losses(items: u32) -> Vec<Loss> {
-        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, version: 1 }).collect()
+        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, is_held: false, version: 1 }).collect()
     }
 
     /// When each of the takers may take each item, in steps of the stagger.

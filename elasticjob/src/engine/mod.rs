@@ -39,4 +39,4 @@ pub use notice::{CancelReason, Notice, SkipReason, WaitedFor};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
 pub use round::RoundId;
-pub use status::{Activity, JobStatus};
+pub use status::{Activity, JobStatus, Skip};

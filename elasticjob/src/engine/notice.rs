@@ -53,6 +53,8 @@ pub enum Notice {
         /// What changed.
         why: String,
     },
+    /// The leader looks at everything again, as it does at an interval.
+    Reconciling,
     /// The leader assigned the items.
     Resharded {
         /// What moved, `item: from -> to` each.
@@ -236,6 +238,11 @@ pub enum SkipReason {
     ServerDisabled,
     /// The item is disabled.
     ItemDisabled,
+    /// Static sharding leaves the item to an instance that is not online.
+    OwnerGone {
+        /// That instance.
+        owner: InstanceId,
+    },
     /// The instance leaves.
     Leaving,
     /// The registry center is not connected.
@@ -287,6 +294,9 @@ impl fmt::Display for SkipReason {
             Self::NotBegunInTime => f.write_str("the next fire came before it could begin"),
             Self::ServerDisabled => f.write_str("the server is disabled"),
             Self::ItemDisabled => f.write_str("the item is disabled"),
+            Self::OwnerGone { owner } => {
+                write!(f, "static sharding leaves the item to {owner}, which is not online")
+            }
             Self::Leaving => f.write_str("the instance is leaving"),
             Self::RegistryLost => f.write_str("the registry center is not connected"),
         }

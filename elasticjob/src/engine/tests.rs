@@ -2,7 +2,14 @@
 
 mod failover;
 mod group;
+mod listeners;
 mod misfire;
+mod once;
+mod reconcile;
+mod single_balance;
+mod static_sharding;
+mod status;
+mod sweep;
 
 use std::time::Duration;
 

@@ -62,6 +62,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if !settled && now.mono < hold_until {
         return Step::Pass;
     }
+    if engine.own_items_seen != mine {
+        engine.own_items_seen.clone_from(&mine);
+    }
     if !engine.is_monitored() {
         return begin_unmonitored(engine, now, fire, source, mine);
     }
@@ -239,7 +242,7 @@ fn drop_item(engine: &mut JobEngine, item: ShardingItem, reason: SkipReason) {
     let Some(open) = &mut engine.open else { return };
     if open.dropped.insert(item) {
         let fire = open.fire;
-        engine.tell(Notice::Skipped { fire, items: vec![item], reason });
+        engine.tell_skip(fire, vec![item], reason);
     }
 }
 

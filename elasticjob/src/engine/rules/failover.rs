@@ -30,13 +30,13 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
         return Step::Pass;
     }
     // Nothing is more urgent than what is needed to know.
-    let Some(lost) = engine.lost_items(total) else { return Step::Stop };
+    let Some(mut lost) = engine.lost_items(total) else { return Step::Stop };
     if lost.is_empty() {
-        // What was lost of a disabled item is taken over when the item is enabled again.
-        let is_held = |item| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
-        if !engine.mirror.running_items().any(is_held) {
-            engine.found_no_losses();
-        }
+        engine.found_no_losses();
+        return Step::Pass;
+    }
+    lost.retain(|loss| !loss.is_held);
+    if lost.is_empty() {
         return Step::Pass;
     }
     let Some(takers) = engine.takers() else { return Step::Stop };

@@ -11,6 +11,7 @@ mod finish;
 mod guarantee;
 mod leave;
 mod misfire;
+mod reconcile;
 mod register;
 mod reshard;
 mod resolve;
@@ -36,7 +37,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 17] = [
+pub(super) const RULES: [Rule; 18] = [
     leave::removed,
     leave::leave,
     register::register,
@@ -47,6 +48,7 @@ pub(super) const RULES: [Rule; 17] = [
     failover::failover,
     elect::abdicate,
     elect::elect,
+    reconcile::reconcile,
     reshard::reshard,
     misfire::mark,
     guarantee::note_skipped,

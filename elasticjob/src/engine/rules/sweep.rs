@@ -1,6 +1,7 @@
 //! Sweeping up after instances that are gone, and after settings that were switched off. The leader does it.
 
 use super::Step;
+use super::register::ENABLED;
 use crate::engine::engine::{JobEngine, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
@@ -9,19 +10,24 @@ use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
-/// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, and what
-/// failover leaves behind.
+/// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, servers
+/// without instances, and what failover leaves behind.
 pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
     if engine.leadership.is_none() {
         return Step::Pass;
     }
-    let Some(dead) = dead_marks(engine) else { return Step::Pass };
+    let (Some(dead), Some(servers)) = (dead_marks(engine), servers_without_instances(engine)) else {
+        return Step::Pass;
+    };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.check(&JobPath::LeaderInstance);
     let guards = txn.len();
     let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
     for id in engine.mirror.triggers().filter(gone) {
         txn.delete(&JobPath::Trigger(id.clone()), None);
+    }
+    for (server, version) in servers {
+        txn.delete(&server, Some(version));
     }
     for (item, version) in &dead {
         // Somebody may begin it at this moment.
@@ -43,6 +49,35 @@ pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
         return Step::Pass;
     }
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep })
+}
+
+/// Servers whose instances are all gone, with the versions of their nodes: addresses change with every deployment. One
+/// that an operator disabled stays, so that it is disabled when it comes back. Looked for when leading begins, and when
+/// the leader reconciles; `None` while data are missing.
+fn servers_without_instances(engine: &mut JobEngine) -> Option<Vec<(JobPath, i32)>> {
+    if engine.leadership.as_ref().is_none_or(|leadership| leadership.knows_servers) {
+        return Some(Vec::new());
+    }
+    let mut complete = true;
+    let mut found = Vec::new();
+    for ip in engine.mirror.servers() {
+        if engine.mirror.instances().any(|id| id.server_ip() == ip) {
+            continue;
+        }
+        let path = JobPath::Server(ip.into());
+        match engine.look(&path) {
+            Lookup::Known(known) if known.text() == Some(ENABLED) => found.push((path, known.version)),
+            Lookup::Unread => complete = false,
+            Lookup::Known(_) | Lookup::Missing => {}
+        }
+    }
+    if complete
+        && found.is_empty()
+        && let Some(leadership) = &mut engine.leadership
+    {
+        leadership.knows_servers = true;
+    }
+    complete.then_some(found)
 }
 
 /// Marks of runs that are lost, with the versions of their items' records, where nobody takes over; `None` while data

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::config::JobConfiguration;
 use crate::engine::{
-    Action, Event, ExecutionSource, Fire, FireState, Identity, ItemEnd, JobEngine, Notice, Now, Start, TriggerAnswer,
+    Action, Event, ExecutionSource, Fire, FireState, Hook, Identity, ItemEnd, JobEngine, KnownListeners, ListenerCall,
+    ListenerSpec, Notice, Now, RoundId, Start, TriggerAnswer,
 };
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
@@ -40,6 +41,10 @@ pub(super) struct Host {
     pub(super) started: Vec<Start>,
     pub(super) cancelled: Vec<ShardingItem>,
     pub(super) aborted: Vec<ShardingItem>,
+    /// Calls of listeners that are not over, oldest first.
+    pub(super) calls: Vec<ListenerCall>,
+    pub(super) calls_cancelled: Vec<RoundId>,
+    pub(super) calls_aborted: Vec<RoundId>,
     pub(super) answers: Vec<TriggerAnswer>,
     pub(super) notices: Vec<Notice>,
     pub(super) stopped: bool,
@@ -59,6 +64,8 @@ impl Host {
 pub(super) struct Group {
     pub(super) tree: Tree,
     pub(super) hosts: Vec<Host>,
+    /// The listeners of all programs.
+    pub(super) listeners: Arc<KnownListeners>,
     now: u64,
     sessions: i64,
     events: VecDeque<(usize, Event)>,
@@ -77,12 +84,23 @@ impl Group {
     pub(super) fn new() -> Self {
         let mut tree = Tree::new(100);
         tree.open_session(OPERATOR, Duration::from_secs(1_000));
-        Self { tree, hosts: Vec::new(), now: 1_000, sessions: 1, events: VecDeque::new() }
+        let (hosts, events, listeners) = (Vec::new(), VecDeque::new(), Arc::default());
+        Self { tree, hosts, listeners, now: 1_000, sessions: 1, events }
     }
 
     /// A group of instances that have registered and shared the items, 1 s before a fire.
     pub(super) fn settled(instances: u32, configuration: &JobConfiguration) -> Self {
+        Self::listening(instances, configuration, [])
+    }
+
+    /// The same with programs that have these listeners.
+    pub(super) fn listening(
+        instances: u32,
+        configuration: &JobConfiguration,
+        listeners: impl IntoIterator<Item = ListenerSpec>,
+    ) -> Self {
         let mut group = Self::new();
+        group.listeners = Arc::new(listeners.into_iter().collect());
         for n in 1..=instances {
             group.join(&format!("10.0.0.{n}"), configuration);
         }
@@ -97,7 +115,7 @@ impl Group {
         let candidate = format!("candidate{}", self.hosts.len());
         let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate };
         self.hosts.push(Host {
-            engine: JobEngine::new(identity, Arc::new(configuration.clone())),
+            engine: JobEngine::new(identity, Arc::new(configuration.clone())).with_listeners(self.listeners.clone()),
             session: SessionId(0),
             connected: false,
             killed: false,
@@ -107,6 +125,9 @@ impl Group {
             started: Vec::new(),
             cancelled: Vec::new(),
             aborted: Vec::new(),
+            calls: Vec::new(),
+            calls_cancelled: Vec::new(),
+            calls_aborted: Vec::new(),
             answers: Vec::new(),
             notices: Vec::new(),
             stopped: false,
@@ -159,7 +180,7 @@ impl Group {
 
     fn settle_events(&mut self) {
         while let Some((host, event)) = self.events.pop_front() {
-            if self.hosts[host].killed {
+            if self.hosts[host].killed || self.hosts[host].stopped {
                 continue;
             }
             let now = Now { wall: EPOCH + self.now as i64, mono: Duration::from_millis(self.now) };
@@ -178,7 +199,7 @@ impl Group {
                 let wall = timeout.wall.map(|wall| (wall - EPOCH) as u64);
                 timeout.mono.map(|at| at.as_millis() as u64).into_iter().chain(wall).min()
             };
-            let alive = self.hosts.iter().enumerate().filter(|(_, state)| !state.killed);
+            let alive = self.hosts.iter().enumerate().filter(|(_, state)| !state.killed && !state.stopped);
             let next = alive.filter_map(|(host, state)| Some((due(state)?, host))).min();
             match next.filter(|(at, _)| *at <= end) {
                 Some((at, host)) => {
@@ -197,6 +218,18 @@ impl Group {
             let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
             self.tell(host, Event::ItemEnded { item: *item, end });
         }
+    }
+
+    /// Ends the oldest call of listeners that is under way, and tells which it was.
+    pub(super) fn end_call(&mut self, host: usize) -> (Hook, Vec<String>) {
+        let call = self.hosts[host].calls.remove(0);
+        self.tell(host, Event::ListenersCalled { round: call.round });
+        (call.hook, call.listeners.iter().map(ToString::to_string).collect())
+    }
+
+    /// Hosts with a call of listeners under way.
+    pub(super) fn callers(&self) -> Vec<usize> {
+        (0..self.hosts.len()).filter(|host| !self.hosts[*host].calls.is_empty()).collect()
     }
 
     pub(super) fn cut_off_items(&mut self, host: usize, items: &[ShardingItem]) {
@@ -229,6 +262,15 @@ impl Group {
         let mut transaction = Transaction::new();
         transaction.set(path.absolute(&job()), data, None);
         self.operate(&transaction, false);
+    }
+
+    /// Who owns each item, as the host's number.
+    pub(super) fn owners(&self, total: u32) -> Vec<Option<usize>> {
+        let owner = |item| {
+            let id = self.text(&JobPath::owner_of(item))?;
+            self.hosts.iter().position(|host| host.engine.instance().as_str() == id)
+        };
+        (0..total).map(owner).collect()
     }
 
     pub(super) fn text(&self, path: &JobPath) -> Option<String> {
@@ -271,6 +313,9 @@ impl Group {
             Action::Start(start) => state.started.push(start),
             Action::Cancel(items) => state.cancelled.extend(items),
             Action::Abort(items) => state.aborted.extend(items),
+            Action::CallListeners(call) => state.calls.push(call),
+            Action::CancelListeners(round) => state.calls_cancelled.push(round),
+            Action::AbortListeners(round) => state.calls_aborted.push(round),
             Action::AnswerTrigger(_, answer) => state.answers.push(answer),
             Action::Tell(notice) => state.notices.push(notice),
             Action::Stopped => state.stopped = true,

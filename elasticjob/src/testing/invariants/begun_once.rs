@@ -30,7 +30,7 @@ impl BegunOnce {
                 }
                 Ok(())
             }
-            Observation::Started { host, item, fire, source, token } if scene.monitored => {
+            Observation::Started { host, item, fire, source, token } if scene.shape.monitored => {
                 self.begin(*host, *item, *fire, *source, *token)
             }
             _ => Ok(()),

@@ -3,6 +3,7 @@
 mod accounted;
 mod assignment;
 mod begun_once;
+mod kept;
 mod leadership;
 mod made_up;
 mod nothing_left;
@@ -10,6 +11,7 @@ mod once;
 mod one_owner;
 mod punctual;
 mod repaired;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +21,7 @@ use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction};
-use crate::testing::sim::{Host, Millis, SimListeners};
+use crate::testing::sim::{EPOCH, Host, Millis, Shape};
 
 /// Something that invariants look at.
 #[derive(Debug)]
@@ -77,6 +79,8 @@ pub enum Observation<'a> {
         /// What it says.
         notice: &'a Notice,
     },
+    /// The server ended a session.
+    SessionEnded,
     /// An engine that was connected stopped.
     Left {
         /// Its host.
@@ -107,12 +111,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) job: &'a JobName,
     pub(crate) tree: &'a Tree,
     pub(crate) hosts: &'a [Host],
-    pub(crate) monitored: bool,
-    pub(crate) failover: bool,
-    pub(crate) misfire: bool,
+    pub(crate) shape: &'a Shape,
     pub(crate) total: u32,
-    pub(crate) listeners: &'a SimListeners,
-    pub(crate) longest_run: Millis,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
 }
@@ -133,38 +133,36 @@ impl Scene<'_> {
 /// All invariants of one history.
 #[derive(Debug)]
 pub struct Invariants {
-    monitored: bool,
-    failover: bool,
-    misfire: bool,
+    shape: Shape,
     total: u32,
-    listeners: SimListeners,
-    longest_run: Millis,
     calm: bool,
     accounted: accounted::Accounted,
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
+    kept: kept::Kept,
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
     once: once::Once,
+    punctual: punctual::Punctual,
+    turns: turns::Turns,
 }
 
 impl Invariants {
     /// The invariants of a group with so many items, and a fire every `period` seconds.
-    pub(crate) fn new(total: u32, monitored: bool, period: u32, longest_run: Millis, listeners: SimListeners) -> Self {
+    pub fn new(total: u32, period: u32, shape: Shape) -> Self {
         Self {
-            monitored,
-            failover: false,
-            misfire: false,
+            shape,
             total,
-            listeners,
-            longest_run,
             calm: false,
             accounted: accounted::Accounted::new(period),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
+            kept: kept::Kept::default(),
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
             once: once::Once::default(),
+            punctual: punctual::Punctual::default(),
+            turns: turns::Turns::default(),
         }
     }
 
@@ -173,17 +171,14 @@ impl Invariants {
         self.accounted.incident(wall);
     }
 
-    /// These settings are in force from that time on, in milliseconds since 1970; the period in seconds.
-    pub fn configured(&mut self, wall: i64, total: u32, failover: bool, misfire: bool, period: u32) {
+    /// This total count, this period in seconds, and these settings are in force from now on.
+    pub fn configured(&mut self, now: Millis, total: u32, period: u32, shape: &Shape) {
+        if total != self.total {
+            self.kept.total_changed(now);
+        }
         self.total = total;
-        self.failover = failover;
-        self.misfire = misfire;
-        self.accounted.scheduled(wall, period);
-    }
-
-    /// These listeners are there from now on.
-    pub(crate) fn listens(&mut self, listeners: &SimListeners) {
-        self.listeners = listeners.clone();
+        self.shape = shape.clone();
+        self.accounted.scheduled(EPOCH + now as i64, period);
     }
 
     /// Looks at what happened.
@@ -199,18 +194,21 @@ impl Invariants {
         observation: &Observation<'_>,
     ) -> Result<(), String> {
         self.calm |= matches!(observation, Observation::Converged);
-        let Self { monitored, failover, misfire, total, longest_run, calm, .. } = *self;
-        let listeners = &self.listeners;
-        let scene = Scene { now, job, tree, hosts, monitored, failover, misfire, total, listeners, longest_run, calm };
+        let (shape, total, calm) = (&self.shape, self.total, self.calm);
+        let scene = Scene { now, job, tree, hosts, shape, total, calm };
+        self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
+        self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
         self.once.check(&scene, observation).map_err(|why| format!("called once: {why}"))?;
         repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
-        self.accounted.check(&scene, observation).map_err(|why| format!("every fire accounted for: {why}"))?;
+        self.accounted
+            .check(&scene, observation, &self.kept)
+            .map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
-        punctual::check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
+        self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
 }

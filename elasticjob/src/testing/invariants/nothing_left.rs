@@ -54,7 +54,7 @@ impl NothingLeft {
         let mut items = items.iter().filter_map(|item| item.parse().ok());
         let is_left = |item: &ShardingItem| {
             let marked = scene.text(&JobPath::running(*item)).is_some();
-            marked && !(scene.failover && self.abandoned.contains(item))
+            marked && !(scene.shape.failover && self.abandoned.contains(item))
         };
         match items.find(is_left) {
             Some(item) => Err(format!("the mark of item {item} is still there")),

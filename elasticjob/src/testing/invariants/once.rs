@@ -36,8 +36,8 @@ pub(super) struct Once {
 
 impl Once {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-        if scene.listeners.on != self.on {
-            self.on = scene.listeners.on;
+        if scene.shape.listeners.on != self.on {
+            self.on = scene.shape.listeners.on;
             self.switched_at = (scene.now > 0).then_some(scene.now);
         }
         match observation {
@@ -106,7 +106,7 @@ impl Once {
         if !self.is_steady(scene) {
             return Ok(());
         }
-        for listener in scene.listeners.once() {
+        for listener in scene.shape.listeners.once() {
             let key = (fire, Arc::from(listener), Hook::Before);
             let is_over = self.calls.get(&key) == Some(&true);
             if !is_over && !self.without.contains(&(key, host)) {
@@ -123,7 +123,7 @@ impl Once {
             | Notice::ListenerTooLate { fire, listener, hook } => {
                 self.without.insert(((*fire, listener.clone(), *hook), host));
                 let is_of_calm = self.open.contains_key(&(host, *fire));
-                if is_of_calm && scene.listeners.is_patient() && self.is_steady(scene) {
+                if is_of_calm && scene.shape.listeners.is_patient() && self.is_steady(scene) {
                     return Err(format!("nothing is wrong, and host {host} says {notice:?}"));
                 }
             }
@@ -140,15 +140,15 @@ impl Once {
 
     /// The calm is over: what began long enough before is over as well.
     fn settle(&self, scene: &Scene<'_>, until: Millis) -> Result<(), String> {
-        if !scene.listeners.on || !scene.listeners.is_patient() {
+        if !scene.shape.listeners.on || !scene.shape.listeners.is_patient() {
             return Ok(());
         }
-        let due = until.saturating_sub(scene.longest_run + scene.listeners.delay());
+        let due = until.saturating_sub(scene.shape.longest_run + scene.shape.listeners.delay());
         if let Some(((host, fire), at)) = self.open.iter().find(|(_, at)| **at < due) {
             return Err(format!("the run of {fire} that host {host} began at {at} is not over"));
         }
         for (fire, _) in self.calm.iter().filter(|(_, at)| **at < due) {
-            for listener in scene.listeners.once() {
+            for listener in scene.shape.listeners.once() {
                 for hook in [Hook::Before, Hook::After] {
                     if self.calls.get(&(*fire, Arc::from(listener), hook)) != Some(&true) {
                         return Err(format!("{listener} was not called {hook} {fire}"));

@@ -7,7 +7,7 @@ use super::{Observation, Scene};
 
 pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
     let Observation::Started { host, item, fire, .. } = observation else { return Ok(()) };
-    if !scene.monitored {
+    if !scene.shape.monitored {
         return Ok(());
     }
     for (other, process) in scene.hosts.iter().enumerate().filter_map(|(n, host)| Some((n, host.process.as_ref()?))) {

@@ -34,7 +34,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         }
         let path = JobPath::Item(item, ItemNode::Misfire);
         let running = scene.text(&JobPath::running(item)).is_some();
-        if stands(&path) && !running && !scene.misfire {
+        if stands(&path) && !running && !scene.shape.misfire {
             return Err(format!("{path} is there, and misfire is off"));
         }
     }

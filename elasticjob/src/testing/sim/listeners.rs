@@ -39,7 +39,7 @@ pub struct SimCall {
 
 impl SimListeners {
     /// Those of a seed: mostly none.
-    pub(super) fn new(rng: &mut Rng) -> Self {
+    pub(super) fn draw(rng: &mut Rng) -> Self {
         let mut specs = Vec::new();
         let on = rng.one_in(3);
         let longest = rng.pick(&[50, 300, 1_200]);
@@ -103,7 +103,7 @@ impl SimListeners {
 
 impl World {
     pub(super) fn switch_listeners(&mut self) {
-        self.listeners.on = !self.listeners.on;
+        self.shape.listeners.on = !self.shape.listeners.on;
         let total = self.total;
         self.configure(total);
     }
@@ -111,7 +111,7 @@ impl World {
     pub(super) fn call_listeners(&mut self, host: usize, life: u64, call: &ListenerCall) -> Result<(), String> {
         let serial = self.next_serial();
         let blocking = self.rng.one_in(12);
-        let duration = self.rng.between(1, self.listeners.longest * call.listeners.len() as Millis);
+        let duration = self.rng.between(1, self.shape.listeners.longest * call.listeners.len() as Millis);
         let Some(process) = self.live(host, life) else { return Ok(()) };
         let ListenerCall { fire, hook, .. } = *call;
         let listeners = call.listeners.clone();

@@ -11,11 +11,13 @@ mod host;
 mod listeners;
 mod operators;
 mod processes;
+mod shape;
 mod world;
 
 pub use faults::FaultCounts;
 pub use host::{EPOCH, Execution, Host, Millis, Process};
 pub use listeners::{SimCall, SimListeners};
+pub use shape::Shape;
 pub use world::World;
 
 use crate::engine::Bug;

@@ -12,10 +12,12 @@ impl World {
     pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
         let builder = JobConfiguration::builder(self.job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
-            .monitor_execution(self.monitored)
-            .failover(self.failover)
-            .misfire(self.misfire);
-        let named = self.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
+            .monitor_execution(self.shape.monitored)
+            .failover(self.shape.failover)
+            .misfire(self.shape.misfire)
+            .static_sharding(self.shape.static_sharding)
+            .job_sharding_strategy_type(self.shape.strategy);
+        let named = self.shape.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
         named.build().expect("a valid configuration")
     }
 
@@ -23,9 +25,7 @@ impl World {
     pub(super) fn configure(&mut self, total: u32) {
         self.incident();
         self.total = total;
-        let Self { now, failover, misfire, period, .. } = *self;
-        self.invariants.configured(EPOCH + now as i64, total, failover, misfire, period);
-        self.invariants.listens(&self.listeners);
+        self.invariants.configured(self.now, total, self.period, &self.shape);
         let yaml = wire::to_yaml(&self.configuration(total));
         let root = JobPath::Root;
         if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {
@@ -69,15 +69,8 @@ impl World {
         let status = process.engine.status();
         let instance = JobPath::Instance(status.instance);
         // One that does not know yet that it is in the group registers as if nothing had been there.
-        let registered = matches!(
-            status.activity,
-            Activity::Idle
-                | Activity::Running(_)
-                | Activity::AwaitingSharding(_)
-                | Activity::AwaitingStarted(_)
-                | Activity::AwaitingCompleted(_)
-                | Activity::Leaving
-        );
+        let unregistered = [Activity::Joining, Activity::AwaitingRegistry, Activity::Rejoining];
+        let registered = !unregistered.contains(&status.activity);
         self.incident();
         let mut transaction = Transaction::new();
         transaction.delete(instance.absolute(&self.job), None);

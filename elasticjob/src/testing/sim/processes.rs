@@ -23,7 +23,7 @@ impl World {
         let suffix = self.rng.next_u64() as u16;
         let identity = Identity { base: instance.clone(), instance, suffix, candidate };
         let mut engine =
-            JobEngine::new(identity, Arc::new(self.configuration(3))).with_listeners(self.listeners.known());
+            JobEngine::new(identity, Arc::new(self.configuration(3))).with_listeners(self.shape.listeners.known());
         if let Some(bug) = self.bug {
             engine.plant(bug);
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::faults::FaultCounts;
 use super::host::{EPOCH, Host, Millis, Process};
-use super::listeners::SimListeners;
+use super::shape::Shape;
 use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -99,11 +99,7 @@ pub struct World {
     pub(super) bug: Option<Bug>,
     pub(super) period: u32,
     pub(super) total: u32,
-    pub(super) monitored: bool,
-    pub(super) failover: bool,
-    pub(super) misfire: bool,
-    pub(super) longest_run: Millis,
-    pub(super) listeners: SimListeners,
+    pub(super) shape: Shape,
     pub(super) tree: Tree,
     /// When the server heard of each session last.
     pub(super) heard: BTreeMap<SessionId, Millis>,
@@ -124,10 +120,7 @@ impl World {
         let hosts = rng.between(1, 5) as usize;
         let session_timeout = rng.pick(&[2_000, 4_000, 10_000]);
         let period = rng.pick(&[1, 2, 5, 10]);
-        let monitored = !rng.one_in(8);
-        let failover = monitored && rng.one_in(2);
-        let misfire = rng.one_in(2);
-        let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
+        let shape = Shape::draw(&mut rng);
         let total = rng.between(1, 7) as u32;
         let job = JobName::new("job").expect("a valid name");
         let mut tree = Tree::new(1_000);
@@ -143,7 +136,6 @@ impl World {
                 clock_offset: rng.below(40) as i64,
             })
             .collect();
-        let listeners = SimListeners::new(&mut rng);
         let mut world = Self {
             now: 0,
             hosts,
@@ -154,28 +146,24 @@ impl World {
             bug,
             period,
             total,
-            monitored,
-            failover,
-            misfire,
-            longest_run,
-            listeners: listeners.clone(),
+            invariants: Invariants::new(total, period, shape.clone()),
+            shape,
             tree,
             heard: BTreeMap::new(),
             agenda: BinaryHeap::new(),
             serial: 0,
             faults_until: 0,
             closing: false,
-            invariants: Invariants::new(total, monitored, period, longest_run, listeners),
             counts: FaultCounts::default(),
             history: keep_history.then(Vec::new),
             rng,
         };
         world.log(|world| {
             format!(
-                "seed {seed}: {} hosts, session {session_timeout} ms, every {period} s, {total} items, monitored {monitored}, \
-                 failover {failover}, misfire {misfire}, runs up to {longest_run} ms, {:?}",
+                "seed {seed}: {} hosts, session {session_timeout} ms, every {period} s, {total} items, \
+                 {:?}",
                 world.hosts.len(),
-                world.listeners
+                world.shape
             )
         });
         for host in 0..world.hosts.len() {
@@ -195,10 +183,11 @@ impl World {
     /// # Errors
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
-        let settle = 4 * self.session_timeout + 2 * self.longest_run + 30_000 + self.listeners.delay();
+        let (longest_run, delay) = (self.shape.longest_run, self.shape.listeners.delay());
+        let settle = 4 * self.session_timeout + 2 * longest_run + 30_000 + delay;
         let calm_from = self.faults_until + settle;
-        let listening = 2 * (self.longest_run + self.listeners.delay()) * u64::from(self.listeners.on);
-        let calm_until = calm_from + 4_000 * u64::from(self.period) + self.longest_run + listening;
+        let listening = 2 * (longest_run + delay) * u64::from(self.shape.listeners.on);
+        let calm_until = calm_from + 4_000 * u64::from(self.period) + longest_run + listening;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
@@ -209,7 +198,7 @@ impl World {
         for host in 0..self.hosts.len() {
             self.leave(host);
         }
-        self.run_until(calm_until + 2 * self.session_timeout + self.longest_run + 15_000)?;
+        self.run_until(calm_until + 2 * self.session_timeout + longest_run + 15_000)?;
         self.observe(Observation::AllLeft)?;
         self.observe(Observation::Over)
     }
@@ -304,7 +293,7 @@ impl World {
             Happening::Restart { host } => return self.start(host),
             Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
-                self.expire();
+                self.expire()?;
                 let next = self.now + 100;
                 self.at(next, Happening::Expire);
             }

@@ -1,0 +1,43 @@
+//! What kind of job a seed plays.
+
+use super::host::Millis;
+use super::listeners::SimListeners;
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
+use crate::testing::rng::Rng;
+
+/// The settings of the job that a seed decides.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// `monitor-execution`.
+    pub monitored: bool,
+    /// `failover`, until it is switched.
+    pub failover: bool,
+    /// `misfire`, until it is switched.
+    pub misfire: bool,
+    /// `static-sharding`.
+    pub static_sharding: bool,
+    /// `job-sharding-strategy-type`.
+    pub strategy: &'static str,
+    /// `job-listener-types`.
+    pub listeners: SimListeners,
+    /// How long items run at most.
+    pub longest_run: Millis,
+}
+
+const STRATEGIES: [&str; 6] =
+    ["AVG_ALLOCATION", "AVG_ALLOCATION", "AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE];
+
+impl Shape {
+    /// Draws one; most have the defaults.
+    pub(super) fn draw(rng: &mut Rng) -> Self {
+        let (monitored, static_sharding) = (!rng.one_in(8), rng.one_in(6));
+        let strategy = match rng.pick(&STRATEGIES) {
+            SINGLE_SHARDING_BALANCE if !monitored || static_sharding => "AVG_ALLOCATION",
+            strategy => strategy,
+        };
+        let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
+        let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
+        let listeners = SimListeners::draw(rng);
+        Self { monitored, failover, misfire, static_sharding, strategy, listeners, longest_run }
+    }
+}
