@@ -435,10 +435,12 @@ impl JobEngine {
         if waiting || self.write.is_some() || !self.mirror.is_synced() {
             return;
         }
-        for rule in RULES {
+        let mut rules = RULES.iter();
+        while let Some(rule) = rules.next() {
             match rule(self, now) {
                 Step::Pass => {}
                 Step::Stop => break,
+                Step::Again => rules = RULES.iter(),
                 Step::Write(Proposal { transaction, purpose }) => {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);

@@ -125,22 +125,24 @@ mod tests {
         }
     }
 
-    crate::register_listener!(Named("linked-by-the-tests-of-the-catalog"));
+    fn named(name: &'static str) -> (JobListener, String) {
+        (JobListener::every_instance(Named(name)), format!("the one of {name}"))
+    }
 
     #[test]
-    fn a_listener_is_found_whether_it_was_linked_or_added() {
-        let catalog = ListenerCatalog::of_program([JobListener::every_instance(Named("added"))]).unwrap();
-        for name in ["linked-by-the-tests-of-the-catalog", "added"] {
-            assert_eq!(catalog.get(name).map(JobListener::type_name), Some(name));
-        }
-        assert!(catalog.get("another").is_none());
+    fn a_listener_is_found_by_its_type_name() {
+        let catalog = ListenerCatalog::of([named("a"), named("b")]).unwrap();
+        assert_eq!(catalog.get("b").map(JobListener::type_name), Some("b"));
+        assert!(catalog.get("c").is_none());
     }
 
     #[test]
     fn a_name_is_given_once() {
-        let twice = || JobListener::every_instance(Named("linked-by-the-tests-of-the-catalog"));
-        let error = ListenerCatalog::of_program([twice()]).unwrap_err();
-        assert_eq!(error.type_name, "linked-by-the-tests-of-the-catalog");
-        assert!(error.first.contains("listeners.rs:") && error.second == "one added by hand", "{error}");
+        let (twin, _) = named("a");
+        let error = ListenerCatalog::of([named("a"), named("b"), (twin, "another one".to_owned())]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "two listeners have the type name 'a': the one of a and another one; give one of them another name"
+        );
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
         engine.on_finished(now, &done);
     }
     if items.is_empty() {
-        return Step::Pass;
+        return if done.is_empty() { Step::Pass } else { Step::Again };
     }
     Step::Write(Proposal { transaction, purpose: Purpose::Finish { items } })
 }

@@ -43,13 +43,13 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
         Lookup::Missing => (OnceCalls::default(), None),
         Lookup::Known(known) => (OnceCalls::parse(&known.data), Some(known.version)),
     };
-    let claims = settle(engine, now, &mut record, waiting);
+    let (claims, moved) = settle(engine, now, &mut record, waiting);
     engine.close_runs(now);
     let mut settled = std::mem::take(&mut engine.settled);
     settled.retain(|claim| record.settle(claim));
     engine.settled.clone_from(&settled);
     if claims.is_empty() && settled.is_empty() {
-        return Step::Pass;
+        return if moved { Step::Again } else { Step::Pass };
     }
     let version = version.filter(|_| !engine.planted.has(Bug::UnguardedClaim));
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -60,18 +60,20 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::CallOnce { claims, settled } })
 }
 
-/// Lets every round go on as far as it may. What is to be claimed is added to the record, and returned.
+/// Lets every round go on as far as it may. What is to be claimed is added to the record, and
+/// returned, with whether one went on.
 fn settle(
     engine: &mut JobEngine,
     now: Now,
     record: &mut OnceCalls,
     mut waiting: Vec<Waiting>,
-) -> Vec<(RoundId, Attempt)> {
-    let mut claims = Vec::new();
+) -> (Vec<(RoundId, Attempt)>, bool) {
+    let (mut claims, mut moved) = (Vec::new(), false);
     while let Some(waits) = waiting.pop() {
         match judge(engine, now, record, &waits) {
             Verdict::Wait => {}
             Verdict::GoOn => {
+                moved = true;
                 engine.go_on(now, waits.round, waits.hook, waits.next + 1);
                 // The next listener may be one that is called once, too.
                 waiting.extend(engine.runs.of_round(waits.round).and_then(|run| run.waiting()));
@@ -90,7 +92,7 @@ fn settle(
             }
         }
     }
-    claims
+    (claims, moved)
 }
 
 fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) -> Verdict {

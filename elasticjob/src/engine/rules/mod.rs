@@ -30,6 +30,8 @@ pub(super) enum Step {
     Pass,
     /// Nothing that comes after this rule may be done yet.
     Stop,
+    /// Something changed that needed no write: all rules are asked anew.
+    Again,
     /// Commit this.
     Write(Proposal),
 }

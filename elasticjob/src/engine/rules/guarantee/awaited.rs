@@ -116,6 +116,10 @@ impl JobEngine {
         if record.last_fire() != Some(fire) || !is_unfinished {
             return Some(false);
         }
+        // Without failover a mark goes with the session of its run.
+        if !self.is_failover_on() {
+            return Some(self.mirror.exists(&JobPath::running(item)));
+        }
         let is_held = self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
         if takes_over && !is_held {
             return Some(true);
