@@ -10,6 +10,7 @@ pub mod ident;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;
+pub mod secret;
 pub mod spi;
 #[cfg(feature = "testing")]
 pub mod testing;

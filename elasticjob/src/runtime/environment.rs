@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
+use super::members::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
 use crate::engine::Now;
@@ -42,6 +43,7 @@ struct Shared {
     local_zone: TimeZone,
     shutdown_grace: Duration,
     catalog: Catalog,
+    members: Members,
 }
 
 /// Why there is no environment.
@@ -124,6 +126,7 @@ impl JobEnvironmentBuilder {
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
             catalog,
+            members: Members::default(),
         })))
     }
 }
@@ -192,6 +195,10 @@ impl JobEnvironment {
     /// The zone of jobs that name none.
     pub(super) fn local_zone(&self) -> TimeZone {
         self.0.local_zone
+    }
+
+    pub(super) fn members(&self) -> &Members {
+        &self.0.members
     }
 
     pub(super) fn shutdown_grace(&self) -> Duration {

@@ -7,6 +7,7 @@ use crate::config::{JobConfiguration, unsupported, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
@@ -15,6 +16,9 @@ use crate::registry::path::JobPath;
 pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     let data = match engine.look(&JobPath::Config) {
         Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
+        Lookup::Known(_) if engine.configuration.is_some() && engine.planted.has(Bug::FrozenConfiguration) => {
+            return Step::Pass;
+        }
         Lookup::Known(known) if engine.configuration_data.as_ref() == Some(&known.data) => {
             return wait_for_first(engine);
         }
@@ -33,7 +37,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             }
         }
         Err(why) => {
-            engine.refused_configuration = Some(why.clone());
+            engine.refused_configuration = Some(why.as_str().into());
             engine.tell(Notice::ConfigurationRefused { why });
         }
     }

@@ -6,6 +6,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
@@ -124,7 +125,8 @@ fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
             engine.on_registered(session);
             return Id::Registered;
         }
-        if owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner)) {
+        let own = owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner));
+        if own || engine.planted.has(Bug::StolenId) {
             return Id::Free;
         }
         let taken = engine.identity.instance.clone();

@@ -249,7 +249,7 @@ impl Group {
 
     pub(super) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(&job())).unwrap()?;
-        Some(String::from_utf8(node.data).unwrap())
+        Some(node.data.text().unwrap().to_owned())
     }
 
     fn publish(&mut self, events: &[WatchEvent]) {

@@ -11,11 +11,12 @@ mod nothing_left;
 mod one_owner;
 mod punctual;
 mod repaired;
+mod triggered;
 mod turns;
 
 use std::collections::BTreeSet;
 
-use crate::engine::{ExecutionSource, Fire, Notice};
+use crate::engine::{ExecutionSource, Fire, Notice, TriggerAnswer};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
@@ -58,6 +59,11 @@ pub enum Observation<'a> {
     },
     /// The server ended a session.
     SessionEnded,
+    /// An engine answers a manual trigger.
+    Triggered {
+        /// With this.
+        answer: &'a TriggerAnswer,
+    },
     /// An engine that was connected stopped.
     Left {
         /// Its host.
@@ -98,7 +104,7 @@ impl Scene<'_> {
     /// Data of a node as text.
     pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(self.job)).ok()??;
-        String::from_utf8(node.data).ok()
+        node.data.text().map(str::to_owned)
     }
 
     /// Names of the children of a node.
@@ -120,6 +126,7 @@ pub struct Invariants {
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
     punctual: punctual::Punctual,
+    triggered: triggered::Triggered,
     turns: turns::Turns,
 }
 
@@ -137,6 +144,7 @@ impl Invariants {
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
             punctual: punctual::Punctual::default(),
+            triggered: triggered::Triggered::default(),
             turns: turns::Turns::default(),
         }
     }
@@ -171,6 +179,7 @@ impl Invariants {
         self.calm |= matches!(observation, Observation::Converged);
         let (shape, total, calm) = (&self.shape, self.total, self.calm);
         let scene = Scene { now, job, tree, hosts, shape, total, calm };
+        self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
         clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;

@@ -1,6 +1,7 @@
 //! What kind of job a seed plays.
 
 use super::haywire::HAYWIRE;
+use super::host::Millis;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::testing::rng::Rng;
 
@@ -13,6 +14,10 @@ pub struct Shape {
     pub failover: bool,
     /// `misfire`, until it is switched.
     pub misfire: bool,
+    /// Whether operators write what no watch tells of, which reconciling has to find.
+    pub unheard: bool,
+    /// How long a run takes at most.
+    pub longest_run: Millis,
     /// `static-sharding`.
     pub static_sharding: bool,
     /// `job-sharding-strategy-type`.
@@ -33,7 +38,9 @@ impl Shape {
             strategy => strategy,
         };
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
+        let unheard = !static_sharding && rng.one_in(10);
+        let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
         let max_time_diff = rng.pick(&[None, None, None, Some(1), Some(3)]);
-        Self { monitored, failover, misfire, static_sharding, strategy, max_time_diff }
+        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff }
     }
 }

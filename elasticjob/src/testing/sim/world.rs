@@ -73,6 +73,10 @@ pub(super) enum Happening {
     Restart {
         host: usize,
     },
+    /// Somebody triggers the job by hand.
+    Trigger {
+        host: usize,
+    },
     /// The server looks for sessions that ended.
     Expire,
     Inject,
@@ -93,7 +97,6 @@ pub struct World {
     pub(super) period: u32,
     pub(super) total: u32,
     pub(super) shape: Shape,
-    pub(super) longest_run: Millis,
     pub(super) tree: Tree,
     /// When the server heard of each session last.
     pub(super) heard: BTreeMap<SessionId, Millis>,
@@ -115,7 +118,6 @@ impl World {
         let session_timeout = rng.pick(&[2_000, 4_000, 10_000]);
         let period = rng.pick(&[1, 2, 5, 10]);
         let shape = Shape::draw(&mut rng);
-        let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
         let total = rng.between(1, 7) as u32;
         let job = JobName::new("job").expect("a valid name");
         let mut tree = Tree::new(1_000);
@@ -143,7 +145,6 @@ impl World {
             total,
             invariants: Invariants::new(total, period, shape.clone()),
             shape,
-            longest_run,
             tree,
             heard: BTreeMap::new(),
             agenda: BinaryHeap::new(),
@@ -157,7 +158,7 @@ impl World {
         world.log(|world| {
             format!(
                 "seed {seed}: {} hosts, session {session_timeout} ms, every {period} s, {total} items, \
-                 runs up to {longest_run} ms, {:?}",
+                 {:?}",
                 world.hosts.len(),
                 world.shape
             )
@@ -179,20 +180,26 @@ impl World {
     /// # Errors
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
-        let settle = 4 * self.session_timeout + 2 * self.longest_run + 30_000;
+        let reconciling = if self.shape.unheard { 70_000 } else { 0 };
+        let settle = 4 * self.session_timeout + 2 * self.shape.longest_run + 30_000 + reconciling;
         let calm_from = self.faults_until + settle;
-        let calm_until = calm_from + 4_000 * u64::from(self.period) + self.longest_run;
+        let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * self.shape.longest_run;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
         self.log_engines();
+        for _ in 0..2 {
+            let host = self.rng.below(self.hosts.len() as u64) as usize;
+            let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
+            self.at(at, Happening::Trigger { host });
+        }
         self.run_until(calm_until)?;
         self.observe(Observation::Calm { from: EPOCH + calm_from as i64, until: EPOCH + calm_until as i64 })?;
         self.closing = true;
         for host in 0..self.hosts.len() {
             self.leave(host);
         }
-        self.run_until(calm_until + 2 * self.session_timeout + self.longest_run + 15_000)?;
+        self.run_until(calm_until + 2 * self.session_timeout + self.shape.longest_run + 15_000)?;
         self.observe(Observation::AllLeft)?;
         self.observe(Observation::Over)
     }
@@ -284,6 +291,7 @@ impl World {
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),
             Happening::Thaw { host, life } => return self.thaw(host, life),
             Happening::Restart { host } => return self.start(host),
+            Happening::Trigger { host } => self.trigger(host),
             Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
                 self.expire()?;
