@@ -255,6 +255,11 @@ impl JobConfiguration {
         self.strategy.as_deref().unwrap_or(AVG_ALLOCATION)
     }
 
+    /// Type names of the listeners around its rounds, as they are configured.
+    pub fn listener_types(&self) -> impl Iterator<Item = &str> {
+        self.listeners.iter().map(AsRef::as_ref)
+    }
+
     /// Whether items keep their owner when instances and servers come and go.
     pub fn static_sharding(&self) -> bool {
         self.static_sharding
