@@ -297,15 +297,20 @@ pub(super) fn begin_item(
     let guarded = !engine.planted.has(Bug::LookThenOverwrite) && !engine.planted.has(Bug::UnguardedTakeover);
     let me = &engine.identity.instance;
     let path = JobPath::fire(item);
-    let record = |data: &[u8]| FireRecord::parse(data).begin(fire, source, me.clone(), attempt.clone()).to_bytes();
-    match engine.mirror.lookup(&path) {
-        Lookup::Known(known) => {
-            txn.set(&path, record(&known.data), guarded.then_some(known.version));
+    let known = match engine.mirror.lookup(&path) {
+        Lookup::Known(known) => Some(known),
+        _ => None,
+    };
+    let before = known.map_or(FireRecord::empty(), |known| FireRecord::parse(&known.data));
+    let record = before.begin(fire, source, me.clone(), attempt.clone());
+    match known {
+        Some(known) => {
+            txn.set(&path, record.to_bytes(), guarded.then_some(known.version));
         }
         // A Java leader does not make this node. Created and set: only a set tells the id of the transaction.
-        _ => {
+        None => {
             txn.create(&path, "", CreateMode::Persistent);
-            txn.set(&path, record(b""), Some(0));
+            txn.set(&path, record.to_bytes(), Some(0));
         }
     }
     let mark = JobPath::running(item);
@@ -318,7 +323,10 @@ pub(super) fn begin_item(
     } else {
         txn.replace(&mark, me.as_str(), CreateMode::Ephemeral);
     }
-    txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
+    // A trigger that goes before a missed fire does not make up for it.
+    if record.to_make_up().is_none() {
+        txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
+    }
 }
 
 impl JobEngine {

@@ -36,6 +36,9 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
             engine.prove();
             return Step::Pass;
         }
+        if engine.needs_server_time() {
+            return Step::Write(engine.ask_server_time());
+        }
         if is_refused_by_clock(engine, now, &unresolved, &begun) {
             engine.unresolved = None;
             return Step::Pass;
