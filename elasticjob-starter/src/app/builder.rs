@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elasticjob::api::Beans;
+use elasticjob::api::{Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobListener};
 use elasticjob::registry::RegistryCenter;
 
 use super::ElasticJobApp;
@@ -19,6 +19,7 @@ pub struct ElasticJobAppBuilder {
     pub(super) beans: Beans,
     pub(super) names: BTreeSet<String>,
     pub(super) registry_centers: BTreeMap<String, Arc<dyn RegistryCenter>>,
+    pub(super) listeners: Vec<JobListener>,
     pub(super) wrong: Vec<PlanError>,
 }
 
@@ -29,6 +30,7 @@ impl ElasticJobAppBuilder {
             beans: Beans::default(),
             names: BTreeSet::new(),
             registry_centers: BTreeMap::new(),
+            listeners: Vec::new(),
             wrong: Vec::new(),
         }
     }
@@ -56,6 +58,20 @@ impl ElasticJobAppBuilder {
     /// that name replaces it. It stays open when the application shuts down.
     pub fn registry_center(mut self, name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
         self.registry_centers.insert(name.into(), center);
+        self
+    }
+
+    /// Adds a listener that every instance calls, for the jobs that name its type: `job-listener-types` in the settings,
+    /// `listeners = ["..."]` in the attribute. For one that needs nothing of the application
+    /// [`register_listener!`](elasticjob::register_listener) is enough.
+    pub fn listener(mut self, listener: impl ElasticJobListener) -> Self {
+        self.listeners.push(JobListener::every_instance(listener));
+        self
+    }
+
+    /// Adds a listener that is called once for the group of a job, as [`listener`](Self::listener) does the other kind.
+    pub fn once_listener(mut self, listener: impl DistributeOnceElasticJobListener) -> Self {
+        self.listeners.push(JobListener::once(listener));
         self
     }
 

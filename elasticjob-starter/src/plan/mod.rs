@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use elasticjob::api::{Beans, ItemHandler, JobDescriptor};
 use elasticjob::config::{JobConfiguration, JobSettings};
+use elasticjob::engine::KnownListeners;
 use elasticjob::ident::JobName;
 
 pub use error::PlanError;
@@ -62,6 +63,8 @@ pub(crate) struct Surroundings<'a> {
     pub registry_centers: &'a BTreeSet<String>,
     /// Names of provided values.
     pub provided: &'a BTreeSet<String>,
+    /// The listeners of the program, `None` when these are wrong themselves.
+    pub listeners: Option<&'a KnownListeners>,
 }
 
 impl Plan {
@@ -78,7 +81,7 @@ impl Plan {
         let drafts = drafts(linked, settings, &mut errors);
         let mut jobs = Vec::new();
         for draft in drafts {
-            match configuration::configure(&draft) {
+            match configuration::configure(&draft, around.listeners) {
                 Ok(configuration) => {
                     jobs.push(planned(draft, configuration, around, &mut errors));
                 }

@@ -1,4 +1,5 @@
 use elasticjob::api::{ArgumentSite, Inject, JobArgument, MissingBean, item_handler};
+use elasticjob::engine::ListenerSpec;
 
 use super::*;
 use crate::settings::Sources;
@@ -59,7 +60,10 @@ fn settings(yaml: &str) -> Settings {
 }
 
 fn made(functions: &'static [JobDescriptor], yaml: &str) -> Result<Plan, Vec<String>> {
-    let around = Surroundings { registry_centers: &BTreeSet::new(), provided: &BTreeSet::from(["taken".to_owned()]) };
+    let (registry_centers, provided) = (BTreeSet::new(), BTreeSet::from(["taken".to_owned()]));
+    let spec = ListenerSpec { type_name: "audit".into(), order: 0, once: None };
+    let listeners = KnownListeners::from_iter([spec]);
+    let around = Surroundings { registry_centers: &registry_centers, provided: &provided, listeners: Some(&listeners) };
     let texts = |errors: Vec<PlanError>| errors.iter().map(ToString::to_string).collect();
     Plan::make(&Linked::new(functions), &settings(yaml), &around).map_err(texts)
 }
@@ -210,10 +214,19 @@ fn a_registry_center_has_to_be_there() {
     static ELSEWHERE: [JobDescriptor; 1] = [function("r", "shop::r", elsewhere)];
     only_error(&ELSEWHERE, "", &["'r'", "'reports'", ".registry_center(\"reports\", ...)", "known: none"]);
     let centers = BTreeSet::from(["reports".to_owned()]);
-    let around = Surroundings { registry_centers: &centers, provided: &BTreeSet::new() };
+    let around = Surroundings { registry_centers: &centers, provided: &BTreeSet::new(), listeners: None };
     let plan =
         Plan::make(&Linked::new(&ELSEWHERE), &settings(""), &around).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(plan.jobs[0].registry_center.as_deref(), Some("reports"));
+}
+
+#[test]
+fn a_listener_has_to_be_there() {
+    let yaml = |types: &str| format!("elasticjob: {{jobs: {{syncOrders: {{job-listener-types: {types}}}}}}}");
+    let plan = made(&SYNC, &yaml("[audit]")).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert_eq!(plan.jobs[0].configuration.listener_types().collect::<Vec<_>>(), ["audit"]);
+    let parts = ["application.yaml:1", "job 'syncOrders': job-listener-types: there is no listener 'adit'", "audit"];
+    only_error(&SYNC, &yaml("[audit, adit]"), &parts);
 }
 
 #[test]
