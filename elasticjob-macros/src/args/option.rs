@@ -85,7 +85,6 @@ impl JobOption {
             "cron" => "\"0/5 * * * * ?\"",
             "time_zone" => "\"Asia/Shanghai\"",
             "sharding_item_parameters" => "\"0=Beijing,1=Shanghai\"",
-            "job_listener_types" => "[\"audit\"]",
             _ => match self.kind {
                 Kind::Text | Kind::Name => "\"...\"",
                 Kind::Flag => "true",
