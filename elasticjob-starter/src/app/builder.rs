@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elasticjob::api::{Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobListener};
+use elasticjob::api::{Beans, DistributeOnceElasticJobListener, ElasticJobListener, ShardingStrategy};
 use elasticjob::registry::RegistryCenter;
+use elasticjob::spi::{Catalog, CatalogBuilder};
 
 use super::ElasticJobApp;
 use super::start::start;
@@ -19,7 +20,7 @@ pub struct ElasticJobAppBuilder {
     pub(super) beans: Beans,
     pub(super) names: BTreeSet<String>,
     pub(super) registry_centers: BTreeMap<String, Arc<dyn RegistryCenter>>,
-    pub(super) listeners: Vec<JobListener>,
+    pub(super) catalog: CatalogBuilder,
     pub(super) wrong: Vec<PlanError>,
 }
 
@@ -30,7 +31,7 @@ impl ElasticJobAppBuilder {
             beans: Beans::default(),
             names: BTreeSet::new(),
             registry_centers: BTreeMap::new(),
-            listeners: Vec::new(),
+            catalog: Catalog::builder(),
             wrong: Vec::new(),
         }
     }
@@ -63,15 +64,23 @@ impl ElasticJobAppBuilder {
 
     /// Adds a listener that every instance calls, for the jobs that name its type: `job-listener-types` in the settings,
     /// `listeners = ["..."]` in the attribute. For one that needs nothing of the application
-    /// [`register_listener!`](elasticjob::register_listener) is enough.
+    /// [`register_listener!`](crate::register_listener) is enough.
     pub fn listener(mut self, listener: impl ElasticJobListener) -> Self {
-        self.listeners.push(JobListener::every_instance(listener));
+        self.catalog = self.catalog.listener(listener);
         self
     }
 
     /// Adds a listener that is called once for the group of a job, as [`listener`](Self::listener) does the other kind.
     pub fn once_listener(mut self, listener: impl DistributeOnceElasticJobListener) -> Self {
-        self.listeners.push(JobListener::once(listener));
+        self.catalog = self.catalog.once_listener(listener);
+        self
+    }
+
+    /// Adds a sharding strategy that jobs can name in `job-sharding-strategy-type`, beside the built-in ones and those
+    /// that [`register_sharding_strategy!`](crate::register_sharding_strategy) links. A name that is taken is an error at
+    /// start.
+    pub fn sharding_strategy(mut self, strategy: impl ShardingStrategy + 'static) -> Self {
+        self.catalog = self.catalog.sharding_strategy(strategy);
         self
     }
 

@@ -1,7 +1,8 @@
 //! Makes the configuration of a job of its settings.
 
 use elasticjob::config::{Invalid, JobConfiguration, JobSettings, UnsupportedSetting, unsupported};
-use elasticjob::engine::KnownListeners;
+
+use elasticjob::spi::Catalog;
 
 use super::{Draft, PlanError};
 use crate::settings::JobEntry;
@@ -14,26 +15,19 @@ pub(super) fn over(attribute: JobSettings, entry: Option<&JobEntry>) -> JobSetti
     }
 }
 
-/// The checked configuration, of which this version of the library and this program can do everything.
-pub(super) fn configure(
-    draft: &Draft<'_>,
-    listeners: Option<&KnownListeners>,
-) -> Result<JobConfiguration, Vec<PlanError>> {
+/// The checked configuration, of which this program can do everything.
+pub(super) fn configure(draft: &Draft<'_>, catalog: Option<&Catalog>) -> Result<JobConfiguration, Vec<PlanError>> {
     let invalid = |setting: &str, reason: String| PlanError::Invalid {
         origin: draft.origin(setting),
         job: draft.name.to_string(),
         reason,
     };
+    let named = |wrong: Invalid| invalid(wrong.setting, wrong.to_string());
     let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
-    let configuration = checked.map_err(|wrong| {
-        let named = |wrong: Invalid| invalid(wrong.setting, wrong.to_string());
-        wrong.into_iter().map(named).collect::<Vec<_>>()
-    })?;
-    let unknown = listeners.and_then(|listeners| listeners.plan(&configuration).err());
-    let refused: Vec<PlanError> = unsupported(&configuration)
-        .into_iter()
-        .map(|refused: UnsupportedSetting| invalid(refused.setting, refused.to_string()))
-        .chain(unknown.map(|unknown| invalid("job-listener-types", unknown)))
-        .collect();
+    let configuration = checked.map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>())?;
+    let unsupported = unsupported(&configuration).into_iter();
+    let unsupported = unsupported.map(|refused: UnsupportedSetting| invalid(refused.setting, refused.to_string()));
+    let unknown = catalog.map(|catalog| catalog.problems(&configuration)).into_iter().flatten().map(named);
+    let refused: Vec<PlanError> = unsupported.chain(unknown).collect();
     if refused.is_empty() { Ok(configuration) } else { Err(refused) }
 }

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use elasticjob::api::{Beans, ItemHandler, JobDescriptor};
 use elasticjob::config::{JobConfiguration, JobSettings};
-use elasticjob::engine::KnownListeners;
 use elasticjob::ident::JobName;
+use elasticjob::spi::Catalog;
 
 pub use error::PlanError;
 pub(crate) use linked::Linked;
@@ -63,8 +63,8 @@ pub(crate) struct Surroundings<'a> {
     pub registry_centers: &'a BTreeSet<String>,
     /// Names of provided values.
     pub provided: &'a BTreeSet<String>,
-    /// The listeners of the program, `None` when these are wrong themselves.
-    pub listeners: Option<&'a KnownListeners>,
+    /// What settings can name, `None` while that is not known.
+    pub catalog: Option<&'a Catalog>,
 }
 
 impl Plan {
@@ -81,7 +81,7 @@ impl Plan {
         let drafts = drafts(linked, settings, &mut errors);
         let mut jobs = Vec::new();
         for draft in drafts {
-            match configuration::configure(&draft, around.listeners) {
+            match configuration::configure(&draft, around.catalog) {
                 Ok(configuration) => {
                     jobs.push(planned(draft, configuration, around, &mut errors));
                 }

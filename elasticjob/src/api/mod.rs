@@ -13,3 +13,5 @@ pub use context::{ItemRun, ShardingContext};
 pub use descriptor::{ItemFuture, ItemHandler, JobDescriptor, item_handler};
 pub use listener::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener, ListenerContext, ListenerRound};
 pub use outcome::{IntoJobResult, JobError, JobResult};
+
+pub use crate::engine::strategy::{Assignment, ShardingStrategy};

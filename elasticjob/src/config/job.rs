@@ -4,12 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
 use super::settings::JobSettings;
-use crate::engine::strategy::{self, SINGLE_SHARDING_BALANCE};
+use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
-
-/// The default sharding strategy.
-pub(super) const DEFAULT_STRATEGY: &str = "AVG_ALLOCATION";
 
 /// What a transaction may weigh: ZooKeeper takes about 1 MiB, and closes the connection on more.
 const TRANSACTION_LIMIT: usize = 900_000;
@@ -164,10 +161,6 @@ impl JobConfiguration {
             wrong("job-listener-types", format!("'{twice}' is given twice: a listener is called once for each name"));
         }
         let strategy = settings.job_sharding_strategy_type.as_deref().filter(|name| !name.is_empty());
-        if let Some(unknown) = strategy.filter(|name| strategy::by_type(name).is_none()) {
-            let known = strategy::TYPES.join(", ");
-            wrong("job-sharding-strategy-type", format!("there is no strategy '{unknown}'; there are {known}"));
-        }
         if strategy == Some(SINGLE_SHARDING_BALANCE) {
             let mut clash = |what| wrong("job-sharding-strategy-type", format!("{SINGLE_SHARDING_BALANCE} {what}"));
             if !monitor_execution {
@@ -264,7 +257,7 @@ impl JobConfiguration {
 
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
-        self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)
+        self.strategy.as_deref().unwrap_or(AVG_ALLOCATION)
     }
 
     /// Type names of the listeners around its rounds, as they are configured.
@@ -275,6 +268,12 @@ impl JobConfiguration {
     /// Whether items keep their owner when instances and servers come and go.
     pub fn static_sharding(&self) -> bool {
         self.static_sharding
+    }
+
+    /// How far the clock of a host may be off from that of the registry center, in seconds; `None` when that is not
+    /// looked at.
+    pub fn max_time_diff_seconds(&self) -> Option<u32> {
+        u32::try_from(self.max_time_diff_seconds).ok()
     }
 
     /// Whether the server starts disabled.
@@ -403,11 +402,14 @@ impl JobConfigurationBuilder {
         failover: bool,
         /// Whether a fire missed because of an overrunning one is made up for; default true.
         misfire: bool,
-        /// How far the clock may be off, in seconds; default -1: not checked.
+        /// How far the clock of a host may be off from that of the registry center, in seconds; default -1: that is not
+        /// looked at. Otherwise a job does not start on a host whose clock is further off, and fires are skipped while it
+        /// is.
         max_time_diff_seconds: i32,
         /// How often the leader looks for wrong assignments, in minutes; default 10, below 1: never.
         reconcile_interval_minutes: i32,
-        /// Type name of the sharding strategy; default `AVG_ALLOCATION`.
+        /// Type name of the sharding strategy; default `AVG_ALLOCATION`. Whether there is such a strategy is found out
+        /// at start: that depends on the program.
         job_sharding_strategy_type: text,
         /// Type name of the pool that runs items; default `CPU`.
         job_executor_thread_pool_size_provider_type: text,

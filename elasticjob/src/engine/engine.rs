@@ -8,8 +8,9 @@ use std::time::Duration;
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::calls::SettledClaim;
-use super::event::{Event, Now, TriggerId};
-use super::fire::{Attempt, ExecutionSource, Fire};
+use super::clock::ClockCheck;
+use super::event::{Event, ItemEnd, Now, TriggerId};
+use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
@@ -21,11 +22,12 @@ use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
-use crate::config::JobConfiguration;
+use super::strategy::ShardingStrategies;
+use crate::config::{ForeignToJava, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
-use crate::registry::{SessionId, SessionState, Transaction};
+use crate::registry::{Data, SessionId, SessionState, Transaction};
 
 /// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
 const RETRY_FIRST: Duration = Duration::from_millis(50);
@@ -54,9 +56,11 @@ pub struct JobEngine {
     pub(super) identity: Identity,
     /// The configuration of the program.
     pub(super) local: Arc<JobConfiguration>,
+    /// What a configuration can name as its strategy.
+    pub(super) strategies: Arc<ShardingStrategies>,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
-    pub(super) configuration_data: Option<Box<[u8]>>,
+    pub(super) configuration_data: Option<Data>,
     pub(super) phase: Phase,
     pub(super) session: Session,
     pub(super) mirror: Mirror,
@@ -65,7 +69,8 @@ pub struct JobEngine {
     /// When the leader looks at everything again.
     pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
-    pub(super) open: Option<OpenFire>,
+    /// Boxed, as most of the time there is none.
+    pub(super) open: Option<Box<OpenFire>>,
     pub(super) runs: Runs,
     /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
     pub(super) missed: Option<i64>,
@@ -74,8 +79,8 @@ pub struct JobEngine {
     pub(super) losses: Losses,
     /// Runs go on that could not be stopped: their session has to say so.
     pub(super) has_abandoned_runs: bool,
-    /// A begin of which it is not known whether it went through.
-    pub(super) unresolved: Option<Unresolved>,
+    /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
+    pub(super) unresolved: Option<Box<Unresolved>>,
     pub(super) triggers: VecDeque<TriggerId>,
     /// The listeners of the program, and those of the configuration in force.
     pub(super) listeners: Arc<KnownListeners>,
@@ -88,12 +93,14 @@ pub struct JobEngine {
     pub(super) fires: u64,
     /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
     /// in vain, and why its configuration is not in force.
-    pub(super) last_skip: Option<Skip>,
+    pub(super) last_skip: Option<Arc<Skip>>,
     pub(super) own_items_seen: Vec<ShardingItem>,
-    pub(super) trouble: Option<String>,
-    pub(super) refused_configuration: Option<String>,
+    pub(super) trouble: Option<Arc<str>>,
+    pub(super) refused_configuration: Option<Arc<str>>,
+    pub(super) clock: ClockCheck,
     pub(super) planted: Planted,
-    write: Option<Write>,
+    /// Boxed, as most of the time there is none.
+    write: Option<Box<Write>>,
     /// The last time this engine was asked: timers up to it were looked at.
     seen: Option<Now>,
     retry: Retry,
@@ -128,7 +135,7 @@ pub(super) struct Membership {
     /// The session in which the instance was registered last.
     pub(super) session: Option<SessionId>,
     /// Sessions of this engine: nodes of the earlier ones are ghosts to be replaced.
-    pub(super) own_sessions: BTreeSet<SessionId>,
+    pub(super) own_sessions: Vec<SessionId>,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(super) removal_confirmed: bool,
 }
@@ -166,6 +173,8 @@ pub(super) struct Write {
     pub(super) purpose: Purpose,
     /// The session it was sent in.
     pub(super) session: SessionId,
+    /// When it was sent.
+    pub(super) sent: Duration,
 }
 
 /// A transaction to commit, and what it is for.
@@ -178,7 +187,13 @@ pub(super) struct Proposal {
 /// What the transaction in flight is for.
 #[derive(Debug, Clone)]
 pub(super) enum Purpose {
-    Register,
+    Register {
+        /// What the configuration that it writes has in it for Rust instances alone.
+        foreign: Vec<ForeignToJava>,
+        /// How far the clock may be off, in seconds.
+        max_time_diff: Option<u32>,
+    },
+    AskTime,
     Candidate,
     Elect,
     Abdicate,
@@ -208,13 +223,14 @@ pub(super) enum Purpose {
 
 impl JobEngine {
     /// An engine that has not heard anything yet.
-    pub fn new(identity: Identity, local: Arc<JobConfiguration>) -> Self {
+    pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
         Self {
             mirror: Mirror::new(job.clone()),
             job,
             identity,
             local,
+            strategies,
             configuration: None,
             configuration_data: None,
             phase: Phase::Joining,
@@ -231,7 +247,7 @@ impl JobEngine {
             has_abandoned_runs: false,
             unresolved: None,
             triggers: VecDeque::new(),
-            listeners: Arc::default(),
+            listeners: Arc::new(KnownListeners::new("listener")),
             plan: None,
             rounds: 0,
             settled: Vec::new(),
@@ -240,6 +256,7 @@ impl JobEngine {
             own_items_seen: Vec::new(),
             trouble: None,
             refused_configuration: None,
+            clock: ClockCheck::default(),
             planted: Planted::default(),
             write: None,
             seen: None,
@@ -289,7 +306,12 @@ impl JobEngine {
 
     /// The next action, until there is none.
     pub fn poll_action(&mut self) -> Option<Action> {
-        self.actions.pop_front()
+        let action = self.actions.pop_front();
+        if action.is_none() {
+            // Nothing happens for most of the time: keep no room for it in each of thousands of jobs.
+            self.actions = VecDeque::new();
+        }
+        action
     }
 
     /// When to send a [`Event::Tick`] at the latest.
@@ -384,7 +406,9 @@ impl JobEngine {
 
     fn on_session_back(&mut self, new: bool) {
         let Some(session) = self.session.connected() else { return };
-        self.membership.own_sessions.insert(session);
+        if !self.membership.own_sessions.contains(&session) {
+            self.membership.own_sessions.push(session);
+        }
         self.membership.removal_confirmed = false;
         self.note_success();
         if new {
@@ -394,9 +418,12 @@ impl JobEngine {
         self.tell(Notice::RegistryBack { session, new });
     }
 
-    fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: super::event::ItemEnd) {
+    fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: ItemEnd) {
         if let Some(run) = self.runs.item_mut(item) {
-            run.stage = Stage::Ended { at: now.mono, end };
+            // A run that gives up because it was told to has not failed: it was cut off.
+            let told = matches!(run.stage, Stage::Cancelled { .. } | Stage::Aborted);
+            let state = if told && end.state == FireState::Failed { FireState::Cancelled } else { end.state };
+            run.stage = Stage::Ended { at: now.mono, end: ItemEnd { state, ..end } };
         }
     }
 
@@ -445,7 +472,7 @@ impl JobEngine {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
-                    self.write = Some(Write { transaction, purpose, session });
+                    self.write = Some(Box::new(Write { transaction, purpose, session, sent: now.mono }));
                     break;
                 }
             }
@@ -472,7 +499,7 @@ impl JobEngine {
 
     /// The write in flight, taken when it is answered.
     pub(super) fn take_write(&mut self) -> Option<Write> {
-        self.write.take()
+        self.write.take().map(|write| *write)
     }
 
     /// Whether the begin of a fire that came here is in flight.
@@ -522,7 +549,7 @@ impl JobEngine {
         self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
         // Without a connection every question fails; that was said once.
         if self.session.connected().is_some() {
-            self.trouble = Some(why.clone());
+            self.trouble = Some(why.as_str().into());
             self.tell(Notice::RegistryTrouble { why });
         }
     }
@@ -579,7 +606,7 @@ impl JobEngine {
 
     /// Says what is not run here, and why.
     pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
-        self.last_skip = Some(Skip { fire, items: items.clone(), reason: reason.clone() });
+        self.last_skip = Some(Arc::new(Skip { fire, items: items.clone(), reason: reason.clone() }));
         self.tell(Notice::Skipped { fire, items, reason });
     }
 

@@ -6,6 +6,7 @@
 mod action;
 mod calendar;
 mod calls;
+mod clock;
 mod deadlines;
 #[allow(clippy::module_inception)]
 mod engine;

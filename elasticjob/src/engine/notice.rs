@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::fire::{ExecutionSource, Fire, FireState};
 use super::listeners::Hook;
+use super::strategy::StrategyFault;
+use crate::config::ForeignToJava;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
 
@@ -31,6 +33,11 @@ pub enum Notice {
         differences: Vec<String>,
         /// Whether the program's values were written to the registry (`overwrite`).
         overwritten: bool,
+    },
+    /// The configuration that this instance wrote has values that Java instances of the job cannot use.
+    ForeignToJava {
+        /// These.
+        values: Vec<ForeignToJava>,
     },
     /// The configuration in the registry changed and is in force.
     ConfigurationChanged,
@@ -61,6 +68,13 @@ pub enum Notice {
         moved: Vec<String>,
         /// Items that stay where they run for now.
         pinned: Vec<ShardingItem>,
+    },
+    /// The sharding strategy failed the leader, which assigns by `AVG_ALLOCATION` instead.
+    StrategyFailed {
+        /// Type name of the strategy.
+        strategy: String,
+        /// What it did.
+        fault: StrategyFault,
     },
     /// The items of a fire that this instance owns began.
     Begun {
@@ -110,6 +124,15 @@ pub enum Notice {
         /// The fire that is run instead of them.
         until: i64,
     },
+    /// The clock of this host is too far off from that of the registry center: fires are skipped.
+    ClockOff {
+        /// The difference in milliseconds, positive when this host is ahead.
+        difference: i64,
+        /// What is allowed, in seconds.
+        limit: u32,
+    },
+    /// The clocks agree again as far as they have to.
+    ClockRight,
     /// The run of a fire is over here.
     Finished {
         /// The fire.
@@ -238,6 +261,11 @@ pub enum SkipReason {
     ServerDisabled,
     /// The item is disabled.
     ItemDisabled,
+    /// The clock of this host is too far off from that of the registry center.
+    ClockOff {
+        /// The difference in milliseconds, positive when this host is ahead.
+        difference: i64,
+    },
     /// Static sharding leaves the item to an instance that is not online.
     OwnerGone {
         /// That instance.
@@ -294,6 +322,11 @@ impl fmt::Display for SkipReason {
             Self::NotBegunInTime => f.write_str("the next fire came before it could begin"),
             Self::ServerDisabled => f.write_str("the server is disabled"),
             Self::ItemDisabled => f.write_str("the item is disabled"),
+            Self::ClockOff { difference } => {
+                let side = if *difference > 0 { "ahead of" } else { "behind" };
+                let seconds = difference.unsigned_abs() as f64 / 1_000.0;
+                write!(f, "the clock of this host is {seconds} s {side} that of the registry center")
+            }
             Self::OwnerGone { owner } => {
                 write!(f, "static sharding leaves the item to {owner}, which is not online")
             }

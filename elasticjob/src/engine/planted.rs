@@ -11,6 +11,8 @@ pub enum Bug {
     StaleInstanceList,
     /// Items of an instance that is gone move although sharding is static.
     StaticItemsMove,
+    /// Fires begin however far the clock is off.
+    UncheckedClock,
     /// Items do not move on although they should with each fire.
     KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
@@ -27,16 +29,37 @@ pub enum Bug {
     HastyAfter,
     /// An item is taken over without looking whether somebody else took it.
     UnguardedTakeover,
+    /// The mark of a run stays when it is finished.
+    KeptMark,
+    /// A missed fire is never made up for.
+    ForgottenMisfire,
+    /// A manual trigger is said to be queued and never written.
+    LostTrigger,
+    /// The instance stays in the registry when it leaves.
+    ForgottenInstance,
+    /// An instance that an operator deleted goes on.
+    IgnoredRemoval,
+    /// A changed configuration is not put in force.
+    FrozenConfiguration,
+    /// An id that another session holds is taken all the same.
+    StolenId,
+    /// A leader whose server is disabled goes on leading.
+    ClingingLeader,
+    /// Whoever is enabled makes itself the leader, also where there is one.
+    Usurper,
+    /// The leader never looks at everything again.
+    BlindTrust,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 12] = [
+    pub const ALL: [(&'static str, Self); 23] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
         ("static-items-move", Self::StaticItemsMove),
+        ("unchecked-clock", Self::UncheckedClock),
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),
@@ -45,6 +68,16 @@ impl Bug {
         ("repeated-call", Self::RepeatedCall),
         ("hasty-after", Self::HastyAfter),
         ("unguarded-takeover", Self::UnguardedTakeover),
+        ("kept-mark", Self::KeptMark),
+        ("forgotten-misfire", Self::ForgottenMisfire),
+        ("lost-trigger", Self::LostTrigger),
+        ("forgotten-instance", Self::ForgottenInstance),
+        ("ignored-removal", Self::IgnoredRemoval),
+        ("frozen-configuration", Self::FrozenConfiguration),
+        ("stolen-id", Self::StolenId),
+        ("clinging-leader", Self::ClingingLeader),
+        ("usurper", Self::Usurper),
+        ("blind-trust", Self::BlindTrust),
     ];
 }
 

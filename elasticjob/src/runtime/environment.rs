@@ -10,9 +10,9 @@ use tokio::time::Instant;
 
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
+use super::members::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
-use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener};
 use crate::engine::Now;
 use crate::ident::InstanceId;
 use crate::registry::RegistryCenter;
@@ -20,7 +20,7 @@ use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]
 use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use crate::schedule::{TimeZone, TimeZoneError};
-use crate::spi::{DuplicateListener, ListenerCatalog};
+use crate::spi::{Catalog, CatalogError};
 
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
@@ -42,7 +42,8 @@ struct Shared {
     instance: InstanceId,
     local_zone: TimeZone,
     shutdown_grace: Duration,
-    listeners: ListenerCatalog,
+    catalog: Catalog,
+    members: Members,
 }
 
 /// Why there is no environment.
@@ -57,9 +58,9 @@ pub enum EnvironmentError {
     /// The time zone of the process is not understood.
     #[error(transparent)]
     TimeZone(#[from] TimeZoneError),
-    /// Two listeners of one type name.
+    /// Names of own implementations that are taken twice.
     #[error(transparent)]
-    Listener(#[from] DuplicateListener),
+    Catalog(#[from] CatalogError),
     /// Called outside of a tokio runtime.
     #[error("no tokio runtime runs here: make the environment inside of one, for example under #[tokio::main]")]
     NoRuntime,
@@ -71,7 +72,7 @@ pub struct JobEnvironmentBuilder {
     interface: Option<String>,
     ip: Option<String>,
     shutdown_grace: Option<Duration>,
-    listeners: Vec<JobListener>,
+    catalog: Option<Catalog>,
 }
 
 impl JobEnvironmentBuilder {
@@ -96,22 +97,10 @@ impl JobEnvironmentBuilder {
         self
     }
 
-    /// Adds a listener that every instance calls, for the jobs that name its type.
+    /// What jobs can name in their settings; default: what is built in and what was linked into the program.
     #[must_use]
-    pub fn listener(self, listener: impl ElasticJobListener) -> Self {
-        self.job_listener(JobListener::every_instance(listener))
-    }
-
-    /// Adds a listener that is called once for the group, for the jobs that name its type.
-    #[must_use]
-    pub fn once_listener(self, listener: impl DistributeOnceElasticJobListener) -> Self {
-        self.job_listener(JobListener::once(listener))
-    }
-
-    /// Adds a listener of either kind.
-    #[must_use]
-    pub fn job_listener(mut self, listener: JobListener) -> Self {
-        self.listeners.push(listener);
+    pub fn catalog(mut self, catalog: Catalog) -> Self {
+        self.catalog = Some(catalog);
         self
     }
 
@@ -124,7 +113,7 @@ impl JobEnvironmentBuilder {
         let preference = AddressPreference::new(self.interface.as_deref(), self.ip.as_deref())?;
         let ip = host_address(&preference)?;
         let local_zone = TimeZone::local()?;
-        let listeners = ListenerCatalog::of_program(self.listeners)?;
+        let catalog = self.catalog.map_or_else(|| Catalog::builder().build(), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let system = SystemRuntime::start()?;
         Ok(JobEnvironment(Arc::new(Shared {
@@ -136,7 +125,8 @@ impl JobEnvironmentBuilder {
             instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
-            listeners,
+            catalog,
+            members: Members::default(),
         })))
     }
 }
@@ -167,6 +157,11 @@ impl JobEnvironment {
     /// The id of this process among the instances of a job.
     pub fn instance_id(&self) -> &InstanceId {
         &self.0.instance
+    }
+
+    /// What jobs can name in their settings.
+    pub fn catalog(&self) -> &Catalog {
+        &self.0.catalog
     }
 
     /// The runtime of coordination, for registry centers.
@@ -202,13 +197,12 @@ impl JobEnvironment {
         self.0.local_zone
     }
 
-    pub(super) fn shutdown_grace(&self) -> Duration {
-        self.0.shutdown_grace
+    pub(super) fn members(&self) -> &Members {
+        &self.0.members
     }
 
-    /// The listeners of the program.
-    pub fn listeners(&self) -> &ListenerCatalog {
-        &self.0.listeners
+    pub(super) fn shutdown_grace(&self) -> Duration {
+        self.0.shutdown_grace
     }
 }
 

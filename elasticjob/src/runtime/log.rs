@@ -26,6 +26,10 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             "the configuration in the registry is used, not that of this program (set `overwrite: true` to change it): {}",
             differences.join("; ")
         ),
+        Notice::ForeignToJava { values } => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            warn!(%job, "the configuration that was written is not for Java instances of this job: {}", values.join("; "));
+        }
         Notice::ConfigurationChanged => info!(%job, "the configuration in the registry changed and is in force"),
         Notice::ConfigurationRefused { why } => {
             error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {why}");
@@ -43,6 +47,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
                 info!(%job, "resharded: {moved}; items {pinned:?} stay where they run until they end");
             }
         }
+        Notice::StrategyFailed { strategy, fault } => {
+            error!(%job, "the sharding strategy {strategy} failed: {fault}; the items are assigned by AVG_ALLOCATION instead");
+        }
         Notice::Begun { fire, source, items } => info!(%job, fire = %name(fire), %source, ?items, "began"),
         Notice::Skipped { fire, items, reason } => {
             let since = match reason {
@@ -51,7 +58,10 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             };
             let what = if items.is_empty() { String::new() } else { format!("items {items:?}: ") };
             // Somebody has run it or is running it: nothing is wrong.
-            if matches!(reason, SkipReason::AlreadyBegun { .. }) {
+            if matches!(reason, SkipReason::ClockOff { .. }) {
+                // Said when the clock was found to be off.
+                debug!(%job, fire = %name(fire), "not run here: {what}{reason}");
+            } else if matches!(reason, SkipReason::AlreadyBegun { .. }) {
                 info!(%job, fire = %name(fire), "not run here: {what}{reason}");
             } else {
                 warn!(%job, fire = %name(fire), "not run here: {what}{reason}{since}");
@@ -72,6 +82,15 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         }
         Notice::HandedOver { fire, items } => {
             warn!(%job, fire = %name(fire), ?items, "items that were cut off wait to be taken over");
+        }
+        Notice::ClockOff { difference, limit } => warn!(
+            %job,
+            "{}, and `max-time-diff-seconds` allows {limit}: fires are skipped until the clocks agree",
+            SkipReason::ClockOff { difference: *difference }
+        ),
+        Notice::ClockRight => info!(%job, "the clocks of this host and of the registry center agree again"),
+        Notice::Finished { fire, source, items } if items.iter().all(|(_, state)| *state == FireState::NotRun) => {
+            debug!(%job, fire = %name(fire), %source, "finished without being run");
         }
         Notice::Finished { fire, source, items } => {
             let wrong: Vec<&(ShardingItem, FireState)> =

@@ -204,7 +204,7 @@ fn an_error_names_the_key() {
         ("shardingTotalCount: 1\nprops:\n  a: [b]\n", "props.a: invalid type"),
         ("shardingTotalCount: 1\njobListenerTypes: a\n", "jobListenerTypes: invalid type"),
         ("shardingTotalCount: 1\nshardingItemParameters: 0=\n", "sharding-item-parameters: '0='"),
-        ("shardingTotalCount: 1\njobShardingStrategyType: X\n", "there is no strategy 'X'"),
+        ("shardingTotalCount: 1\njobShardingStrategyType: SINGLE_SHARDING_BALANCE\n", "needs monitor-execution"),
     ] {
         let error = parsed(yaml).unwrap_err();
         assert!(error.contains(part), "{yaml:?}: {error}");
@@ -225,5 +225,15 @@ fn an_instance_is_written_as_java_writes_it_and_read_back() {
     {
         let error = instance_from_yaml(yaml.as_bytes()).unwrap_err().to_string();
         assert!(error.contains(part), "{yaml:?}: {error}");
+    }
+}
+
+#[test]
+fn an_instance_on_a_host_without_ipv4_reads_back() {
+    // The last one would be a number to the base of 60.
+    for ip in ["2001:db8::30", "::1", "2001:10:20:30:40:50:6:7"] {
+        let id = InstanceId::of_process(ip, 7);
+        let node = instance_from_yaml(instance_yaml(&id).as_bytes()).unwrap();
+        assert_eq!((node.instance, node.server_ip.as_str()), (id, ip));
     }
 }

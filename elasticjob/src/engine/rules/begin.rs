@@ -43,8 +43,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.unresolved.is_some() {
         return Step::Pass;
     }
-    misfire::open(engine, now);
-    open_manual(engine, now);
+    // In this order: a job that always overruns would never come to a trigger.
+    if !open_manual(engine, now) {
+        misfire::open(engine, now);
+    }
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let Some(open) = &engine.open else { return Step::Pass };
     let (fire, source, hold_until) = (open.fire, open.source, open.hold_until);
@@ -99,15 +101,20 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) })
 }
 
-/// Makes a waiting manual trigger the open fire, when no other is under way.
-fn open_manual(engine: &mut JobEngine, now: Now) {
+/// Makes a waiting manual trigger the open fire, when no other is under way. Whether there is one.
+fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
     let busy = engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked);
     if busy {
-        return;
+        return false;
     }
-    if let Lookup::Known(known) = engine.look(&engine.own_trigger()) {
-        let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
-        engine.open = Some(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
+    match engine.look(&engine.own_trigger()) {
+        Lookup::Missing => false,
+        Lookup::Unread => true,
+        Lookup::Known(known) => {
+            let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
+            engine.open = Some(Box::new(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono)));
+            true
+        }
     }
 }
 
@@ -162,6 +169,16 @@ fn begin_unmonitored(
         engine.prove();
         return Step::Pass;
     }
+    if engine.needs_server_time() {
+        return Step::Write(engine.ask_server_time());
+    }
+    if let Some(difference) = engine.check_clock(now) {
+        // Nothing else is written while fires are skipped: whether the clocks agree again is to be found out.
+        return match decline(engine, SkipReason::ClockOff { difference }) {
+            Step::Pass => Step::Write(engine.ask_server_time()),
+            step => step,
+        };
+    }
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
     // What was begun while execution was monitored.
@@ -215,6 +232,10 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     let mark = match engine.look(&JobPath::running(item)) {
         // The answer to its finish got lost: that is settled first.
         Lookup::Missing if engine.runs.item(item).is_some() => return None,
+        // A Java peer that takes an item over says so before it marks it.
+        Lookup::Missing if engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) => {
+            return Some(Verdict::Busy { by: None });
+        }
         Lookup::Missing => return Some(Verdict::Begin),
         Lookup::Unread => return None,
         Lookup::Known(mark) => mark,
@@ -314,6 +335,10 @@ impl JobEngine {
             self.on_begin_unresolved(plan);
             return;
         }
+        if self.is_refused_by_clock(now, &plan) {
+            self.looked_at();
+            return;
+        }
         if !plan.items.is_empty() {
             let items = plan.items.iter().map(|item| (*item, token.filter(|_| plan.attempt.is_some()))).collect();
             if plan.source == ExecutionSource::Failover {
@@ -334,14 +359,15 @@ impl JobEngine {
             return;
         }
         if let Some(attempt) = plan.attempt {
-            self.unresolved = Some(Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items });
+            let unresolved = Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items };
+            self.unresolved = Some(Box::new(unresolved));
         }
     }
 
     /// The registry refused a begin because of these items, or of something else when there are none.
     pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, item: Option<ShardingItem>) {
         let of_open = |open: &&mut OpenFire| open.fire == plan.fire && open.source == plan.source;
-        let Some(open) = self.open.as_mut().filter(of_open) else { return };
+        let Some(open) = self.open.as_deref_mut().filter(of_open) else { return };
         let refused: BTreeSet<ShardingItem> = match item {
             Some(item) => BTreeSet::from([item]),
             None => plan.items.iter().copied().collect(),

@@ -8,6 +8,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
 use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
@@ -16,6 +17,9 @@ use crate::registry::path::JobPath;
 pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     let data = match engine.look(&JobPath::Config) {
         Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
+        Lookup::Known(_) if engine.configuration.is_some() && engine.planted.has(Bug::FrozenConfiguration) => {
+            return Step::Pass;
+        }
         Lookup::Known(known) if engine.configuration_data.as_ref() == Some(&known.data) => {
             return wait_for_first(engine);
         }
@@ -35,7 +39,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             }
         }
         Err(why) => {
-            engine.refused_configuration = Some(why.clone());
+            engine.refused_configuration = Some(why.as_str().into());
             engine.tell(Notice::ConfigurationRefused { why });
         }
     }
@@ -43,12 +47,13 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     wait_for_first(engine)
 }
 
-/// Reads a configuration of the registry that this version can follow; otherwise says why not.
+/// Reads a configuration of the registry that this program can follow; otherwise says why not.
 pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<(JobConfiguration, Option<ListenerPlan>), String> {
     let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?;
     let mut refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
-    let plan = engine.listeners.plan(&read).unwrap_or_else(|unknown| {
-        refused.push(unknown);
+    refused.extend(engine.strategies.problem(&read).map(|problem| problem.to_string()));
+    let plan = engine.listeners.plan(&read).unwrap_or_else(|problem| {
+        refused.push(problem.to_string());
         None
     });
     if refused.is_empty() { Ok((read, plan)) } else { Err(refused.join("; ")) }

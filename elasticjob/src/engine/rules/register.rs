@@ -6,6 +6,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
@@ -39,7 +40,9 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
             }
         }
     } else {
-        Accepted { disabled: false, write: None }
+        let max_time_diff =
+            engine.configuration.as_ref().and_then(|configuration| configuration.max_time_diff_seconds());
+        Accepted { disabled: false, max_time_diff, write: None }
     };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
     let version = match engine.look(&server) {
@@ -50,6 +53,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         Lookup::Missing => Some(None),
     };
     let me = engine.own_node();
+    let mut foreign = Vec::new();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if let Some(configuration) = &accepted.write {
         let class = configuration.class_name().unwrap_or_default();
@@ -65,11 +69,12 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         let yaml = wire::to_yaml(configuration);
         match engine.mirror.lookup(&JobPath::Config) {
             Lookup::Known(known) if *known.data == *yaml.as_bytes() => {}
-            Lookup::Known(known) => {
-                txn.set(&JobPath::Config, yaml, Some(known.version));
-            }
-            _ => {
-                txn.create(&JobPath::Config, yaml, CreateMode::Persistent);
+            lookup => {
+                foreign = configuration.foreign_to_java(&engine.strategies);
+                match lookup {
+                    Lookup::Known(known) => txn.set(&JobPath::Config, yaml, Some(known.version)),
+                    _ => txn.create(&JobPath::Config, yaml, CreateMode::Persistent),
+                };
             }
         }
     }
@@ -89,7 +94,12 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         txn.delete_existing(&engine.own_trigger());
     }
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register })
+    let max_time_diff = accepted.max_time_diff;
+    if max_time_diff.is_some() {
+        // Only the answer to a set tells the time of the server.
+        txn.set(&me, wire::instance_yaml(&engine.identity.instance), Some(0));
+    }
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign, max_time_diff } })
 }
 
 /// What is known of the id to register under.
@@ -115,7 +125,8 @@ fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
             engine.on_registered(session);
             return Id::Registered;
         }
-        if owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner)) {
+        let own = owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner));
+        if own || engine.planted.has(Bug::StolenId) {
             return Id::Free;
         }
         let taken = engine.identity.instance.clone();
@@ -128,7 +139,15 @@ fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
 /// What joining has to write of the configuration.
 struct Accepted {
     disabled: bool,
+    max_time_diff: Option<u32>,
     write: Option<std::sync::Arc<JobConfiguration>>,
+}
+
+impl Accepted {
+    fn writing(configuration: std::sync::Arc<JobConfiguration>) -> Self {
+        let (disabled, max_time_diff) = (configuration.disabled(), configuration.max_time_diff_seconds());
+        Self { disabled, max_time_diff, write: Some(configuration) }
+    }
 }
 
 /// Decides between the configuration of the program and that of the registry. `None` while data are missing.
@@ -152,7 +171,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
     let local = engine.local.clone();
     let data = match engine.look(&JobPath::Config) {
         Lookup::Unread => return Ok(None),
-        Lookup::Missing => return Ok(Some(Accepted { disabled: local.disabled(), write: Some(local) })),
+        Lookup::Missing => return Ok(Some(Accepted::writing(local))),
         Lookup::Known(known) => known.data.clone(),
     };
     if local.overwrite() {
@@ -162,7 +181,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         if let Some(theirs) = &theirs {
             engine.tell_differences(&local, theirs, true);
         }
-        return Ok(Some(Accepted { disabled: write.disabled(), write: Some(write) }));
+        return Ok(Some(Accepted::writing(write)));
     }
     let (theirs, _) = read_usable(engine, &data).map_err(|why| {
         format!(
@@ -171,5 +190,5 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         )
     })?;
     engine.tell_differences(&local, &theirs, false);
-    Ok(Some(Accepted { disabled: theirs.disabled(), write: None }))
+    Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::JobConfiguration;
+use crate::engine::strategy::ShardingStrategies;
 use crate::engine::{
     Action, Event, ExecutionSource, Fire, FireState, Hook, Identity, ItemEnd, JobEngine, KnownListeners, ListenerCall,
     ListenerSpec, Notice, Now, RoundId, Start, TriggerAnswer,
@@ -65,9 +66,13 @@ impl Host {
 
 pub(super) struct Group {
     pub(super) tree: Tree,
+    /// What those that join from now on can name.
+    pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) hosts: Vec<Host>,
     /// The listeners of all programs.
     pub(super) listeners: Arc<KnownListeners>,
+    /// How far the wall clocks of the hosts are ahead of the server's, in milliseconds.
+    pub(super) clock_offset: i64,
     now: u64,
     sessions: i64,
     events: VecDeque<(usize, Event)>,
@@ -86,8 +91,9 @@ impl Group {
     pub(super) fn new() -> Self {
         let mut tree = Tree::new(100);
         tree.open_session(OPERATOR, Duration::from_secs(1_000));
-        let (hosts, events, listeners) = (Vec::new(), VecDeque::new(), Arc::default());
-        Self { tree, hosts, listeners, now: 1_000, sessions: 1, events }
+        let (strategies, listeners) = (Arc::new(ShardingStrategies::built_in()), Arc::new(KnownListeners::added([])));
+        let (hosts, events) = (Vec::new(), VecDeque::new());
+        Self { tree, strategies, hosts, listeners, clock_offset: 0, now: 1_000, sessions: 1, events }
     }
 
     /// A group of instances that have registered and shared the items, 1 s before a fire.
@@ -102,7 +108,7 @@ impl Group {
         listeners: impl IntoIterator<Item = ListenerSpec>,
     ) -> Self {
         let mut group = Self::new();
-        group.listeners = Arc::new(listeners.into_iter().collect());
+        group.listeners = Arc::new(KnownListeners::added(listeners));
         for n in 1..=instances {
             group.join(&format!("10.0.0.{n}"), configuration);
         }
@@ -117,7 +123,8 @@ impl Group {
         let candidate = format!("candidate{}", self.hosts.len());
         let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate };
         self.hosts.push(Host {
-            engine: JobEngine::new(identity, Arc::new(configuration.clone())).with_listeners(self.listeners.clone()),
+            engine: JobEngine::new(identity, Arc::new(configuration.clone()), self.strategies.clone())
+                .with_listeners(self.listeners.clone()),
             session: SessionId(0),
             connected: false,
             killed: false,
@@ -186,7 +193,8 @@ impl Group {
             if self.hosts[host].killed || self.hosts[host].stopped {
                 continue;
             }
-            let now = Now { wall: EPOCH + self.now as i64, mono: Duration::from_millis(self.now) };
+            let wall = EPOCH + self.now as i64 + self.clock_offset;
+            let now = Now { wall, mono: Duration::from_millis(self.now) };
             self.hosts[host].engine.handle(now, event);
             while let Some(action) = self.hosts[host].engine.poll_action() {
                 self.perform(host, action);
@@ -199,7 +207,7 @@ impl Group {
         loop {
             let due = |host: &Host| {
                 let timeout = host.engine.poll_timeout();
-                let wall = timeout.wall.map(|wall| (wall - EPOCH) as u64);
+                let wall = timeout.wall.map(|wall| self.now.max((wall - EPOCH - self.clock_offset) as u64));
                 timeout.mono.map(|at| at.as_millis() as u64).into_iter().chain(wall).min()
             };
             let alive = self.hosts.iter().enumerate().filter(|(_, state)| !state.killed && !state.stopped);
@@ -278,7 +286,7 @@ impl Group {
 
     pub(super) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(&job())).unwrap()?;
-        Some(String::from_utf8(node.data).unwrap())
+        Some(node.data.text().unwrap().to_owned())
     }
 
     fn publish(&mut self, events: &[WatchEvent]) {

@@ -23,7 +23,10 @@ impl Assignment {
                         (Op::Create { .. }, Some(JobPath::Instance(id))) => {
                             self.registered.insert(id.to_string());
                         }
-                        (Op::Delete { .. }, Some(JobPath::Necessary)) => return self.all_owned(scene, None),
+                        // What no watch told of is found when the leader reconciles.
+                        (Op::Delete { .. }, Some(JobPath::Necessary)) if !scene.shape.unheard => {
+                            return self.all_owned(scene, None);
+                        }
                         _ => {}
                     }
                 }

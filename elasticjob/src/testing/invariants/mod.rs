@@ -3,6 +3,7 @@
 mod accounted;
 mod assignment;
 mod begun_once;
+mod clock;
 mod kept;
 mod leadership;
 mod made_up;
@@ -11,12 +12,13 @@ mod once;
 mod one_owner;
 mod punctual;
 mod repaired;
+mod triggered;
 mod turns;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::engine::{ExecutionSource, Fire, Hook, Notice};
+use crate::engine::{ExecutionSource, Fire, Hook, Notice, TriggerAnswer};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
@@ -81,6 +83,11 @@ pub enum Observation<'a> {
     },
     /// The server ended a session.
     SessionEnded,
+    /// An engine answers a manual trigger.
+    Triggered {
+        /// With this.
+        answer: &'a TriggerAnswer,
+    },
     /// An engine that was connected stopped.
     Left {
         /// Its host.
@@ -121,7 +128,7 @@ impl Scene<'_> {
     /// Data of a node as text.
     pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(self.job)).ok()??;
-        String::from_utf8(node.data).ok()
+        node.data.text().map(str::to_owned)
     }
 
     /// Names of the children of a node.
@@ -144,6 +151,7 @@ pub struct Invariants {
     nothing_left: nothing_left::NothingLeft,
     once: once::Once,
     punctual: punctual::Punctual,
+    triggered: triggered::Triggered,
     turns: turns::Turns,
 }
 
@@ -162,6 +170,7 @@ impl Invariants {
             nothing_left: nothing_left::NothingLeft::default(),
             once: once::Once::default(),
             punctual: punctual::Punctual::default(),
+            triggered: triggered::Triggered::default(),
             turns: turns::Turns::default(),
         }
     }
@@ -196,6 +205,8 @@ impl Invariants {
         self.calm |= matches!(observation, Observation::Converged);
         let (shape, total, calm) = (&self.shape, self.total, self.calm);
         let scene = Scene { now, job, tree, hosts, shape, total, calm };
+        self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
+        clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;

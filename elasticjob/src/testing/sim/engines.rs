@@ -93,7 +93,10 @@ impl World {
                 Action::CallListeners(call) => self.call_listeners(host, life, &call)?,
                 Action::CancelListeners(round) => self.cancel_call(host, life, round),
                 Action::AbortListeners(round) => self.abort_call(host, life, round),
-                Action::AnswerTrigger(id, answer) => self.log(|_| format!("host {host}: trigger {id}: {answer:?}")),
+                Action::AnswerTrigger(id, answer) => {
+                    self.log(|_| format!("host {host}: trigger {id}: {answer:?}"));
+                    self.observe(Observation::Triggered { answer: &answer })?;
+                }
                 Action::Tell(notice) => {
                     self.log(|_| format!("host {host}: {notice:?}"));
                     if let Notice::RunsAbandoned { items } = &notice

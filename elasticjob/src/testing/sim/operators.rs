@@ -14,9 +14,11 @@ impl World {
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.shape.monitored)
             .failover(self.shape.failover)
+            .reconcile_interval_minutes(if self.shape.unheard { 1 } else { 10 })
             .misfire(self.shape.misfire)
             .static_sharding(self.shape.static_sharding)
-            .job_sharding_strategy_type(self.shape.strategy);
+            .job_sharding_strategy_type(self.shape.strategy)
+            .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed));
         let named = self.shape.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
         named.build().expect("a valid configuration")
     }
@@ -96,6 +98,17 @@ impl World {
         let mut transaction = Transaction::new();
         transaction.set(path.absolute(&self.job), data, None);
         self.operate(&transaction);
+    }
+
+    /// An operator damages the assignment, and no watch tells of it.
+    pub(super) fn damage_unheard(&mut self) {
+        self.incident();
+        let item = self.rng.below(u64::from(self.total)) as u32;
+        let mut transaction = Transaction::new();
+        transaction.delete(JobPath::owner_of(item).absolute(&self.job), None);
+        if self.tree.commit(OPERATOR, &transaction, EPOCH + self.now as i64).is_ok() {
+            self.log(|_| format!("operator, unheard: deletes the owner of item {item}"));
+        }
     }
 
     /// Whether it was applied.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::haywire::strategies;
 use super::host::{Incoming, Millis, Process};
 use super::world::{GRACE, Happening, World};
 use crate::engine::{Event, Identity, JobEngine};
@@ -22,8 +23,8 @@ impl World {
         let candidate = format!("{life:032x}");
         let suffix = self.rng.next_u64() as u16;
         let identity = Identity { base: instance.clone(), instance, suffix, candidate };
-        let mut engine =
-            JobEngine::new(identity, Arc::new(self.configuration(3))).with_listeners(self.shape.listeners.known());
+        let engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
+        let mut engine = engine.with_listeners(self.shape.listeners.known());
         if let Some(bug) = self.bug {
             engine.plant(bug);
         }

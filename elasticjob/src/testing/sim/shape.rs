@@ -1,8 +1,9 @@
 //! What kind of job a seed plays.
 
+use super::haywire::HAYWIRE;
 use super::host::Millis;
 use super::listeners::SimListeners;
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
+use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::testing::rng::Rng;
 
 /// The settings of the job that a seed decides.
@@ -14,30 +15,36 @@ pub struct Shape {
     pub failover: bool,
     /// `misfire`, until it is switched.
     pub misfire: bool,
+    /// Whether operators write what no watch tells of, which reconciling has to find.
+    pub unheard: bool,
+    /// How long a run takes at most.
+    pub longest_run: Millis,
     /// `static-sharding`.
     pub static_sharding: bool,
     /// `job-sharding-strategy-type`.
     pub strategy: &'static str,
+    /// `max-time-diff-seconds`.
+    pub max_time_diff: Option<u32>,
     /// `job-listener-types`.
     pub listeners: SimListeners,
-    /// How long items run at most.
-    pub longest_run: Millis,
 }
 
-const STRATEGIES: [&str; 6] =
-    ["AVG_ALLOCATION", "AVG_ALLOCATION", "AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE];
+const STRATEGIES: [&str; 7] =
+    [AVG_ALLOCATION, AVG_ALLOCATION, AVG_ALLOCATION, "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE, HAYWIRE];
 
 impl Shape {
     /// Draws one; most have the defaults.
     pub(super) fn draw(rng: &mut Rng) -> Self {
         let (monitored, static_sharding) = (!rng.one_in(8), rng.one_in(6));
         let strategy = match rng.pick(&STRATEGIES) {
-            SINGLE_SHARDING_BALANCE if !monitored || static_sharding => "AVG_ALLOCATION",
+            SINGLE_SHARDING_BALANCE if !monitored || static_sharding => AVG_ALLOCATION,
             strategy => strategy,
         };
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
+        let unheard = !static_sharding && rng.one_in(10);
         let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
+        let max_time_diff = rng.pick(&[None, None, None, Some(1), Some(3)]);
         let listeners = SimListeners::draw(rng);
-        Self { monitored, failover, misfire, static_sharding, strategy, listeners, longest_run }
+        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff, listeners }
     }
 }

@@ -80,6 +80,10 @@ pub(super) enum Happening {
     Restart {
         host: usize,
     },
+    /// Somebody triggers the job by hand.
+    Trigger {
+        host: usize,
+    },
     /// The server looks for sessions that ended.
     Expire,
     Inject,
@@ -183,15 +187,21 @@ impl World {
     /// # Errors
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
+        let reconciling = if self.shape.unheard { 70_000 } else { 0 };
         let (longest_run, delay) = (self.shape.longest_run, self.shape.listeners.delay());
-        let settle = 4 * self.session_timeout + 2 * longest_run + 30_000 + delay;
+        let settle = 4 * self.session_timeout + 2 * longest_run + 30_000 + reconciling + delay;
         let calm_from = self.faults_until + settle;
-        let listening = 2 * (longest_run + delay) * u64::from(self.shape.listeners.on);
-        let calm_until = calm_from + 4_000 * u64::from(self.period) + longest_run + listening;
+        let listening = (longest_run + 2 * delay) * u64::from(self.shape.listeners.on);
+        let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * longest_run + listening;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
         self.log_engines();
+        for _ in 0..2 {
+            let host = self.rng.below(self.hosts.len() as u64) as usize;
+            let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
+            self.at(at, Happening::Trigger { host });
+        }
         self.run_until(calm_until)?;
         self.observe(Observation::Calm { from: EPOCH + calm_from as i64, until: EPOCH + calm_until as i64 })?;
         self.closing = true;
@@ -291,6 +301,7 @@ impl World {
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),
             Happening::Thaw { host, life } => return self.thaw(host, life),
             Happening::Restart { host } => return self.start(host),
+            Happening::Trigger { host } => self.trigger(host),
             Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
                 self.expire()?;
