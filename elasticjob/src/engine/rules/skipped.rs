@@ -1,6 +1,6 @@
 //! Fires that fall into a run of which items have ended.
 
-use super::super::Step;
+use super::Step;
 use crate::engine::engine::{JobEngine, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::fire::FireRecord;
@@ -11,7 +11,7 @@ use crate::registry::path::JobPath;
 
 /// Writes that such a fire was skipped. Of items that run it is written with their finish; that of these is over, and
 /// others of the group, who began that fire, would wait for them to begin.
-pub(in crate::engine::rules) fn note_skipped(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
     let Some(run) = engine.runs.regular() else { return Step::Pass };
     let is_awaited = run.round.as_ref().is_some_and(|round| round.plan.iter().any(|spec| spec.once.is_some()));
     let Some(at) = run.skipped.filter(|_| is_awaited && engine.is_registered()) else { return Step::Pass };
