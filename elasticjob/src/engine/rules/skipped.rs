@@ -7,7 +7,7 @@ use crate::engine::fire::FireRecord;
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;
-use crate::registry::path::JobPath;
+use crate::registry::path::{ItemNode, JobPath};
 
 /// Writes that such a fire was skipped. Of items that run it is written with their finish; that of these is over, and
 /// others of the group, who began that fire, would wait for them to begin.
@@ -22,7 +22,12 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
         let Lookup::Known(known) = engine.look(&path) else { continue };
         let record = FireRecord::parse(&known.data);
         if record.through < Some(at) {
-            txn.set(&path, record.skip(at).to_bytes(), Some(known.version));
+            let skipped = record.skip(at);
+            txn.set(&path, skipped.to_bytes(), Some(known.version));
+            // Of an earlier fire, which nobody makes up for any more.
+            if skipped.to_make_up().is_none() {
+                txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
+            }
         }
     }
     let transaction = txn.build();

@@ -133,13 +133,13 @@ impl World {
                 let total = self.total;
                 self.configure(total);
             }
-            27 if !self.shape.listeners.is_none() => {
-                self.count("listeners_switched");
-                self.switch_listeners();
-            }
             26 if self.shape.unheard => {
                 self.count("unheard_damage");
                 self.damage_unheard();
+            }
+            27 if !self.shape.listeners.is_none() => {
+                self.count("listeners_switched");
+                self.switch_listeners();
             }
             _ => {
                 self.count("fast_network");

@@ -189,9 +189,9 @@ impl World {
     pub fn play(&mut self) -> Result<(), String> {
         let reconciling = if self.shape.unheard { 70_000 } else { 0 };
         let (longest_run, delay) = (self.shape.longest_run, self.shape.listeners.delay());
-        let settle = 4 * self.session_timeout + 2 * longest_run + 30_000 + reconciling + delay;
+        let settle = 4 * self.session_timeout + 2 * longest_run + 30_000 + delay + reconciling;
         let calm_from = self.faults_until + settle;
-        let listening = (longest_run + 2 * delay) * u64::from(self.shape.listeners.on);
+        let listening = 2 * (longest_run + delay) * u64::from(self.shape.listeners.on);
         let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * longest_run + listening;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
