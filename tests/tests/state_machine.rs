@@ -15,11 +15,14 @@ const PAGE: &str = "docs/state-machine.md";
 const END: &str = "<!-- end of table -->\n";
 
 /// The enums that the page has a table of, with their files.
-const ENUMS: [(&str, &str); 9] = [
+const ENUMS: [(&str, &str); 12] = [
     ("SessionState", "elasticjob/src/registry/mod.rs"),
     ("Phase", "elasticjob/src/engine/engine.rs"),
     ("Activity", "elasticjob/src/engine/status.rs"),
     ("Stage", "elasticjob/src/engine/run.rs"),
+    ("RoundStage", "elasticjob/src/engine/round.rs"),
+    ("Call", "elasticjob/src/engine/round.rs"),
+    ("CallState", "elasticjob/src/engine/calls.rs"),
     ("CancelReason", "elasticjob/src/engine/notice.rs"),
     ("ExecutionSource", "elasticjob/src/engine/fire.rs"),
     ("FireState", "elasticjob/src/engine/fire.rs"),
@@ -27,7 +30,7 @@ const ENUMS: [(&str, &str); 9] = [
     ("Step", "elasticjob/src/engine/rules/mod.rs"),
 ];
 /// Of these, the ones that the page has a diagram of.
-const DIAGRAMS: [&str; 3] = ["Phase", "Stage", "FireState"];
+const DIAGRAMS: [&str; 4] = ["Phase", "Stage", "RoundStage", "FireState"];
 /// The folder of the rules; each stands in the file of its module.
 const RULES: &str = "elasticjob/src/engine/rules";
 

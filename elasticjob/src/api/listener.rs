@@ -26,7 +26,7 @@ pub use dynamic::JobListener;
 ///     }
 ///
 ///     async fn after_job_executed(&self, context: &ListenerContext) -> JobResult {
-///         tokio::fs::remove_dir_all(format!("/tmp/{}", context.job_name())).await?;
+///         std::fs::remove_dir_all(std::env::temp_dir().join(context.job_name().as_str()))?;
 ///         Ok(())
 ///     }
 /// }

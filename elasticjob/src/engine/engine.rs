@@ -247,7 +247,7 @@ impl JobEngine {
             has_abandoned_runs: false,
             unresolved: None,
             triggers: VecDeque::new(),
-            listeners: Arc::default(),
+            listeners: Arc::new(KnownListeners::new("listener")),
             plan: None,
             rounds: 0,
             settled: Vec::new(),

@@ -1,13 +1,13 @@
 //! What an engine knows of listeners: their names, their order, and which are called once for the group.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::JobConfiguration;
+use crate::by_type::{ByType, TypeOrigin, UnknownType};
+use crate::config::{Invalid, JobConfiguration};
 
 /// When a listener is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -62,41 +62,38 @@ pub struct ListenerSpec {
 /// The listeners of a configuration, in the order in which they are called. There is at least one.
 pub type ListenerPlan = Arc<[ListenerSpec]>;
 
-/// All listeners that a program has, by type name.
-#[derive(Debug, Clone, Default)]
-pub struct KnownListeners(BTreeMap<Arc<str>, ListenerSpec>);
+/// All listeners that a program has, as engines know them.
+pub type KnownListeners = ByType<ListenerSpec>;
 
 impl KnownListeners {
+    /// These alone, added by the program.
+    ///
+    /// # Panics
+    /// When two have one name.
+    pub fn added(specs: impl IntoIterator<Item = ListenerSpec>) -> Self {
+        let mut known = Self::new("listener");
+        for spec in specs {
+            known.add(&spec.type_name.clone(), TypeOrigin::Added, Arc::new(spec)).expect("each has its own name");
+        }
+        known
+    }
+
     /// The listeners that a configuration names, `None` when it names none.
     ///
     /// # Errors
     /// Says which name is not known, and which are.
-    pub fn plan(&self, configuration: &JobConfiguration) -> Result<Option<ListenerPlan>, String> {
+    pub fn plan(&self, configuration: &JobConfiguration) -> Result<Option<ListenerPlan>, Invalid> {
         let mut plan: Vec<ListenerSpec> = Vec::new();
         for name in configuration.listener_types() {
-            let Some(spec) = self.0.get(name) else { return Err(self.unknown(name)) };
+            let unknown = |unknown: UnknownType| Invalid { setting: "job-listener-types", reason: unknown.to_string() };
+            let spec = self.get(name).map_err(unknown)?;
             // The registry may have a name twice: Java calls such a listener twice in a row.
             if !plan.contains(spec) {
-                plan.push(spec.clone());
+                plan.push(ListenerSpec::clone(spec));
             }
         }
         plan.sort_by_key(|spec| spec.order);
         Ok((!plan.is_empty()).then(|| plan.into()))
-    }
-
-    fn unknown(&self, name: &str) -> String {
-        let known: Vec<&str> = self.0.keys().map(AsRef::as_ref).collect();
-        let known = match known.is_empty() {
-            true => "this program has none: register it where it is linked, or with `.listener(...)`".to_owned(),
-            false => format!("there are {}", known.join(", ")),
-        };
-        format!("job-listener-types: there is no listener '{name}'; {known}")
-    }
-}
-
-impl FromIterator<ListenerSpec> for KnownListeners {
-    fn from_iter<T: IntoIterator<Item = ListenerSpec>>(specs: T) -> Self {
-        Self(specs.into_iter().map(|spec| (spec.type_name.clone(), spec)).collect())
     }
 }
 
@@ -111,22 +108,22 @@ mod tests {
     fn planned(known: &KnownListeners, names: &[&str]) -> Result<Vec<String>, String> {
         let builder = JobConfiguration::builder("job", 1);
         let builder = names.iter().fold(builder, |builder, name| builder.job_listener_type(*name));
-        let plan = known.plan(&builder.build().unwrap())?;
+        let plan = known.plan(&builder.build().unwrap()).map_err(|problem| problem.to_string())?;
         Ok(plan.iter().flat_map(|plan| plan.iter()).map(|spec| spec.type_name.to_string()).collect())
     }
 
     #[test]
     fn listeners_are_called_in_their_order_and_then_as_configured() {
-        let known = KnownListeners::from_iter([spec("a", 5), spec("b", i32::MAX), spec("c", i32::MAX), spec("d", -1)]);
+        let known = KnownListeners::added([spec("a", 5), spec("b", i32::MAX), spec("c", i32::MAX), spec("d", -1)]);
         assert_eq!(planned(&known, &["c", "b", "a", "d"]), Ok(["d", "a", "c", "b"].map(str::to_owned).to_vec()));
         assert_eq!(planned(&known, &[]), Ok(vec![]));
     }
 
     #[test]
     fn an_unknown_listener_is_named_with_those_there_are() {
-        let known = KnownListeners::from_iter([spec("a", 0), spec("b", 0)]);
+        let known = KnownListeners::added([spec("a", 0), spec("b", 0)]);
         let error = planned(&known, &["a", "x"]).unwrap_err();
-        assert_eq!(error, "job-listener-types: there is no listener 'x'; there are a, b");
-        assert!(planned(&KnownListeners::default(), &["x"]).unwrap_err().contains("this program has none"));
+        let known = "there are a (added by the program), b (added by the program)";
+        assert_eq!(error, format!("job-listener-types: there is no listener 'x' in this program; {known}"));
     }
 }

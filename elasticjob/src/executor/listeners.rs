@@ -1,5 +1,7 @@
 //! Calling listeners on the user's runtime.
 
+use std::sync::Arc;
+
 use tokio::runtime::Handle;
 
 use super::end::{EndGuard, ItemOutcome};
@@ -14,7 +16,7 @@ use crate::engine::Hook;
 /// when the future of the call is gone for sure, as for [`spawn_item`](super::spawn_item). Neither may block or panic.
 pub fn spawn_listeners(
     runtime: &Handle,
-    listeners: Vec<JobListener>,
+    listeners: Vec<Arc<JobListener>>,
     hook: Hook,
     context: ListenerContext,
     on_failure: impl Fn(&JobListener, String) + Send + 'static,

@@ -90,8 +90,6 @@ impl Bootstrap {
         let catalog = environment.catalog();
         let mut refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
         refused.extend(catalog.problems(&configuration).iter().map(ToString::to_string));
-        let listeners = environment.listeners().known();
-        refused.extend(listeners.plan(&configuration).err());
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }
@@ -104,7 +102,7 @@ impl Bootstrap {
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
-        let engine = Box::new(engine.with_listeners(listeners.clone()));
+        let engine = Box::new(engine.with_listeners(catalog.known_listeners().clone()));
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());

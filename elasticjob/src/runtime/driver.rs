@@ -309,7 +309,11 @@ impl Driver {
 
     fn call_listeners(&mut self, call: ListenerCall) {
         let ListenerCall { round, hook, listeners, fire, source, instance, configuration, items } = call;
-        let listeners = listeners.iter().filter_map(|name| self.environment.listeners().get(name)).cloned().collect();
+        let listeners = listeners
+            .iter()
+            .filter_map(|name| self.environment.catalog().listeners().get(name).ok())
+            .cloned()
+            .collect();
         let scheduled_at = self.scheduled_at(fire, &configuration);
         let context = ListenerContext::new(ListenerRound {
             task_id: TaskId::new(&self.job, items.iter().copied(), &instance),

@@ -10,9 +10,8 @@ use linkme::distributed_slice;
 
 pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
-pub use listeners::{DuplicateListener, LISTENERS, ListenerCatalog, ListenerDescriptor};
 
-use crate::api::{JobDescriptor, ShardingStrategy};
+use crate::api::{JobDescriptor, JobListener, ShardingStrategy};
 
 /// The job functions of the program. Filled when linking, by `#[elastic_job]`.
 ///
@@ -24,6 +23,11 @@ pub static JOBS: [JobDescriptor];
 /// [`register_sharding_strategy!`](crate::register_sharding_strategy).
 #[distributed_slice]
 pub static SHARDING_STRATEGIES: [LinkedType<dyn ShardingStrategy>];
+
+/// The listeners of the program. Filled when linking, by [`register_listener!`](crate::register_listener) and
+/// [`register_once_listener!`](crate::register_once_listener).
+#[distributed_slice]
+pub static LISTENERS: [LinkedType<JobListener>];
 
 /// An implementation that registered itself when the program was linked.
 pub struct LinkedType<T: ?Sized + 'static> {

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{DistributeOnceElasticJobListener, ElasticJobListener, JobResult, ListenerContext};
@@ -12,11 +11,8 @@ use crate::engine::{Hook, ListenerSpec, OnceTimeouts};
 /// A call of a listener.
 type ListenerFuture<'a> = Pin<Box<dyn Future<Output = JobResult> + Send + 'a>>;
 
-/// A listener of either kind. Cheap to clone.
-#[derive(Clone)]
-pub struct JobListener(Arc<Listener>);
-
-struct Listener {
+/// A listener of either kind.
+pub struct JobListener {
     spec: ListenerSpec,
     hooks: Box<dyn Hooks>,
 }
@@ -24,9 +20,8 @@ struct Listener {
 impl JobListener {
     /// A listener that every instance calls.
     pub fn every_instance(listener: impl ElasticJobListener) -> Self {
-        let type_name = listener.type_name().into();
-        let spec = ListenerSpec { type_name, order: listener.order(), once: None };
-        Self(Arc::new(Listener { spec, hooks: Box::new(EveryInstance(listener)) }))
+        let spec = ListenerSpec { type_name: listener.type_name().into(), order: listener.order(), once: None };
+        Self { spec, hooks: Box::new(EveryInstance(listener)) }
     }
 
     /// A listener that is called once for the group.
@@ -34,30 +29,30 @@ impl JobListener {
         let limit = |timeout: Duration| Some(timeout).filter(|timeout| !timeout.is_zero());
         let timeouts =
             OnceTimeouts { started: limit(listener.started_timeout()), completed: limit(listener.completed_timeout()) };
-        let type_name = listener.type_name().into();
-        let spec = ListenerSpec { type_name, order: listener.order(), once: Some(timeouts) };
-        Self(Arc::new(Listener { spec, hooks: Box::new(Once(listener)) }))
+        let spec =
+            ListenerSpec { type_name: listener.type_name().into(), order: listener.order(), once: Some(timeouts) };
+        Self { spec, hooks: Box::new(Once(listener)) }
     }
 
     /// The name in `job-listener-types`.
     pub fn type_name(&self) -> &str {
-        &self.0.spec.type_name
+        &self.spec.type_name
     }
 
     /// The listener as engines know it.
     pub fn spec(&self) -> &ListenerSpec {
-        &self.0.spec
+        &self.spec
     }
 
     /// Calls it.
     pub(crate) async fn call(&self, hook: Hook, context: &ListenerContext) -> JobResult {
-        self.0.hooks.call(hook, context).await
+        self.hooks.call(hook, context).await
     }
 }
 
 impl fmt::Debug for JobListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("JobListener").field(&self.0.spec).finish()
+        f.debug_tuple("JobListener").field(&self.spec).finish()
     }
 }
 

@@ -93,6 +93,10 @@ fn write_end(
     if is_mine && !engine.planted.has(Bug::KeptMark) {
         txn.delete(&mark, None);
     }
+    // Of a fire before the one that was skipped: nobody makes up for it any more.
+    if run.skipped.is_some() && ended.to_make_up().is_none() {
+        txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
+    }
     if run.source == ExecutionSource::Failover {
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failover));
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));

@@ -4,7 +4,6 @@
 //! versioned record, so a call is made at most once for a fire, whatever is lost and whoever comes late.
 
 mod awaited;
-mod skipped;
 
 use super::Step;
 use crate::engine::calls::{CallState, OnceCall, OnceCalls};
@@ -19,7 +18,6 @@ use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
-pub(super) use skipped::note_skipped;
 
 /// What is to be done with a round that waits.
 enum Verdict {

@@ -15,6 +15,7 @@ mod reconcile;
 mod register;
 mod reshard;
 mod resolve;
+mod skipped;
 mod sweep;
 mod trigger;
 
@@ -53,7 +54,7 @@ pub(super) const RULES: [Rule; 18] = [
     reconcile::reconcile,
     reshard::reshard,
     misfire::mark,
-    guarantee::note_skipped,
+    skipped::note,
     trigger::trigger,
     sweep::sweep,
     misfire::clear,

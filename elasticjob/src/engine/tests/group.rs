@@ -69,10 +69,10 @@ pub(super) struct Group {
     /// What those that join from now on can name.
     pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) hosts: Vec<Host>,
-    /// How far the wall clocks of the hosts are ahead of the server's, in milliseconds.
-    pub(super) clock_offset: i64,
     /// The listeners of all programs.
     pub(super) listeners: Arc<KnownListeners>,
+    /// How far the wall clocks of the hosts are ahead of the server's, in milliseconds.
+    pub(super) clock_offset: i64,
     now: u64,
     sessions: i64,
     events: VecDeque<(usize, Event)>,
@@ -91,9 +91,9 @@ impl Group {
     pub(super) fn new() -> Self {
         let mut tree = Tree::new(100);
         tree.open_session(OPERATOR, Duration::from_secs(1_000));
-        let strategies = Arc::new(ShardingStrategies::built_in());
-        let (hosts, events, listeners) = (Vec::new(), VecDeque::new(), Arc::default());
-        Self { tree, strategies, listeners, hosts, clock_offset: 0, now: 1_000, sessions: 1, events }
+        let (strategies, listeners) = (Arc::new(ShardingStrategies::built_in()), Arc::new(KnownListeners::added([])));
+        let (hosts, events) = (Vec::new(), VecDeque::new());
+        Self { tree, strategies, hosts, listeners, clock_offset: 0, now: 1_000, sessions: 1, events }
     }
 
     /// A group of instances that have registered and shared the items, 1 s before a fire.
@@ -108,7 +108,7 @@ impl Group {
         listeners: impl IntoIterator<Item = ListenerSpec>,
     ) -> Self {
         let mut group = Self::new();
-        group.listeners = Arc::new(listeners.into_iter().collect());
+        group.listeners = Arc::new(KnownListeners::added(listeners));
         for n in 1..=instances {
             group.join(&format!("10.0.0.{n}"), configuration);
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
-use crate::engine::{Activity, CancelReason, Event, Fire, Hook, ListenerSpec, Notice, SkipReason};
+use crate::engine::{Activity, CancelReason, Event, Fire, Hook, KnownListeners, ListenerSpec, Notice, SkipReason};
 use crate::registry::path::JobPath;
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
@@ -140,7 +140,7 @@ fn changed_listeners_are_those_of_the_next_fire_and_unknown_ones_are_refused() {
     let [Notice::ConfigurationRefused { why }] = &group.hosts[0].notices[..] else {
         panic!("{:?}", group.hosts[0].notices);
     };
-    assert!(why.contains("there is no listener 'nobody'; there are audit, files"), "{why}");
+    assert!(why.contains("there is no listener 'nobody' in this program; there are audit (added"), "{why}");
     group.run_until(15_000);
     assert_eq!(group.end_call(0), (Hook::Before, vec!["audit".to_owned()]));
 }
@@ -148,7 +148,7 @@ fn changed_listeners_are_those_of_the_next_fire_and_unknown_ones_are_refused() {
 #[test]
 fn a_start_with_listeners_that_the_registry_has_and_the_program_has_not_is_an_error() {
     let mut group = Group::listening(1, &listened(1, &["files"]).build().unwrap(), specs());
-    group.listeners = Default::default();
+    group.listeners = KnownListeners::added([]).into();
     let other = group.join("10.0.0.2", &listened(1, &[]).build().unwrap());
     let is_told =
         |notice: &Notice| matches!(notice, Notice::StartFailed { why } if why.contains("no listener 'files'"));

@@ -120,11 +120,11 @@ fn call(runtime: &Runtime, hook: Hook, listeners: &[(&'static str, Does)]) -> (R
     let (told, heard) = channel();
     let listeners = listeners
         .iter()
-        .map(|(name, does)| JobListener::every_instance(Probe { name, does: *does, told: told.clone() }));
+        .map(|(name, does)| Arc::new(JobListener::every_instance(Probe { name, does: *does, told: told.clone() })));
     (spawn(runtime, hook, listeners.collect(), &told), heard)
 }
 
-fn spawn(runtime: &Runtime, hook: Hook, listeners: Vec<JobListener>, told: &Sender<Told>) -> Running {
+fn spawn(runtime: &Runtime, hook: Hook, listeners: Vec<Arc<JobListener>>, told: &Sender<Told>) -> Running {
     let (failed, ended) = (told.clone(), told.clone());
     let on_failure = move |listener: &JobListener, why| {
         failed.send(Told::Failed(listener.type_name().to_owned(), why)).unwrap();
@@ -177,7 +177,7 @@ fn both_kinds_are_called_for_their_hooks() {
         let (told, heard) = channel();
         let once = JobListener::once(Probe { name: "once", does: Does::Return, told: told.clone() });
         assert!(once.spec().once.is_some());
-        spawn(&runtime, hook, vec![once], &told);
+        spawn(&runtime, hook, vec![Arc::new(once)], &told);
         drop(told);
         assert_eq!(rest(heard), [Told::Called("once", hook), Told::Ended]);
     }
@@ -208,7 +208,7 @@ fn a_runtime_that_was_shut_down_ends_the_call_at_once() {
     let (told, heard) = channel();
     let listener = JobListener::every_instance(Probe { name: "a", does: Does::Return, told: told.clone() });
     let on_end = move || told.send(Told::Ended).unwrap();
-    spawn_listeners(&handle, vec![listener], Hook::Before, context(), |_, _| {}, on_end);
+    spawn_listeners(&handle, vec![Arc::new(listener)], Hook::Before, context(), |_, _| {}, on_end);
     assert_eq!(rest(heard), [Told::Ended]);
 }
 

@@ -28,7 +28,7 @@ impl World {
     pub(super) fn inject(&mut self) {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(29) {
+        match self.rng.below(30) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);

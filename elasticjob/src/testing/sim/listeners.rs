@@ -75,7 +75,7 @@ impl SimListeners {
 
     /// What engines know of them.
     pub(super) fn known(&self) -> Arc<KnownListeners> {
-        Arc::new(self.specs.iter().cloned().collect())
+        Arc::new(KnownListeners::added(self.specs.iter().cloned()))
     }
 
     /// The names in force.
