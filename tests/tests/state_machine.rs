@@ -100,11 +100,20 @@ fn rules() -> Vec<(String, String)> {
             Item::Fn(item) if item.sig.ident == function => Some(item),
             _ => None,
         };
-        let found = items(&format!("{RULES}/{module}.rs")).into_iter().find_map(function_in);
-        let found = found.unwrap_or_else(|| panic!("{RULES}/{module}.rs has no function {function}"));
+        let found = files_of(module).iter().flat_map(|file| items(file)).find_map(function_in);
+        let found = found.unwrap_or_else(|| panic!("{RULES}/{module} has no function {function}"));
         (names.join("::"), first_paragraph(&found.attrs))
     });
     rules.collect()
+}
+
+/// The file of a module of rules, and those of the modules below it.
+fn files_of(module: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in the workspace");
+    let below = fs::read_dir(root.join(format!("{RULES}/{module}"))).into_iter().flatten();
+    let names = below.map(|file| file.expect("the folder can be read").file_name().into_string().expect("a plain name"));
+    let below = names.map(|name| format!("{RULES}/{module}/{name}"));
+    [format!("{RULES}/{module}.rs")].into_iter().chain(below).collect()
 }
 
 fn entries(table: &str) -> Vec<(String, String)> {

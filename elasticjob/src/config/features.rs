@@ -29,17 +29,11 @@ impl fmt::Display for UnsupportedSetting {
 pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> {
     let mut refused = Vec::new();
     let mut refuse = |setting, value: String, possible| refused.push(UnsupportedSetting { setting, value, possible });
-    if configuration.max_time_diff_seconds >= 0 {
-        refuse("max-time-diff-seconds", configuration.max_time_diff_seconds.to_string(), "-1");
-    }
     if let Some(pool) = configuration.thread_pool.as_deref().filter(|pool| *pool != "CPU") {
         refuse("job-executor-thread-pool-size-provider-type", pool.into(), "CPU");
     }
     if let Some(handler) = configuration.error_handler.as_deref().filter(|handler| *handler != "LOG") {
         refuse("job-error-handler-type", handler.into(), "LOG");
-    }
-    if !configuration.listeners.is_empty() {
-        refuse("job-listener-types", configuration.listeners.join(","), "none");
     }
     if let Some(kind) = &configuration.job_type {
         refuse("elastic-job-type", kind.to_string(), "none: a job is a function");
@@ -55,10 +49,8 @@ mod tests {
     fn what_nothing_acts_on_is_refused_by_name() {
         let builder = || JobConfiguration::builder("job", 1);
         let cases = [
-            ("max-time-diff-seconds", builder().max_time_diff_seconds(0)),
             ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
             ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
-            ("job-listener-types", builder().job_listener_type("a")),
             ("elastic-job-type", builder().elastic_job_type("SCRIPT")),
         ];
         for (setting, builder) in cases {
@@ -70,8 +62,10 @@ mod tests {
             .failover(true)
             .job_error_handler_type("LOG")
             .job_executor_thread_pool_size_provider_type("CPU")
+            .job_listener_type("a")
             .label("l")
             .static_sharding(true)
+            .max_time_diff_seconds(0)
             .reconcile_interval_minutes(1)
             .build();
         assert!(unsupported(&plain.unwrap()).is_empty());

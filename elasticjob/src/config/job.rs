@@ -255,9 +255,20 @@ impl JobConfiguration {
         self.strategy.as_deref().unwrap_or(AVG_ALLOCATION)
     }
 
+    /// Type names of the listeners around its rounds, as they are configured.
+    pub fn listener_types(&self) -> impl Iterator<Item = &str> {
+        self.listeners.iter().map(AsRef::as_ref)
+    }
+
     /// Whether items keep their owner when instances and servers come and go.
     pub fn static_sharding(&self) -> bool {
         self.static_sharding
+    }
+
+    /// How far the clock of a host may be off from that of the registry center, in seconds; `None` when that is not
+    /// looked at.
+    pub fn max_time_diff_seconds(&self) -> Option<u32> {
+        u32::try_from(self.max_time_diff_seconds).ok()
     }
 
     /// Whether the server starts disabled.
@@ -386,7 +397,9 @@ impl JobConfigurationBuilder {
         failover: bool,
         /// Whether a fire missed because of an overrunning one is made up for; default true.
         misfire: bool,
-        /// How far the clock may be off, in seconds; default -1: not checked.
+        /// How far the clock of a host may be off from that of the registry center, in seconds; default -1: that is not
+        /// looked at. Otherwise a job does not start on a host whose clock is further off, and fires are skipped while it
+        /// is.
         max_time_diff_seconds: i32,
         /// How often the leader looks for wrong assignments, in minutes; default 10, below 1: never.
         reconcile_interval_minutes: i32,

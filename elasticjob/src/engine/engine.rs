@@ -7,13 +7,17 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
+use super::calls::SettledClaim;
+use super::clock::ClockCheck;
 use super::event::{Event, ItemEnd, Now, TriggerId};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
+use super::round::{Round, RoundId};
 use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
@@ -78,6 +82,13 @@ pub struct JobEngine {
     /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
     pub(super) unresolved: Option<Box<Unresolved>>,
     pub(super) triggers: VecDeque<TriggerId>,
+    /// The listeners of the program, and those of the configuration in force.
+    pub(super) listeners: Arc<KnownListeners>,
+    pub(super) plan: Option<ListenerPlan>,
+    /// The last round that was begun.
+    pub(super) rounds: RoundId,
+    /// Claims of this instance whose calls are over, or will not be made.
+    pub(super) settled: Vec<SettledClaim>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
     /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
@@ -86,6 +97,7 @@ pub struct JobEngine {
     pub(super) own_items_seen: Vec<ShardingItem>,
     pub(super) trouble: Option<Arc<str>>,
     pub(super) refused_configuration: Option<Arc<str>>,
+    pub(super) clock: ClockCheck,
     pub(super) planted: Planted,
     /// Boxed, as most of the time there is none.
     write: Option<Box<Write>>,
@@ -161,6 +173,8 @@ pub(super) struct Write {
     pub(super) purpose: Purpose,
     /// The session it was sent in.
     pub(super) session: SessionId,
+    /// When it was sent.
+    pub(super) sent: Duration,
 }
 
 /// A transaction to commit, and what it is for.
@@ -176,7 +190,10 @@ pub(super) enum Purpose {
     Register {
         /// What the configuration that it writes has in it for Rust instances alone.
         foreign: Vec<ForeignToJava>,
+        /// How far the clock may be off, in seconds.
+        max_time_diff: Option<u32>,
     },
+    AskTime,
     Candidate,
     Elect,
     Abdicate,
@@ -194,6 +211,12 @@ pub(super) enum Purpose {
     Finish {
         items: Vec<ShardingItem>,
     },
+    /// Claims of rounds to call a listener on behalf of the group, and what became of earlier ones.
+    CallOnce {
+        claims: Vec<(RoundId, Attempt)>,
+        settled: Vec<SettledClaim>,
+    },
+    Skip,
     Sweep,
     Leave,
 }
@@ -224,11 +247,16 @@ impl JobEngine {
             has_abandoned_runs: false,
             unresolved: None,
             triggers: VecDeque::new(),
+            listeners: Arc::default(),
+            plan: None,
+            rounds: 0,
+            settled: Vec::new(),
             fires: 0,
             last_skip: None,
             own_items_seen: Vec::new(),
             trouble: None,
             refused_configuration: None,
+            clock: ClockCheck::default(),
             planted: Planted::default(),
             write: None,
             seen: None,
@@ -238,6 +266,13 @@ impl JobEngine {
             wishes: RefCell::new(BTreeSet::new()),
             actions: VecDeque::new(),
         }
+    }
+
+    /// The engine of a program that has these listeners.
+    #[must_use]
+    pub fn with_listeners(mut self, listeners: Arc<KnownListeners>) -> Self {
+        self.listeners = listeners;
+        self
     }
 
     /// Plants a bug, to see that the simulator finds it.
@@ -291,7 +326,8 @@ impl JobEngine {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
         });
-        let uncancelled = self.runs.items().any(|item| matches!(item.stage, Stage::Executing));
+        let uncancelled = self.runs.iter().any(Run::is_uncancelled);
+        let rounds = self.runs.rounds().flat_map(Round::times);
         let session = [
             executing.then(|| self.session.renew_at()).flatten(),
             uncancelled.then(|| self.session.deadline()).flatten(),
@@ -306,7 +342,15 @@ impl JobEngine {
         let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
         let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
         let finish = self.runs.iter().filter_map(Run::finish_at);
-        let times = others.into_iter().chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish);
+        let times = others
+            .into_iter()
+            .chain(open)
+            .chain(session)
+            .chain(leave)
+            .flatten()
+            .chain(aborts)
+            .chain(finish)
+            .chain(rounds);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -355,6 +399,7 @@ impl JobEngine {
             Event::Committed(answer) => self.on_answer(now, answer),
             Event::Trigger(id) => self.triggers.push_back(id),
             Event::ItemEnded { item, end } => self.on_item_ended(now, item, end),
+            Event::ListenersCalled { round } => self.on_listeners_called(now, round),
             Event::Shutdown { grace } => self.start_leaving(now.mono + grace),
         }
     }
@@ -417,15 +462,17 @@ impl JobEngine {
         if waiting || self.write.is_some() || !self.mirror.is_synced() {
             return;
         }
-        for rule in RULES {
+        let mut rules = RULES.iter();
+        while let Some(rule) = rules.next() {
             match rule(self, now) {
                 Step::Pass => {}
                 Step::Stop => break,
+                Step::Again => rules = RULES.iter(),
                 Step::Write(Proposal { transaction, purpose }) => {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
-                    self.write = Some(Box::new(Write { transaction, purpose, session }));
+                    self.write = Some(Box::new(Write { transaction, purpose, session, sent: now.mono }));
                     break;
                 }
             }
@@ -461,6 +508,13 @@ impl JobEngine {
             Purpose::Begin(plan) => plan.source != ExecutionSource::Failover,
             _ => false,
         })
+    }
+
+    /// Whether the registry knows which items run: as configured, and where a listener is called once for the group, as
+    /// marks tell for whom that has to wait.
+    pub(super) fn is_monitored(&self) -> bool {
+        let is_configured = self.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+        is_configured || self.plan.iter().flat_map(|plan| plan.iter()).any(|listener| listener.once.is_some())
     }
 
     /// Whether lost runs are taken over. Without marks nobody could tell that one is lost.

@@ -75,6 +75,8 @@ pub enum FireState {
     Failed,
     /// Cut off before its end: shutdown, or the session could no longer be proven.
     Cancelled,
+    /// Begun in the registry and not started: the clock of the host turned out to be off.
+    NotRun,
 }
 
 impl FireState {
@@ -211,6 +213,11 @@ impl FireRecord {
     /// The record after a scheduled fire fell into a running one.
     pub fn miss(&self, at: i64) -> Self {
         Self { missed: self.missed.max(Some(at)), ..self.clone() }
+    }
+
+    /// The record after a scheduled fire was skipped.
+    pub fn skip(&self, at: i64) -> Self {
+        Self { through: self.through.max(Some(at)), ..self.clone() }
     }
 
     /// The missed fire that is still to be made up for.

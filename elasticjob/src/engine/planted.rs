@@ -11,6 +11,8 @@ pub enum Bug {
     StaleInstanceList,
     /// Items of an instance that is gone move although sharding is static.
     StaticItemsMove,
+    /// Fires begin however far the clock is off.
+    UncheckedClock,
     /// Items do not move on although they should with each fire.
     KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
@@ -19,6 +21,12 @@ pub enum Bug {
     BlindRetry,
     /// The leader takes away marks of runs that go on.
     SweptMarks,
+    /// A call on behalf of the group is claimed without looking whether somebody else claimed it.
+    UnguardedClaim,
+    /// A call on behalf of the group is made again when whoever made it is gone.
+    RepeatedCall,
+    /// The listeners after a round do not wait for items that still run elsewhere.
+    HastyAfter,
     /// An item is taken over without looking whether somebody else took it.
     UnguardedTakeover,
     /// The mark of a run stays when it is finished.
@@ -46,15 +54,19 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 19] = [
+    pub const ALL: [(&'static str, Self); 23] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
         ("static-items-move", Self::StaticItemsMove),
+        ("unchecked-clock", Self::UncheckedClock),
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),
         ("swept-marks", Self::SweptMarks),
+        ("unguarded-claim", Self::UnguardedClaim),
+        ("repeated-call", Self::RepeatedCall),
+        ("hasty-after", Self::HastyAfter),
         ("unguarded-takeover", Self::UnguardedTakeover),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),

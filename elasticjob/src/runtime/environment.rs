@@ -10,8 +10,10 @@ use tokio::time::Instant;
 
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
+use super::members::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
+use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener};
 use crate::engine::Now;
 use crate::ident::InstanceId;
 use crate::registry::RegistryCenter;
@@ -19,7 +21,7 @@ use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]
 use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use crate::schedule::{TimeZone, TimeZoneError};
-use crate::spi::{Catalog, CatalogError};
+use crate::spi::{Catalog, CatalogError, DuplicateListener, ListenerCatalog};
 
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
@@ -42,6 +44,8 @@ struct Shared {
     local_zone: TimeZone,
     shutdown_grace: Duration,
     catalog: Catalog,
+    members: Members,
+    listeners: ListenerCatalog,
 }
 
 /// Why there is no environment.
@@ -59,6 +63,9 @@ pub enum EnvironmentError {
     /// Names of own implementations that are taken twice.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
+    /// Two listeners of one type name.
+    #[error(transparent)]
+    Listener(#[from] DuplicateListener),
     /// Called outside of a tokio runtime.
     #[error("no tokio runtime runs here: make the environment inside of one, for example under #[tokio::main]")]
     NoRuntime,
@@ -71,6 +78,7 @@ pub struct JobEnvironmentBuilder {
     ip: Option<String>,
     shutdown_grace: Option<Duration>,
     catalog: Option<Catalog>,
+    listeners: Vec<JobListener>,
 }
 
 impl JobEnvironmentBuilder {
@@ -102,6 +110,25 @@ impl JobEnvironmentBuilder {
         self
     }
 
+    /// Adds a listener that every instance calls, for the jobs that name its type.
+    #[must_use]
+    pub fn listener(self, listener: impl ElasticJobListener) -> Self {
+        self.job_listener(JobListener::every_instance(listener))
+    }
+
+    /// Adds a listener that is called once for the group, for the jobs that name its type.
+    #[must_use]
+    pub fn once_listener(self, listener: impl DistributeOnceElasticJobListener) -> Self {
+        self.job_listener(JobListener::once(listener))
+    }
+
+    /// Adds a listener of either kind.
+    #[must_use]
+    pub fn job_listener(mut self, listener: JobListener) -> Self {
+        self.listeners.push(listener);
+        self
+    }
+
     /// Starts the thread for coordination. Items run on the tokio runtime this is called in.
     ///
     /// # Errors
@@ -112,6 +139,7 @@ impl JobEnvironmentBuilder {
         let ip = host_address(&preference)?;
         let local_zone = TimeZone::local()?;
         let catalog = self.catalog.map_or_else(|| Catalog::builder().build(), Ok)?;
+        let listeners = ListenerCatalog::of_program(self.listeners)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let system = SystemRuntime::start()?;
         Ok(JobEnvironment(Arc::new(Shared {
@@ -124,6 +152,8 @@ impl JobEnvironmentBuilder {
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
             catalog,
+            members: Members::default(),
+            listeners,
         })))
     }
 }
@@ -194,8 +224,17 @@ impl JobEnvironment {
         self.0.local_zone
     }
 
+    pub(super) fn members(&self) -> &Members {
+        &self.0.members
+    }
+
     pub(super) fn shutdown_grace(&self) -> Duration {
         self.0.shutdown_grace
+    }
+
+    /// The listeners of the program.
+    pub fn listeners(&self) -> &ListenerCatalog {
+        &self.0.listeners
     }
 }
 

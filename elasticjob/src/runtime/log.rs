@@ -58,7 +58,10 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             };
             let what = if items.is_empty() { String::new() } else { format!("items {items:?}: ") };
             // Somebody has run it or is running it: nothing is wrong.
-            if matches!(reason, SkipReason::AlreadyBegun { .. }) {
+            if matches!(reason, SkipReason::ClockOff { .. }) {
+                // Said when the clock was found to be off.
+                debug!(%job, fire = %name(fire), "not run here: {what}{reason}");
+            } else if matches!(reason, SkipReason::AlreadyBegun { .. }) {
                 info!(%job, fire = %name(fire), "not run here: {what}{reason}");
             } else {
                 warn!(%job, fire = %name(fire), "not run here: {what}{reason}{since}");
@@ -80,6 +83,15 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::HandedOver { fire, items } => {
             warn!(%job, fire = %name(fire), ?items, "items that were cut off wait to be taken over");
         }
+        Notice::ClockOff { difference, limit } => warn!(
+            %job,
+            "{}, and `max-time-diff-seconds` allows {limit}: fires are skipped until the clocks agree",
+            SkipReason::ClockOff { difference: *difference }
+        ),
+        Notice::ClockRight => info!(%job, "the clocks of this host and of the registry center agree again"),
+        Notice::Finished { fire, source, items } if items.iter().all(|(_, state)| *state == FireState::NotRun) => {
+            debug!(%job, fire = %name(fire), %source, "finished without being run");
+        }
         Notice::Finished { fire, source, items } => {
             let wrong: Vec<&(ShardingItem, FireState)> =
                 items.iter().filter(|(_, state)| *state != FireState::Succeeded).collect();
@@ -100,6 +112,28 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         ),
         Notice::RunsCancelled { items, reason: CancelReason::Shutdown } => {
             warn!(%job, ?items, "runs cancelled: the grace time of the shutdown is over");
+        }
+        Notice::CalledOnce { fire, listener, hook } => {
+            info!(%job, fire = %name(fire), %listener, %hook, "calling the listener on behalf of the group");
+        }
+        Notice::ListenerTimedOut { fire, listener, hook, waited_for } => {
+            error!(%job, fire = %name(fire), %listener, %hook, "going on without the listener: timed out waiting for {waited_for}");
+        }
+        Notice::ListenerInterrupted { fire, listener, hook, by } => {
+            error!(%job, fire = %name(fire), %listener, %hook, %by, "the instance that called the listener on behalf of the group is gone: it is not called again");
+        }
+        Notice::ListenerTooLate { fire, listener, hook } => {
+            warn!(%job, fire = %name(fire), %listener, %hook, "going on without the listener: the fire is too old to tell whether it was called");
+        }
+        Notice::ListenersCutOff { fire, reason } => {
+            let why = match reason {
+                CancelReason::SessionUnproven => "the session with the registry center can no longer be proven",
+                CancelReason::Shutdown => "the grace time of the shutdown is over",
+            };
+            warn!(%job, fire = %name(fire), "listeners cut off: {why}");
+        }
+        Notice::ListenersAbandoned { fire } => {
+            warn!(%job, fire = %name(fire), "left with listeners that cannot be cut off: their code blocks");
         }
         Notice::RunsAbandoned { items } => {
             warn!(%job, ?items, "left with runs that cannot be cut off: their code blocks; their marks go with the session");

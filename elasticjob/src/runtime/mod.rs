@@ -9,6 +9,7 @@ mod environment;
 mod handle;
 mod log;
 mod mailbox;
+mod members;
 mod random;
 pub mod system;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What was linked into the program, and the catalog of it.
 
 mod catalog;
+mod listeners;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use linkme::distributed_slice;
 
 pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
+pub use listeners::{DuplicateListener, LISTENERS, ListenerCatalog, ListenerDescriptor};
 
 use crate::api::{JobDescriptor, ShardingStrategy};
 

@@ -8,7 +8,7 @@ use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::{Notice, SkipReason};
 use crate::engine::planted::Bug;
-use crate::engine::run::{BEGIN_TRIES, OpenFire};
+use crate::engine::run::{BEGIN_TRIES, OpenFire, Run};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
@@ -50,8 +50,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let Some(open) = &engine.open else { return Step::Pass };
     let (fire, source, hold_until) = (open.fire, open.source, open.hold_until);
-    // The run of another fire is still being finished.
-    if engine.runs.regular().is_some_and(|run| run.fire != fire || run.source != source) {
+    // The run of another fire is still being finished, or the listeners after this one are being called.
+    let is_of_fire = |run: &Run| run.fire == fire && run.source == source && run.takes_items();
+    if engine.runs.regular().is_some_and(|run| !is_of_fire(run)) {
         return Step::Pass;
     }
     match engine.is_server_enabled() {
@@ -66,7 +67,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if engine.own_items_seen != mine {
         engine.own_items_seen.clone_from(&mine);
     }
-    if !configuration.monitor_execution() {
+    if !engine.is_monitored() {
         return begin_unmonitored(engine, now, fire, source, mine);
     }
     let Some(verdicts) = judge_all(engine, &mine) else { return Step::Pass };
@@ -168,8 +169,20 @@ fn begin_unmonitored(
         engine.prove();
         return Step::Pass;
     }
+    if engine.needs_server_time() {
+        return Step::Write(engine.ask_server_time());
+    }
+    if let Some(difference) = engine.check_clock(now) {
+        // Nothing else is written while fires are skipped: whether the clocks agree again is to be found out.
+        return match decline(engine, SkipReason::ClockOff { difference }) {
+            Step::Pass => Step::Write(engine.ask_server_time()),
+            step => step,
+        };
+    }
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
+    // What was begun while execution was monitored.
+    let items: Vec<_> = items.into_iter().filter(|item| engine.runs.item(*item).is_none()).collect();
     for item in disabled {
         drop_item(engine, item, SkipReason::ItemDisabled);
     }
@@ -179,7 +192,7 @@ fn begin_unmonitored(
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if !items.is_empty() {
-        engine.start_items(fire, source, None, items);
+        engine.start_items(now, fire, source, None, items);
     }
     engine.looked_at();
     engine.open = None;
@@ -217,6 +230,8 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
     }
     let mark = match engine.look(&JobPath::running(item)) {
+        // The answer to its finish got lost: that is settled first.
+        Lookup::Missing if engine.runs.item(item).is_some() => return None,
         // A Java peer that takes an item over says so before it marks it.
         Lookup::Missing if engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) => {
             return Some(Verdict::Busy { by: None });
@@ -320,6 +335,10 @@ impl JobEngine {
             self.on_begin_unresolved(plan);
             return;
         }
+        if self.is_refused_by_clock(now, &plan) {
+            self.looked_at();
+            return;
+        }
         if !plan.items.is_empty() {
             let items = plan.items.iter().map(|item| (*item, token.filter(|_| plan.attempt.is_some()))).collect();
             if plan.source == ExecutionSource::Failover {
@@ -327,7 +346,7 @@ impl JobEngine {
                     self.tell(Notice::TakenOver { fire: plan.fire, item: *item, from: plan.from.clone() });
                 }
             }
-            self.start_items(plan.fire, plan.source, plan.attempt.as_ref(), items);
+            self.start_items(now, plan.fire, plan.source, plan.attempt.as_ref(), items);
         }
         if plan.source != ExecutionSource::Failover {
             self.looked_at();

@@ -8,6 +8,7 @@ mod configure;
 mod elect;
 mod failover;
 mod finish;
+mod guarantee;
 mod leave;
 mod misfire;
 mod reconcile;
@@ -29,6 +30,8 @@ pub(super) enum Step {
     Pass,
     /// Nothing that comes after this rule may be done yet.
     Stop,
+    /// Something changed that needed no write: all rules are asked anew.
+    Again,
     /// Commit this.
     Write(Proposal),
 }
@@ -36,19 +39,21 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 16] = [
+pub(super) const RULES: [Rule; 18] = [
     leave::removed,
     leave::leave,
     register::register,
     configure::follow,
     resolve::resolve,
     finish::finish,
+    guarantee::call_once,
     failover::failover,
     elect::abdicate,
     elect::elect,
     reconcile::reconcile,
     reshard::reshard,
     misfire::mark,
+    guarantee::note_skipped,
     trigger::trigger,
     sweep::sweep,
     misfire::clear,

@@ -1,6 +1,6 @@
 //! Finding out what became of a begin whose answer got lost, or came too late to start anything.
 
-use super::Step;
+use super::{BeginPlan, Step};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState};
@@ -36,8 +36,12 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
             engine.prove();
             return Step::Pass;
         }
+        if is_refused_by_clock(engine, now, &unresolved, &begun) {
+            engine.unresolved = None;
+            return Step::Pass;
+        }
         let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
-        engine.start_items(unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
+        engine.start_items(now, unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
     }
     engine.unresolved = None;
     let of_open = |open: &&mut OpenFire| open.fire == unresolved.fire && open.source == unresolved.source;
@@ -66,6 +70,17 @@ fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Option<Vec<(Shard
     complete.then_some(begun)
 }
 
+fn is_refused_by_clock(
+    engine: &mut JobEngine,
+    now: Now,
+    unresolved: &Unresolved,
+    begun: &[(ShardingItem, Zxid)],
+) -> bool {
+    let Unresolved { fire, source, attempt, .. } = unresolved.clone();
+    let items = begun.iter().map(|(item, _)| *item).collect();
+    engine.is_refused_by_clock(now, &BeginPlan { fire, source, attempt: Some(attempt), items, from: None })
+}
+
 /// The instance leaves: the items end before they were started.
 fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(ShardingItem, Zxid)]) {
     let end =
@@ -73,6 +88,6 @@ fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(
     for (item, _) in begun {
         let stage = Stage::Ended { at: now.mono, end: end.clone() };
         let item_run = ItemRun { attempt: Some(unresolved.attempt.clone()), stage };
-        engine.runs.add(unresolved.fire, unresolved.source, *item, item_run);
+        engine.runs.of_fire(unresolved.fire, unresolved.source).items.insert(*item, item_run);
     }
 }

@@ -1,6 +1,8 @@
 //! Jobs on the embedded registry, from their bootstraps to what they leave behind.
 
+mod anew;
 mod fires;
+mod listeners;
 mod one_off;
 mod proof;
 mod shutdown;

@@ -44,7 +44,8 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
 /// Whether the instance with this id runs the item, or is about to write how it ended.
 fn is_run_by(scene: &Scene<'_>, item: ShardingItem, id: Option<&str>) -> bool {
     scene.hosts.iter().filter_map(|host| host.process.as_ref()).any(|process| {
-        let ends = matches!(process.engine.status().activity, Activity::Running(_));
+        let activity = process.engine.status().activity;
+        let ends = matches!(activity, Activity::Running(_) | Activity::AwaitingStarted(_));
         Some(process.engine.instance().as_str()) == id && (process.executions.contains_key(&item) || ends)
     })
 }

@@ -137,6 +137,10 @@ impl World {
                 self.count("unheard_damage");
                 self.damage_unheard();
             }
+            27 if !self.shape.listeners.is_none() => {
+                self.count("listeners_switched");
+                self.switch_listeners();
+            }
             _ => {
                 self.count("fast_network");
                 self.latency = self.rng.between(1, 5);

@@ -9,6 +9,7 @@ mod engines;
 mod faults;
 mod haywire;
 mod host;
+mod listeners;
 mod operators;
 mod processes;
 mod shape;
@@ -16,6 +17,7 @@ mod world;
 
 pub use faults::FaultCounts;
 pub use host::{EPOCH, Execution, Host, Millis, Process};
+pub use listeners::{SimCall, SimListeners};
 pub use shape::Shape;
 pub use world::World;
 

@@ -10,7 +10,7 @@ use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
 impl World {
     pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
-        JobConfiguration::builder(self.job.as_str(), total)
+        let builder = JobConfiguration::builder(self.job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.shape.monitored)
             .failover(self.shape.failover)
@@ -18,8 +18,9 @@ impl World {
             .misfire(self.shape.misfire)
             .static_sharding(self.shape.static_sharding)
             .job_sharding_strategy_type(self.shape.strategy)
-            .build()
-            .expect("a valid configuration")
+            .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed));
+        let named = self.shape.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
+        named.build().expect("a valid configuration")
     }
 
     /// An operator writes the configuration in force, with another total count.

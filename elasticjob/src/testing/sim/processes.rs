@@ -23,7 +23,8 @@ impl World {
         let candidate = format!("{life:032x}");
         let suffix = self.rng.next_u64() as u16;
         let identity = Identity { base: instance.clone(), instance, suffix, candidate };
-        let mut engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
+        let engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
+        let mut engine = engine.with_listeners(self.shape.listeners.known());
         if let Some(bug) = self.bug {
             engine.plant(bug);
         }
@@ -36,6 +37,7 @@ impl World {
             incoming: Default::default(),
             outstanding: Vec::new(),
             executions: BTreeMap::new(),
+            calls: BTreeMap::new(),
             last_in: 0,
             last_out: 0,
             next_wake: None,

@@ -2,6 +2,7 @@
 
 use super::haywire::HAYWIRE;
 use super::host::Millis;
+use super::listeners::SimListeners;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::testing::rng::Rng;
 
@@ -22,6 +23,10 @@ pub struct Shape {
     pub static_sharding: bool,
     /// `job-sharding-strategy-type`.
     pub strategy: &'static str,
+    /// `max-time-diff-seconds`.
+    pub max_time_diff: Option<u32>,
+    /// `job-listener-types`.
+    pub listeners: SimListeners,
 }
 
 const STRATEGIES: [&str; 7] =
@@ -38,6 +43,8 @@ impl Shape {
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
         let unheard = !static_sharding && rng.one_in(10);
         let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
-        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy }
+        let max_time_diff = rng.pick(&[None, None, None, Some(1), Some(3)]);
+        let listeners = SimListeners::draw(rng);
+        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff, listeners }
     }
 }

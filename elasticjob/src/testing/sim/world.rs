@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::faults::FaultCounts;
 use super::host::{EPOCH, Host, Millis, Process};
 use super::shape::Shape;
-use crate::engine::Bug;
+use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::registry::path::JobPath;
@@ -42,6 +42,13 @@ pub(super) enum Happening {
         host: usize,
         life: u64,
         item: ShardingItem,
+        serial: u64,
+    },
+    /// A call of listeners returns by itself.
+    CallEnds {
+        host: usize,
+        life: u64,
+        round: RoundId,
         serial: u64,
     },
     /// The client of a host has noticed that its connection is gone.
@@ -181,9 +188,11 @@ impl World {
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
         let reconciling = if self.shape.unheard { 70_000 } else { 0 };
-        let settle = 4 * self.session_timeout + 2 * self.shape.longest_run + 30_000 + reconciling;
+        let (longest_run, delay) = (self.shape.longest_run, self.shape.listeners.delay());
+        let settle = 4 * self.session_timeout + 2 * longest_run + 30_000 + delay + reconciling;
         let calm_from = self.faults_until + settle;
-        let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * self.shape.longest_run;
+        let listening = 2 * (longest_run + delay) * u64::from(self.shape.listeners.on);
+        let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * longest_run + listening;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
@@ -199,7 +208,7 @@ impl World {
         for host in 0..self.hosts.len() {
             self.leave(host);
         }
-        self.run_until(calm_until + 2 * self.session_timeout + self.shape.longest_run + 15_000)?;
+        self.run_until(calm_until + 2 * self.session_timeout + longest_run + 15_000)?;
         self.observe(Observation::AllLeft)?;
         self.observe(Observation::Over)
     }
@@ -286,6 +295,7 @@ impl World {
                 }
             }
             Happening::ItemEnds { host, life, item, serial } => return self.end_item(host, life, item, serial, None),
+            Happening::CallEnds { host, life, round, serial } => return self.end_call(host, life, round, serial),
             Happening::NoticeCut { host, life } => return self.notice_cut(host, life),
             Happening::Reconnect { host, life } => return self.reconnect(host, life),
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),

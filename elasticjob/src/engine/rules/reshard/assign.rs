@@ -20,7 +20,7 @@ pub(super) fn assign(
     moves_on: bool,
     request: Request,
 ) -> Option<(Proposal, Option<StrategyFault>)> {
-    let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+    let monitored = engine.is_monitored();
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
     let (removed, surplus_running): (Vec<ShardingItem>, Vec<ShardingItem>) =
