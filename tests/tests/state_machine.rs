@@ -111,7 +111,8 @@ fn rules() -> Vec<(String, String)> {
 fn files_of(module: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in the workspace");
     let below = fs::read_dir(root.join(format!("{RULES}/{module}"))).into_iter().flatten();
-    let names = below.map(|file| file.expect("the folder can be read").file_name().into_string().expect("a plain name"));
+    let names =
+        below.map(|file| file.expect("the folder can be read").file_name().into_string().expect("a plain name"));
     let below = names.map(|name| format!("{RULES}/{module}/{name}"));
     [format!("{RULES}/{module}.rs")].into_iter().chain(below).collect()
 }

@@ -75,10 +75,10 @@ fn spread(engine: &mut JobEngine, total: u32) -> bool {
     engine.missed = None;
     let mut collapsed = BTreeSet::new();
     for item in mine {
-        if !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
-            if let Some(earlier) = engine.missed_items.insert(item, at).or_else(|| marked_before(engine, item)) {
-                collapsed.insert(earlier);
-            }
+        if !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
+            && let Some(earlier) = engine.missed_items.insert(item, at).or_else(|| marked_before(engine, item))
+        {
+            collapsed.insert(earlier);
         }
     }
     for earlier in collapsed {
