@@ -47,4 +47,9 @@ impl Shape {
         let listeners = SimListeners::draw(rng);
         Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff, listeners }
     }
+
+    /// The longest run with the listeners before and after it.
+    pub fn longest_round(&self) -> Millis {
+        self.longest_run + self.listeners.delay()
+    }
 }

@@ -188,10 +188,10 @@ impl World {
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
         let reconciling = if self.shape.unheard { 70_000 } else { 0 };
-        let (longest_run, delay) = (self.shape.longest_run, self.shape.listeners.delay());
-        let settle = 4 * self.session_timeout + 2 * longest_run + 30_000 + delay + reconciling;
+        let (longest_run, longest_round) = (self.shape.longest_run, self.shape.longest_round());
+        let settle = 4 * self.session_timeout + longest_run + 30_000 + longest_round + reconciling;
         let calm_from = self.faults_until + settle;
-        let listening = 2 * (longest_run + delay) * u64::from(self.shape.listeners.on);
+        let listening = 2 * longest_round * u64::from(self.shape.listeners.on);
         let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * longest_run + listening;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
