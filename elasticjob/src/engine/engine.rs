@@ -145,7 +145,7 @@ pub(super) struct Membership {
 pub(super) struct Leadership {
     /// What the last sharding was computed from.
     pub(super) basis: Option<Basis>,
-    /// Items that kept their owner because they were running.
+    /// Items that kept their owner because they were busy.
     pub(super) pinned: BTreeSet<ShardingItem>,
     /// Whether the servers were looked through for those without instances.
     pub(super) knows_servers: bool,
@@ -217,7 +217,10 @@ pub(super) enum Purpose {
         settled: Vec<SettledClaim>,
     },
     Skip,
-    Sweep,
+    Sweep {
+        /// Instances that are gone, whose triggers are deleted.
+        triggers: Vec<InstanceId>,
+    },
     Leave,
 }
 
