@@ -44,6 +44,10 @@ pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
     let mut items = Vec::new();
     let mut settled = Vec::new();
     for (item, at) in waiting {
+        // The others follow in the next one.
+        if txn.is_full() {
+            break;
+        }
         let path = JobPath::fire(item);
         let Lookup::Known(known) = engine.look(&path) else { continue };
         let record = FireRecord::parse(&known.data);
