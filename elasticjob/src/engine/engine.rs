@@ -307,6 +307,14 @@ impl JobEngine {
         self.keep_deadlines(now);
     }
 
+    /// Takes an event without deciding anything yet: one of several that came together. [`Self::handle`] has to follow
+    /// with the last of them, or a tick. What items and watches tell is taken so; each decision looks at all items.
+    pub fn note(&mut self, now: Now, event: Event) {
+        if self.phase != Phase::Stopped {
+            self.take(now, event);
+        }
+    }
+
     /// The next action, until there is none.
     pub fn poll_action(&mut self) -> Option<Action> {
         let action = self.actions.pop_front();

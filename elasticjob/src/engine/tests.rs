@@ -145,6 +145,21 @@ fn what_the_registry_would_not_take_at_once_is_written_in_several_transactions()
 }
 
 #[test]
+fn what_is_noted_is_decided_on_with_the_next_event() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    group.hosts[0].clear();
+    let now = group.now();
+    for item in 0..2 {
+        let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
+        group.hosts[0].engine.note(now, Event::ItemEnded { item, end });
+        assert!(group.hosts[0].engine.poll_action().is_none());
+    }
+    group.tell(0, Event::Tick);
+    assert_eq!(group.hosts[0].commits.len(), 1);
+}
+
+#[test]
 fn at_most_one_manual_trigger_waits() {
     let mut group = Group::settled(1, &every_five(1));
     group.run_until(5_000);
