@@ -136,10 +136,12 @@ fn what_the_registry_would_not_take_at_once_is_written_in_several_transactions()
     group.run_until(5_000);
     assert_eq!(group.hosts[0].started[0].items.len(), TOTAL as usize);
     group.hosts[0].clear();
+    let now = group.now();
     for item in 0..TOTAL {
         let end = ItemEnd { state: FireState::Failed, took: 3, error: Some("é".repeat(2_000)) };
-        group.tell(0, Event::ItemEnded { item, end });
+        group.hosts[0].engine.note(now, Event::ItemEnded { item, end });
     }
+    group.tell(0, Event::Tick);
     assert_eq!(group.hosts[0].commits.len(), 3);
     assert!((0..TOTAL).all(|item| group.text(&JobPath::fire(item)).unwrap().contains("FAILED")));
 }
