@@ -2,6 +2,7 @@
 //! to them is recorded, one JSON object a line. SIGTERM is a graceful shutdown.
 
 mod log;
+mod pace;
 mod plan;
 mod recorder;
 mod run;
@@ -20,6 +21,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use self::log::RecordSkips;
+pub use self::pace::Pace;
 pub use self::plan::{Bug, JobPlan, WorkerPlan};
 use self::recorder::Recorder;
 use self::run::{Sink, run_item};

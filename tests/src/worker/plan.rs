@@ -8,6 +8,8 @@ use elasticjob::config::{ConfigError, JobConfiguration};
 use elasticjob::testing::rng::Rng;
 use serde::{Deserialize, Serialize};
 
+use super::Pace;
+
 /// Everything that a worker is told, as the JSON of its one argument.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WorkerPlan {
@@ -23,6 +25,8 @@ pub struct WorkerPlan {
     pub records: PathBuf,
     /// The folder of the sink.
     pub fence: PathBuf,
+    /// What tells when runs begin to take as long as their job plans, which they do from the start where there is none.
+    pub pace: Option<Pace>,
     /// What it does wrong, so that the checks are seen to find it.
     pub bug: Option<Bug>,
 }
@@ -121,6 +125,7 @@ mod tests {
             jobs: vec![job()],
             records: "records".into(),
             fence: "fence".into(),
+            pace: Some(Pace::new("pace")),
             bug: Some(Bug::DoubleRun),
         };
         let text = plan.to_string();

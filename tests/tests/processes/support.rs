@@ -8,7 +8,7 @@ use elasticjob::registry::{NodeData, RegistryCenter};
 use elasticjob_tests::fence::Fence;
 use elasticjob_tests::group::{Group, WorkerProgram};
 use elasticjob_tests::observer::Observer;
-use elasticjob_tests::records::{History, Run};
+use elasticjob_tests::records::{History, Run, now_us};
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
@@ -27,23 +27,25 @@ pub struct Three {
     pub group: Group<WorkerProgram>,
     pub fence: Fence,
     pub pids: [u32; 3],
-    /// The first fire that they shared.
+    /// The fire from which on they share the items, and runs take as long as the test wants.
     pub from_ms: i64,
 }
 
 impl Three {
-    /// Starts them and waits until they share the items of a fire.
+    /// Starts them and waits until they share the items of a fire. Only then runs take their time.
     pub async fn start(server: Arc<ZookeeperServer>, namespace: &'static str, run: Duration, failover: bool) -> Self {
         let run_ms = u64::try_from(run.as_millis()).expect("a short run");
         let (name, cron) = (JOB.to_owned(), "* * * * * ?".to_owned());
         let job = JobPlan { name, items: ITEMS, cron, run_ms: (run_ms, run_ms), failover, stubborn: false };
         let worker: (&str, &[&str]) = (env!("CARGO_BIN_EXE_worker"), &[]);
         let program = WorkerProgram::new(worker, server.connect_string(), namespace, vec![job], SESSION_TIMEOUT);
+        let program = program.quick_at_first();
         let fence = program.fence();
         let registry: Arc<dyn RegistryCenter> = Arc::new(connect(&server, namespace).await);
         let mut group = Group::new(program).observed_by(Observer::start(&registry, [JOB]));
         let pids = [group.start().await, group.start().await, group.start().await];
-        let from_ms = group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
+        group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
+        let from_ms = slow_down(&group);
         Self { server, namespace, group, fence, pids, from_ms }
     }
 
@@ -89,6 +91,15 @@ impl Three {
     pub fn check(&self, until_ms: i64) {
         self.group.check(JOB, ITEMS, self.from_ms, until_ms);
     }
+}
+
+/// Lets runs take their time; returns the first fire of which all do.
+fn slow_down(group: &Group<WorkerProgram>) -> i64 {
+    let next_ms = (now_us() / 1_000_000 + 2) * 1_000;
+    group.program().pace().expect("they are quick at first").slow_down_from(next_ms).expect("the pace can be told");
+    // Should this process have been held up so long, some of what began meanwhile did not know yet.
+    let begun = group.history().fires(JOB).last().copied();
+    begun.map_or(next_ms, |begun| next_ms.max(begun + 1_000))
 }
 
 async fn connect(server: &Arc<ZookeeperServer>, namespace: &str) -> ZookeeperRegistryCenter {
