@@ -40,7 +40,7 @@ pub(super) fn assign(
         let path = JobPath::owner_of(item);
         if owner != wanted {
             // One that runs elsewhere than where it belongs, as it was taken over, moves: fires need an owner meanwhile.
-            if survey.running.contains(&item) && owner.is_some_and(|owner| basis.is_available(owner)) {
+            if survey.stays(item) && owner.is_some_and(|owner| basis.is_available(owner)) {
                 pinned.insert(item);
             } else {
                 moved.push(format!("{item}: {} -> {}", owner.unwrap_or("nobody"), wanted.unwrap_or("nobody")));

@@ -39,7 +39,7 @@ pub(super) fn cause(
     if let Some(item) = surplus {
         return Some(format!("item {item} is beyond the total count of {}", basis.total));
     }
-    if let Some(item) = pinned.iter().find(|item| !survey.running.contains(item)) {
+    if let Some(item) = pinned.iter().find(|item| !survey.stays(**item)) {
         return Some(format!("item {item}, which stayed where it ran, has ended"));
     }
     match last {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::engine::{Basis, JobEngine};
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
@@ -13,6 +14,8 @@ pub(super) struct Survey<'a> {
     pub(super) owners: BTreeMap<ShardingItem, &'a str>,
     /// Items that somebody runs.
     pub(super) running: BTreeSet<ShardingItem>,
+    /// Items whose owner has a manual trigger waiting.
+    triggered: BTreeSet<ShardingItem>,
 }
 
 impl<'a> Survey<'a> {
@@ -58,7 +61,17 @@ impl<'a> Survey<'a> {
                 }
             }
         }
-        complete.then_some(Self { owners, running })
+        // Where items take turns they move on between a trigger and its run all the same.
+        let takes_turns = basis.strategy == SINGLE_SHARDING_BALANCE;
+        let has_trigger = |owner: &str| !takes_turns && engine.mirror.triggers().any(|id| id.as_str() == owner);
+        let triggered = owners.iter().filter(|(_, owner)| has_trigger(owner)).map(|(item, _)| *item).collect();
+        complete.then_some(Self { owners, running, triggered })
+    }
+
+    /// Whether an item is not to move for now: somebody runs it, or its owner is about to, for a trigger of which whoever
+    /// got the item instead would not know.
+    pub(super) fn stays(&self, item: ShardingItem) -> bool {
+        self.running.contains(&item) || self.triggered.contains(&item)
     }
 
     pub(super) fn owner(&self, item: ShardingItem) -> Option<&'a str> {
