@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use elasticjob::engine::ExecutionSource;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{NodeData, RegistryCenter};
 use elasticjob_tests::fence::Fence;
 use elasticjob_tests::group::{Group, WorkerProgram};
 use elasticjob_tests::observer::Observer;
-use elasticjob_tests::records::{History, Run, now_us};
+use elasticjob_tests::records::{Ending, History, Run, now_us};
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
@@ -32,11 +33,16 @@ pub struct Three {
 }
 
 impl Three {
-    /// Starts them and waits until they share the items of a fire. Only then runs take their time.
+    /// Starts them with a job that fires each second and whose items run for so long.
     pub async fn start(server: Arc<ZookeeperServer>, namespace: &'static str, run: Duration, failover: bool) -> Self {
         let run_ms = u64::try_from(run.as_millis()).expect("a short run");
-        let (name, cron) = (JOB.to_owned(), "* * * * * ?".to_owned());
-        let job = JobPlan { name, items: ITEMS, cron, run_ms: (run_ms, run_ms), failover, stubborn: false };
+        let (name, cron, run_ms) = (JOB.to_owned(), "* * * * * ?".to_owned(), (run_ms, run_ms));
+        let job = JobPlan { name, items: ITEMS, cron, run_ms, failover, stubborn: false, listeners: false };
+        Self::start_with(server, namespace, job).await
+    }
+
+    /// Starts them and waits until they share the items of a fire. Only then runs take their time.
+    pub async fn start_with(server: Arc<ZookeeperServer>, namespace: &'static str, job: JobPlan) -> Self {
         let worker: (&str, &[&str]) = (env!("CARGO_BIN_EXE_worker"), &[]);
         let program = WorkerProgram::new(worker, server.connect_string(), namespace, vec![job], SESSION_TIMEOUT);
         let program = program.quick_at_first();
@@ -71,6 +77,22 @@ impl Three {
     pub fn open_runs(&self, pids: &[u32]) -> Vec<Run> {
         let open = |run: &&Run| pids.contains(&run.pid) && run.end.is_none();
         self.group.history().runs.iter().filter(open).cloned().collect()
+    }
+
+    /// Waits until every run that was lost with these processes is done again; returns what was lost.
+    pub async fn run_again(&self, dead: &[u32]) -> Vec<Run> {
+        let lost = self.open_runs(dead);
+        assert!(!lost.is_empty(), "killed in the midst of a run\n{}", self.group.logs());
+        let again = |history: &History, lost: &Run| {
+            history.runs.iter().any(|run| {
+                run.source == ExecutionSource::Failover
+                    && (run.item, run.scheduled_ms) == (lost.item, lost.scheduled_ms)
+                    && matches!(run.end, Some((_, Ending::Finished)))
+            })
+        };
+        let find = |history: &History| lost.iter().all(|lost| again(history, lost)).then_some(());
+        self.group.wait("the lost runs again", LIMIT, find).await;
+        lost
     }
 
     pub async fn node(&self, path: &str) -> Option<NodeData> {
@@ -115,5 +137,5 @@ pub fn now<'a>(history: &'a History, run: &Run) -> Option<&'a Run> {
 /// Whether a run of a process that could do nothing about it was cancelled before the server could give its item away.
 pub fn was_cancelled_in_time(run: &Run, separated_us: i64) -> bool {
     let given_away_us = separated_us + SESSION_TIMEOUT.as_micros() as i64;
-    matches!(run.end, Some((at, elasticjob_tests::records::Ending::Cancelled)) if at < given_away_us)
+    matches!(run.end, Some((at, Ending::Cancelled)) if at < given_away_us)
 }
