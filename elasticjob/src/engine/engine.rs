@@ -362,8 +362,7 @@ impl JobEngine {
             .chain(aborts)
             .chain(finish)
             .chain(rounds);
-        // Fires are looked at only while it takes part.
-        let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
+        let wall = self.calendar.next().filter(|_| self.watches_calendar());
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
     }
 

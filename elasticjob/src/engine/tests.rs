@@ -179,6 +179,20 @@ fn at_most_one_manual_trigger_waits() {
 }
 
 #[test]
+fn an_item_does_not_move_between_a_trigger_and_its_run() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    let joiner = group.join("10.0.0.2", &every_five(2));
+    group.tell(0, Event::Trigger(1));
+    // The joiner has no item yet, and is done with the trigger before one could come to it.
+    group.end_items(0, &[0, 1]);
+    let [(Fire::Manual { .. }, _, items)] = &group.starts(0)[1..] else { panic!("{:?}", group.starts(0)) };
+    assert_eq!((&items[..], group.starts(joiner)), (&[0, 1][..], vec![]));
+    group.end_items(0, &[0, 1]);
+    assert!(group.owners(2).contains(&Some(joiner)), "{:?}", group.owners(2));
+}
+
+#[test]
 fn an_unmonitored_trigger_whose_answer_got_lost_runs_once() {
     for lost in [Lost::AfterItWasApplied, Lost::BeforeItArrived] {
         let configuration = JobConfiguration::builder("job", 1).monitor_execution(false).build().unwrap();
