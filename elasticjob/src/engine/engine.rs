@@ -145,7 +145,7 @@ pub(super) struct Membership {
 pub(super) struct Leadership {
     /// What the last sharding was computed from.
     pub(super) basis: Option<Basis>,
-    /// Items that kept their owner because they were running.
+    /// Items that kept their owner because they were busy.
     pub(super) pinned: BTreeSet<ShardingItem>,
     /// Whether the servers were looked through for those without instances.
     pub(super) knows_servers: bool,
@@ -217,7 +217,10 @@ pub(super) enum Purpose {
         settled: Vec<SettledClaim>,
     },
     Skip,
-    Sweep,
+    Sweep {
+        /// Instances that are gone, whose triggers are deleted.
+        triggers: Vec<InstanceId>,
+    },
     Leave,
 }
 
@@ -302,6 +305,14 @@ impl JobEngine {
         self.advance(now);
         // What was started just now may have a deadline that has come already.
         self.keep_deadlines(now);
+    }
+
+    /// Takes an event without deciding anything yet: one of several that came together. [`Self::handle`] has to follow
+    /// with the last of them, or a tick. What items and watches tell is taken so; each decision looks at all items.
+    pub fn note(&mut self, now: Now, event: Event) {
+        if self.phase != Phase::Stopped {
+            self.take(now, event);
+        }
     }
 
     /// The next action, until there is none.

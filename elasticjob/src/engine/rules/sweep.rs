@@ -23,7 +23,8 @@ pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
     txn.check(&JobPath::LeaderInstance);
     let guards = txn.len();
     let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
-    for id in engine.mirror.triggers().filter(gone) {
+    let triggers: Vec<InstanceId> = engine.mirror.triggers().filter(gone).cloned().collect();
+    for id in &triggers {
         txn.delete(&JobPath::Trigger(id.clone()), None);
     }
     for (server, version) in servers {
@@ -48,7 +49,7 @@ pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
     if txn.len() == guards {
         return Step::Pass;
     }
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep })
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep { triggers } })
 }
 
 /// Servers whose instances are all gone, with the versions of their nodes: addresses change with every deployment. One

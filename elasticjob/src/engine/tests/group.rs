@@ -13,7 +13,9 @@ use crate::engine::{
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::{Tree, TreeError};
-use crate::registry::{CommitError, CreateMode, Op, SessionId, SessionState, Transaction, WatchEvent};
+use crate::registry::{
+    CommitError, CreateMode, Op, SessionId, SessionState, TRANSACTION_LIMIT, Transaction, WatchEvent,
+};
 
 /// Wall clock at time 0: a full ten seconds.
 pub(super) const EPOCH: i64 = 1_700_000_000_000;
@@ -188,13 +190,18 @@ impl Group {
         self.settle_events();
     }
 
+    /// What the clocks of the hosts say.
+    pub(super) fn now(&self) -> Now {
+        let wall = EPOCH + self.now as i64 + self.clock_offset;
+        Now { wall, mono: Duration::from_millis(self.now) }
+    }
+
     fn settle_events(&mut self) {
         while let Some((host, event)) = self.events.pop_front() {
             if self.hosts[host].killed || self.hosts[host].stopped {
                 continue;
             }
-            let wall = EPOCH + self.now as i64 + self.clock_offset;
-            let now = Now { wall, mono: Duration::from_millis(self.now) };
+            let now = self.now();
             self.hosts[host].engine.handle(now, event);
             while let Some(action) = self.hosts[host].engine.poll_action() {
                 self.perform(host, action);
@@ -334,6 +341,7 @@ impl Group {
     }
 
     fn commit(&mut self, host: usize, transaction: &Transaction) {
+        assert!(transaction.ops().iter().map(Op::weight).sum::<usize>() < TRANSACTION_LIMIT);
         let state = &mut self.hosts[host];
         let lost = match state.answered_before.checked_sub(1) {
             Some(left) => {

@@ -42,9 +42,15 @@ impl World {
         if events.is_empty() {
             events.push(Event::Tick);
         }
-        for event in events {
+        let last = events.len() - 1;
+        for (number, event) in events.into_iter().enumerate() {
             let at = self.hosts[host].now(now);
             let Some(process) = self.live(host, life) else { return Ok(()) };
+            // As a driver gathers them.
+            if number < last && matches!(event, Event::Watch(_) | Event::ItemEnded { .. }) {
+                process.engine.note(at, event);
+                continue;
+            }
             process.engine.handle(at, event);
             self.perform(host, life)?;
         }
