@@ -35,7 +35,7 @@ impl TypedJobItemExecutor for Script {
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let line = match configuration.prop(COMMAND_LINE) {
             None => Some(Invalid::prop(COMMAND_LINE, "is missing: a job of type SCRIPT needs the command to run")),
-            Some(line) => split(line).err().map(|why| Invalid::prop(COMMAND_LINE, &format!("'{line}': {why}"))),
+            Some(line) => split(line).err().map(|why| Invalid::prop(COMMAND_LINE, format!("'{line}': {why}"))),
         };
         line.into_iter().chain(timeout(configuration.prop(TIMEOUT)).err()).collect()
     }
@@ -141,7 +141,7 @@ fn timeout(value: Option<&str>) -> Result<Option<Duration>, Invalid> {
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else { return Ok(None) };
     match value.parse::<u64>() {
         Ok(milliseconds @ 1..) => Ok(Some(Duration::from_millis(milliseconds))),
-        _ => Err(Invalid::prop(TIMEOUT, &format!("'{value}': expected milliseconds, 1 or more"))),
+        _ => Err(Invalid::prop(TIMEOUT, format!("'{value}': expected milliseconds, 1 or more"))),
     }
 }
 
