@@ -16,14 +16,17 @@ pub(super) struct Assignment {
 impl Assignment {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
-            Observation::Committed { host: Some(_), transaction, .. } => {
+            Observation::Committed { host: Some(host), transaction, .. } => {
                 // The mark of an instance is made in the transaction that registers it.
                 for op in transaction.ops() {
                     match (op, JobPath::parse(scene.job, op.path())) {
                         (Op::Create { .. }, Some(JobPath::Instance(id))) => {
                             self.registered.insert(id.to_string());
                         }
-                        (Op::Delete { .. }, Some(JobPath::Necessary)) => return self.all_owned(scene, None),
+                        // A Java leader assigns to the instances it listed before it waited (finding 1).
+                        (Op::Delete { .. }, Some(JobPath::Necessary)) if !scene.is_java(*host) => {
+                            return self.all_owned(scene, None);
+                        }
                         _ => {}
                     }
                 }

@@ -3,6 +3,7 @@
 mod accounted;
 mod assignment;
 mod begun_once;
+mod java_peer;
 mod leadership;
 mod nothing_left;
 mod one_owner;
@@ -31,6 +32,15 @@ pub enum Observation<'a> {
         /// The session that led before.
         leader: Option<SessionId>,
     },
+    /// The server is about to try a transaction; the tree is what it was before.
+    Committing {
+        /// The session it comes from.
+        session: SessionId,
+        /// The host, `None` for an operator.
+        host: Option<usize>,
+        /// What is to be applied.
+        transaction: &'a Transaction,
+    },
     /// A host starts to run an item.
     Started {
         /// The host.
@@ -48,6 +58,13 @@ pub enum Observation<'a> {
         host: usize,
         /// What it says.
         notice: &'a Notice,
+    },
+    /// A Java instance does not run items that are its own, as that release has it.
+    LeftOut {
+        /// Times of the scheduled fires.
+        fires: &'a [i64],
+        /// The items.
+        items: &'a [ShardingItem],
     },
     /// An engine that was connected stopped.
     Left {
@@ -83,9 +100,21 @@ pub(crate) struct Scene<'a> {
     pub(crate) total: u32,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
+    /// Ids that Java instances of the group have or had.
+    pub(crate) java_ids: &'a BTreeSet<String>,
 }
 
 impl Scene<'_> {
+    /// Whether there are Java instances in the group: then some promises are those of Java.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.hosts.iter().any(|host| host.java)
+    }
+
+    /// Whether a host is Java.
+    pub(crate) fn is_java(&self, host: usize) -> bool {
+        self.hosts[host].java
+    }
+
     /// Data of a node as text.
     pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(self.job)).ok()??;
@@ -107,6 +136,8 @@ pub struct Invariants {
     accounted: accounted::Accounted,
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
+    one_owner: one_owner::OneOwner,
+    java_ids: BTreeSet<String>,
 }
 
 impl Invariants {
@@ -119,6 +150,8 @@ impl Invariants {
             accounted: accounted::Accounted::new(period),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
+            one_owner: one_owner::OneOwner::default(),
+            java_ids: BTreeSet::new(),
         }
     }
 
@@ -147,12 +180,18 @@ impl Invariants {
     ) -> Result<(), String> {
         self.calm |= matches!(observation, Observation::Converged);
         let (monitored, total, calm) = (self.monitored, self.total, self.calm);
-        let scene = Scene { now, job, tree, hosts, monitored, total, calm };
-        one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
+        if let Observation::Committing { host: Some(host), transaction, .. } = observation
+            && hosts[*host].java
+        {
+            self.java_ids.extend(java_peer::registered(job, transaction));
+        }
+        let scene = Scene { now, job, tree, hosts, monitored, total, calm, java_ids: &self.java_ids };
+        self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
         self.accounted.check(&scene, observation).map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
+        java_peer::check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
         punctual::check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         nothing_left::check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }

@@ -2,6 +2,7 @@
 //! long as the session, so that nobody begins the item beside them.
 
 use super::{Observation, Scene};
+use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 
 pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
@@ -27,12 +28,15 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
             if let Some(id) = scene.children(&JobPath::Instances).first() {
                 return Err(format!("instance {id} is still there"));
             }
-            if let Some(id) = scene.children(&JobPath::Triggers).first() {
+            // Java instances do not take back what waits for them.
+            let is_ours = |id: &&String| !scene.java_ids.contains(*id);
+            if let Some(id) = scene.children(&JobPath::Triggers).iter().find(is_ours) {
                 return Err(format!("trigger {id} is still there"));
             }
             let items = scene.children(&JobPath::Sharding);
             let mut items = items.iter().filter_map(|item| item.parse().ok());
-            match items.find(|item| scene.text(&JobPath::Item(*item, ItemNode::Running)).is_some()) {
+            let mark = |item: ShardingItem| scene.text(&JobPath::running(item));
+            match items.find(|item| mark(*item).as_ref().is_some_and(|id| is_ours(&id))) {
                 Some(item) => Err(format!("the mark of item {item} is still there")),
                 None => Ok(()),
             }

@@ -2,23 +2,67 @@
 //!
 //! Left to the fence: what a process still does that was frozen past its session, and a run that cannot be dropped
 //! after its token was fired. Without monitoring nobody promises it.
+//!
+//! Beside Java instances it holds among ours as long as no Java instance takes away the mark of the run: they delete and
+//! replace marks without looking whose they are (findings 7, 9, 24 and 26, and the end of monitoring). What Java itself
+//! starts is on the level of Java.
+
+use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
+use crate::ident::ShardingItem;
+use crate::registry::Op;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::Program;
 
-pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-    let Observation::Started { host, item, fire, .. } = observation else { return Ok(()) };
-    if !scene.monitored {
-        return Ok(());
-    }
-    for (other, process) in scene.hosts.iter().enumerate().filter_map(|(n, host)| Some((n, host.process.as_ref()?))) {
-        let Some(execution) = process.executions.get(item) else { continue };
-        let fenced = process.is_frozen() || process.fenced || (execution.blocking && execution.cancelled);
-        if other != *host && !fenced {
-            return Err(format!(
-                "host {host} starts item {item} of {fire} while host {other} runs it ({})",
-                execution.fire
-            ));
+#[derive(Debug, Default)]
+pub(super) struct OneOwner {
+    /// Runs whose marks a Java instance took away.
+    unmarked: BTreeSet<(usize, ShardingItem)>,
+}
+
+impl OneOwner {
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        match observation {
+            Observation::Committing { host: Some(host), transaction, .. } if scene.is_java(*host) => {
+                for op in transaction.ops() {
+                    if let (Op::Delete { .. } | Op::Set { .. }, Some(JobPath::Item(item, ItemNode::Running))) =
+                        (op, JobPath::parse(scene.job, op.path()))
+                    {
+                        self.unmarked.extend(runner(scene, item).map(|runner| (runner, item)));
+                    }
+                }
+                Ok(())
+            }
+            Observation::Started { host, item, fire, .. } if scene.monitored && !scene.is_java(*host) => {
+                self.unmarked.remove(&(*host, *item));
+                match self.other_runner(scene, *host, *item) {
+                    Some(other) => {
+                        Err(format!("host {host} starts item {item} of {fire} while host {other} runs it"))
+                    }
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
         }
     }
-    Ok(())
+
+    fn other_runner(&self, scene: &Scene<'_>, host: usize, item: ShardingItem) -> Option<usize> {
+        scene.hosts.iter().enumerate().find_map(|(other, found)| {
+            let process = found.process.as_ref()?;
+            let execution = process.executions.get(&item)?;
+            let fenced = process.is_frozen() || process.fenced || (execution.blocking && execution.cancelled);
+            let excused = fenced || found.java || self.unmarked.contains(&(other, item));
+            (other != host && !excused).then_some(other)
+        })
+    }
+}
+
+/// The host of ours whose mark an item has.
+fn runner(scene: &Scene<'_>, item: ShardingItem) -> Option<usize> {
+    let id = scene.text(&JobPath::running(item))?;
+    scene.hosts.iter().position(|host| match host.process.as_ref().map(|process| &process.program) {
+        Some(Program::Engine(engine)) => engine.instance().as_str() == id,
+        _ => false,
+    })
 }

@@ -8,12 +8,14 @@ mod connections;
 mod engines;
 mod faults;
 mod host;
+mod java;
 mod operators;
 mod processes;
 mod world;
 
 pub use faults::FaultCounts;
-pub use host::{EPOCH, Execution, Host, Millis, Process};
+pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};
+pub use java::check_configuration;
 pub use world::World;
 
 use crate::engine::Bug;

@@ -1,6 +1,6 @@
 //! What operators do to the group.
 
-use super::host::{EPOCH, Incoming};
+use super::host::{EPOCH, Incoming, Program};
 use super::world::{Happening, OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Activity, Event};
@@ -62,13 +62,20 @@ impl World {
     pub(super) fn remove_instance(&mut self, host: usize) {
         let Some(process) = &self.hosts[host].process else { return };
         let (Some(session), life) = (process.session, process.life) else { return };
-        let status = process.engine.status();
-        let instance = JobPath::Instance(status.instance);
-        // One that does not know yet that it is in the group registers as if nothing had been there.
-        let registered = matches!(
-            status.activity,
-            Activity::Idle | Activity::Running(_) | Activity::AwaitingSharding(_) | Activity::Leaving
-        );
+        let (instance, registered) = match &process.program {
+            Program::Engine(engine) => {
+                let status = engine.status();
+                // One that does not know yet that it is in the group registers as if nothing had been there.
+                let registered = matches!(
+                    status.activity,
+                    Activity::Idle | Activity::Running(_) | Activity::AwaitingSharding(_) | Activity::Leaving
+                );
+                (status.instance, registered)
+            }
+            // Java may overlook it: while it is paused, or when it makes the node anew at that moment.
+            Program::Java(java) => (java.id().clone(), false),
+        };
+        let instance = JobPath::Instance(instance);
         self.incident();
         let mut transaction = Transaction::new();
         transaction.delete(instance.absolute(&self.job), None);
@@ -83,7 +90,7 @@ impl World {
         let Some(process) = self.live(host, life) else { return Ok(()) };
         // In another session it is another registration.
         let same = process.session == Some(session) && process.connection.is_some() && !process.is_frozen();
-        let leaving = process.engine.status().activity == Activity::Leaving;
+        let leaving = process.program.engine().is_none_or(|engine| engine.status().activity == Activity::Leaving);
         if same && !leaving {
             return Err(format!("host {host} was removed by an operator and is still there"));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::faults::FaultCounts;
 use super::host::{EPOCH, Host, Millis, Process};
+use super::java::java_hosts;
 use crate::engine::Bug;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -122,12 +123,17 @@ impl World {
         // Several processes on one host share its address, and in containers even the number of the process.
         let one_address = rng.one_in(6);
         let one_pid = one_address && rng.one_in(2);
+        let java = java_hosts(seed, hosts);
+        let mixed = java.contains(&true);
+        // A Java process takes away the node of whoever has its id: hosts of a mixed group need ids of their own.
+        let one_pid = one_pid && !mixed;
         let hosts = (0..hosts)
             .map(|n| Host {
                 ip: format!("10.0.0.{}", if one_address { 1 } else { n + 1 }),
                 pid: if one_pid { 1 } else { 100 + 1_000 * n as u32 },
                 process: None,
                 clock_offset: rng.below(40) as i64,
+                java: java[n],
             })
             .collect();
         let mut world = Self {
@@ -160,7 +166,13 @@ impl World {
                 world.hosts.len()
             )
         });
+        if mixed {
+            world.count("mixed_group");
+        }
         for host in 0..world.hosts.len() {
+            if world.hosts[host].java {
+                world.count("java_host");
+            }
             let at = world.rng.below(3_000);
             world.at(at, Happening::Restart { host });
         }
@@ -177,7 +189,10 @@ impl World {
     /// # Errors
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
-        let settle = 4 * self.session_timeout + 2 * self.longest_run + 30_000;
+        let mixed = self.hosts.iter().any(|host| host.java);
+        // Calls of Java are repeated for many seconds, and its leader reshards when it fires and nothing runs.
+        let patience = if mixed { 60_000 } else { 0 };
+        let settle = 4 * self.session_timeout + 2 * self.longest_run + 30_000 + patience;
         let calm_from = self.faults_until + settle;
         let calm_until = calm_from + 4_000 * u64::from(self.period) + self.longest_run;
         self.run_until(calm_from)?;
@@ -189,6 +204,11 @@ impl World {
         self.closing = true;
         for host in 0..self.hosts.len() {
             self.leave(host);
+        }
+        if mixed {
+            // What waits for its run, or for a leader that is gone, is killed.
+            self.run_until(calm_until + self.longest_run + 5_000)?;
+            self.kill_java();
         }
         self.run_until(calm_until + 2 * self.session_timeout + self.longest_run + 15_000)?;
         self.observe(Observation::AllLeft)?;
@@ -209,7 +229,7 @@ impl World {
     pub fn log_engines(&mut self) {
         for host in 0..self.hosts.len() {
             self.log(|world| match &world.hosts[host].process {
-                Some(process) => format!("host {host}: {:?}", process.engine),
+                Some(process) => format!("host {host}: {:?}", process.program),
                 None => format!("host {host} is down"),
             });
         }

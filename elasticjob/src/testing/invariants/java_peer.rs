@@ -1,0 +1,72 @@
+//! What an instance of this implementation owes to Java peers, also while there are none: data they can read, marks that
+//! are respected, and an assignment that changes in one transaction which ends their wait.
+
+use super::{Observation, Scene};
+use crate::config::wire;
+use crate::ident::JobName;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{CreateMode, Op, Transaction};
+use crate::testing::sim::check_configuration;
+
+pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+    let Observation::Committing { host: Some(host), transaction, .. } = observation else { return Ok(()) };
+    if scene.is_java(*host) {
+        return Ok(());
+    }
+    let mut assigns = false;
+    for op in transaction.ops() {
+        let path = JobPath::parse(scene.job, op.path());
+        assigns |= matches!(path, Some(JobPath::Item(_, ItemNode::Instance))) && !matches!(op, Op::Check { .. });
+        let (Op::Create { data, .. } | Op::Set { data, .. }) = op else { continue };
+        let Some(path) = path else { continue };
+        let text = std::str::from_utf8(data).map_err(|_| format!("host {host} writes what is no text to {path}"))?;
+        written(scene, &path, text, op).map_err(|why| format!("host {host} writes {path}={text}: {why}"))?;
+    }
+    let deletes = |path: &JobPath| {
+        let path = path.absolute(scene.job);
+        transaction.ops().iter().any(|op| matches!(op, Op::Delete { path: deleted, .. } if *deleted == path))
+    };
+    let open = |path: &JobPath| scene.text(path).is_some() && !deletes(path);
+    if assigns && (!deletes(&JobPath::Necessary) || open(&JobPath::Processing)) {
+        return Err(format!("host {host} assigns items and leaves Java peers waiting for the end of it"));
+    }
+    Ok(())
+}
+
+fn written(scene: &Scene<'_>, path: &JobPath, text: &str, op: &Op) -> Result<(), String> {
+    match path {
+        JobPath::Processing => Err("peers would wait for the end of this session".to_owned()),
+        JobPath::Config => check_configuration(scene.job, text),
+        JobPath::Server(_) if text != "ENABLED" && text != "DISABLED" => {
+            Err("anything but ENABLED costs them a second, and counts as disabled".to_owned())
+        }
+        JobPath::Instance(id) if text != wire::instance_yaml(id) || !is_ephemeral(op) => {
+            Err("they need an ephemeral node with id and server".to_owned())
+        }
+        JobPath::Candidate(name) if !name.ends_with("latch-") => {
+            Err("they sort candidates by what follows `latch-`".to_owned())
+        }
+        // Our own earlier marks and those of the dead may be replaced.
+        JobPath::Item(_, ItemNode::Running) => match scene.text(path) {
+            Some(other) if other != text && is_online(scene, &other) => Err(format!("{other} runs it")),
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+fn is_ephemeral(op: &Op) -> bool {
+    matches!(op, Op::Create { mode: CreateMode::Ephemeral, .. })
+}
+
+fn is_online(scene: &Scene<'_>, id: &str) -> bool {
+    id.parse().is_ok_and(|id| scene.text(&JobPath::Instance(id)).is_some())
+}
+
+/// The ids a transaction registers.
+pub(super) fn registered(job: &JobName, transaction: &Transaction) -> impl Iterator<Item = String> {
+    transaction.ops().iter().filter_map(|op| match (op, JobPath::parse(job, op.path())) {
+        (Op::Create { .. }, Some(JobPath::Instance(id))) => Some(id.to_string()),
+        _ => None,
+    })
+}
