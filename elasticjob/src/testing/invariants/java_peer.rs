@@ -8,11 +8,32 @@ use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Op, Transaction};
 use crate::testing::sim::check_configuration;
 
-pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-    let Observation::Committing { host: Some(host), transaction, .. } = observation else { return Ok(()) };
-    if scene.is_java(*host) {
-        return Ok(());
+#[derive(Debug)]
+pub(super) struct JavaPeer {
+    /// What is wrong with the transaction that the server is about to try, should it be applied.
+    verdict: Result<(), String>,
+}
+
+impl JavaPeer {
+    pub(super) fn new() -> Self {
+        Self { verdict: Ok(()) }
     }
+
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        match observation {
+            Observation::Committing { host: Some(host), transaction, .. } if !scene.is_java(*host) => {
+                self.verdict = judge(scene, *host, transaction);
+                Ok(())
+            }
+            Observation::Committed { host: Some(host), .. } if !scene.is_java(*host) => {
+                std::mem::replace(&mut self.verdict, Ok(()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn judge(scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<(), String> {
     let mut assigns = false;
     for op in transaction.ops() {
         let path = JobPath::parse(scene.job, op.path());

@@ -137,6 +137,7 @@ pub struct Invariants {
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
     one_owner: one_owner::OneOwner,
+    java_peer: java_peer::JavaPeer,
     java_ids: BTreeSet<String>,
 }
 
@@ -151,6 +152,7 @@ impl Invariants {
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
             one_owner: one_owner::OneOwner::default(),
+            java_peer: java_peer::JavaPeer::new(),
             java_ids: BTreeSet::new(),
         }
     }
@@ -191,7 +193,7 @@ impl Invariants {
         self.accounted.check(&scene, observation).map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
-        java_peer::check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
+        self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
         punctual::check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         nothing_left::check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
