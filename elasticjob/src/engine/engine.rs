@@ -13,7 +13,7 @@ use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
-use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
+use super::rules::{BeginPlan, Missed, RULES, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Stage};
 use super::session::{Session, SessionChange};
 use crate::config::JobConfiguration;
@@ -57,6 +57,7 @@ pub struct JobEngine {
     pub(super) mirror: Mirror,
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
+    pub(super) missed: Missed,
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
     pub(super) run: Option<Run>,
@@ -177,6 +178,7 @@ impl JobEngine {
             session: Session::new(),
             membership: Membership::default(),
             leadership: None,
+            missed: Missed::default(),
             calendar: Calendar::default(),
             open: None,
             run: None,
@@ -252,7 +254,13 @@ impl JobEngine {
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
         let others = [self.retry.not_before, run.and_then(Run::finish_at)];
-        let times = [others, open, session].into_iter().flatten().chain(leave).flatten().chain(aborts);
+        let times = [others, open, session]
+            .into_iter()
+            .flatten()
+            .chain(leave)
+            .flatten()
+            .chain(aborts)
+            .chain(self.missed.remind_at());
         // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
         let seen = self.seen.map(|now| now.mono);
         // Fires are looked at only while it takes part.

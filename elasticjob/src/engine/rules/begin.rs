@@ -39,7 +39,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     open_manual(engine, now);
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let Some(open) = &engine.open else { return Step::Pass };
-    let (fire, hold_until) = (open.fire, open.hold_until);
+    let fire = open.fire;
     // The run of another fire is still being finished.
     if engine.run.as_ref().is_some_and(|run| run.fire != fire) {
         return Step::Pass;
@@ -50,7 +50,8 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         Some(false) => return decline(engine, SkipReason::ServerDisabled),
     }
     let Some((mine, settled)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
-    if !settled && now.mono < hold_until {
+    engine.note_assignment(now, settled, !mine.is_empty());
+    if !settled && engine.may_wait_for_assignment(now) {
         return Step::Pass;
     }
     if !configuration.monitor_execution() {

@@ -9,6 +9,7 @@ mod elect;
 mod finish;
 mod leave;
 mod register;
+mod remind;
 mod reshard;
 mod resolve;
 mod sweep;
@@ -17,6 +18,7 @@ mod trigger;
 use super::engine::{JobEngine, Proposal};
 use super::event::Now;
 pub(super) use begin::BeginPlan;
+pub(super) use remind::Missed;
 pub(super) use reshard::Sharding;
 pub(super) use resolve::Unresolved;
 
@@ -33,7 +35,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 12] = [
+pub(super) const RULES: [Rule; 13] = [
     leave::removed,
     leave::leave,
     register::register,
@@ -43,6 +45,7 @@ pub(super) const RULES: [Rule; 12] = [
     elect::abdicate,
     elect::elect,
     reshard::reshard,
+    remind::remind,
     trigger::trigger,
     sweep::sweep,
     begin::begin,

@@ -143,6 +143,9 @@ fn cause(
     if let Some(item) = surplus {
         return Some(format!("item {item} is beyond the total count of {}", basis.total));
     }
+    if engine.mirror.exists(&JobPath::Processing) {
+        return Some("another leader began to assign the items and did not end".to_owned());
+    }
     if let Some(item) = pinned.iter().find(|item| !survey.running.contains(item)) {
         return Some(format!("item {item}, which stayed where it ran, has ended"));
     }

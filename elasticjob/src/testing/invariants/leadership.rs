@@ -10,11 +10,12 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
     if scene.is_java(*host) {
         return Ok(());
     }
-    let leaders = transaction.ops().iter().filter(|op| !matches!(op, Op::Check { .. })).find(|op| {
-        matches!(
-            JobPath::parse(scene.job, op.path()),
-            Some(JobPath::Necessary | JobPath::Item(_, ItemNode::Instance | ItemNode::Dir))
-        )
+    let leaders = transaction.ops().iter().find(|op| match (op, JobPath::parse(scene.job, op.path())) {
+        (Op::Check { .. }, _) => false,
+        // A Java leader loses requests, so its followers remind it.
+        (Op::Create { .. }, Some(JobPath::Necessary)) => !scene.is_mixed(),
+        (_, Some(JobPath::Necessary | JobPath::Item(_, ItemNode::Instance | ItemNode::Dir))) => true,
+        _ => false,
     });
     match leaders {
         Some(op) if *leader != Some(*session) => Err(format!(

@@ -37,9 +37,7 @@ impl OneOwner {
             Observation::Started { host, item, fire, .. } if scene.monitored && !scene.is_java(*host) => {
                 self.unmarked.remove(&(*host, *item));
                 match self.other_runner(scene, *host, *item) {
-                    Some(other) => {
-                        Err(format!("host {host} starts item {item} of {fire} while host {other} runs it"))
-                    }
+                    Some(other) => Err(format!("host {host} starts item {item} of {fire} while host {other} runs it")),
                     None => Ok(()),
                 }
             }

@@ -205,10 +205,12 @@ impl World {
                 let node = self.tree.get(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
                 Answer::Engine(Event::Read { generation, path, node: Ok(node) })
             }
-            Request::Commit(transaction) => Answer::Engine(Event::Committed(match transaction.check_session(session) {
-                Ok(()) => self.commit(session, &transaction, Some(host))?,
-                Err(error) => Err(error),
-            })),
+            Request::Commit(transaction) => {
+                Answer::Engine(Event::Committed(match transaction.check_session(session) {
+                    Ok(()) => self.commit(session, &transaction, Some(host))?,
+                    Err(error) => Err(error),
+                }))
+            }
             Request::Java(ticket, call) => self.answer_java(host, session, ticket, call)?,
         };
         if writes && self.lose_answers > 0 {

@@ -45,7 +45,9 @@ impl World {
         }
         for event in events {
             let at = self.hosts[host].now(now);
-            let Some(engine) = self.live(host, life).and_then(|process| process.program.engine()) else { return Ok(()) };
+            let Some(engine) = self.live(host, life).and_then(|process| process.program.engine()) else {
+                return Ok(());
+            };
             engine.handle(at, event);
             self.perform(host, life)?;
         }

@@ -76,6 +76,8 @@ pub(super) enum Happening {
     /// The server looks for sessions that ended.
     Expire,
     Inject,
+    /// An operator looks whether all servers are enabled.
+    EnableServers,
 }
 
 /// A simulated group.
@@ -189,7 +191,7 @@ impl World {
     /// # Errors
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
-        let mixed = self.hosts.iter().any(|host| host.java);
+        let mixed = self.is_mixed();
         // Calls of Java are repeated for many seconds, and its leader reshards when it fires and nothing runs.
         let patience = if mixed { 60_000 } else { 0 };
         let settle = 4 * self.session_timeout + 2 * self.longest_run + 30_000 + patience;
@@ -208,7 +210,7 @@ impl World {
         if mixed {
             // What waits for its run, or for a leader that is gone, is killed.
             self.run_until(calm_until + self.longest_run + 5_000)?;
-            self.kill_java();
+            self.kill_java()?;
         }
         self.run_until(calm_until + 2 * self.session_timeout + self.longest_run + 15_000)?;
         self.observe(Observation::AllLeft)?;
@@ -314,6 +316,7 @@ impl World {
                 self.at(next, Happening::Inject);
             }
             Happening::Inject => self.heal(),
+            Happening::EnableServers => self.enable_servers(),
         }
         Ok(())
     }
@@ -325,17 +328,34 @@ impl World {
         self.lose_answers = 0;
         let total = self.total;
         self.configure(total);
+        self.restart_stranded_java();
         for item in 0..total {
             self.enable_item(item);
         }
         for host in 0..self.hosts.len() {
             self.hosts[host].clock_offset = self.rng.below(40) as i64;
-            let server = JobPath::Server(self.hosts[host].ip.as_str().into());
-            if self.tree.get(&server.absolute(&self.job)).ok().flatten().is_some() {
-                self.operator_sets(&server, "ENABLED");
-            }
             self.wake_soon(host);
         }
+        self.enable_servers();
+        if self.is_mixed() {
+            // A Java instance that reconnects writes what its cache has of its server, over what an operator set.
+            let later = self.now + 2 * self.session_timeout + 20_000;
+            self.at(later, Happening::EnableServers);
+        }
         self.incident();
+    }
+
+    pub(super) fn is_mixed(&self) -> bool {
+        self.hosts.iter().any(|host| host.java)
+    }
+
+    fn enable_servers(&mut self) {
+        for host in 0..self.hosts.len() {
+            let server = JobPath::Server(self.hosts[host].ip.as_str().into());
+            let node = self.tree.get(&server.absolute(&self.job)).ok().flatten();
+            if node.is_some_and(|node| node.data != b"ENABLED") {
+                self.operator_sets(&server, "ENABLED");
+            }
+        }
     }
 }

@@ -36,6 +36,7 @@ impl Jvm {
         }
         self.reshard_if_necessary().await?;
         let mut items = self.local_items().await?;
+        self.own_items.replace(items.clone());
         if failover {
             items = self.without(items, |item| format!("sharding/{item}/failover"), fire, "it is taken over").await;
         }
@@ -80,7 +81,11 @@ impl Jvm {
         self.executing.borrow_mut().extend(items);
         self.wish(Wish::Start { fire, items: items.to_vec() });
         self.wait(None, || self.executing.borrow().is_empty()).await;
-        self.unmark_running(items).await?;
+        let unmarked = self.unmark_running(items).await;
+        if unmarked.is_none() {
+            self.stranded.set(true);
+        }
+        unmarked?;
         if self.configuration().await?.failover {
             self.failover_completed(items).await;
         }

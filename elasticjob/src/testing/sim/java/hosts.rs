@@ -83,22 +83,36 @@ impl World {
         }
     }
 
-    /// Java processes that wait for something when all were asked to leave.
-    pub(in crate::testing::sim) fn kill_java(&mut self) {
+    /// A configuration that cannot be read strands runs of Java: they end with an exception, and their marks stay until
+    /// somebody restarts the process.
+    pub(in crate::testing::sim) fn restart_stranded_java(&mut self) {
         for host in 0..self.hosts.len() {
-            if self.hosts[host].java && self.hosts[host].process.is_some() {
+            let java = self.hosts[host].process.as_mut().and_then(|process| process.program.java());
+            if java.is_some_and(|java| java.is_stranded()) {
+                self.count("java_stranded");
                 self.crash(host);
+                self.restart_later(host, false, 1_000);
             }
         }
     }
 
-    fn start_java_items(
-        &mut self,
-        host: usize,
-        life: u64,
-        fire: Fire,
-        items: &[ShardingItem],
-    ) -> Result<(), String> {
+    /// Java processes that wait for something when all were asked to leave.
+    pub(in crate::testing::sim) fn kill_java(&mut self) -> Result<(), String> {
+        for host in 0..self.hosts.len() {
+            let Some(java) = self.hosts[host].process.as_mut().and_then(|process| process.program.java()) else {
+                continue;
+            };
+            for wish in java.last_words() {
+                if let Wish::LeftOut { fires, items, .. } = wish {
+                    self.observe(Observation::LeftOut { fires: &fires, items: &items })?;
+                }
+            }
+            self.crash(host);
+        }
+        Ok(())
+    }
+
+    fn start_java_items(&mut self, host: usize, life: u64, fire: Fire, items: &[ShardingItem]) -> Result<(), String> {
         for item in items {
             let serial = self.next_serial();
             let duration = self.rng.between(1, self.longest_run);
@@ -117,7 +131,8 @@ impl World {
         let now = self.now;
         let Some(process) = self.live(host, life) else { return };
         let asked = process.next_wake;
-        let Some(at) = process.program.java().and_then(|java| java.next_wake()).map(|at: Millis| at.max(now + 1)) else {
+        let Some(at) = process.program.java().and_then(|java| java.next_wake()).map(|at: Millis| at.max(now + 1))
+        else {
             return;
         };
         if asked.is_none_or(|asked| at < asked || asked < now) {

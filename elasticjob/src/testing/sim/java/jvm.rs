@@ -49,9 +49,16 @@ pub enum Reply {
 #[derive(Debug)]
 pub(super) enum Wish {
     Call(Ticket, Call),
-    Start { fire: Fire, items: Vec<ShardingItem> },
+    Start {
+        fire: Fire,
+        items: Vec<ShardingItem>,
+    },
     /// Items of this instance are not run for these fires, as the release has it.
-    LeftOut { fires: Vec<i64>, items: Vec<ShardingItem>, why: &'static str },
+    LeftOut {
+        fires: Vec<i64>,
+        items: Vec<ShardingItem>,
+        why: &'static str,
+    },
     Log(String),
     /// The job is over in this process.
     Exit,
@@ -75,6 +82,8 @@ pub(super) struct Jvm {
     /// The job runs in this process, as it believes.
     pub(super) job_running: Cell<bool>,
     pub(super) executing: RefCell<BTreeSet<ShardingItem>>,
+    /// The items it found to be its own when it looked last.
+    pub(super) own_items: RefCell<Vec<ShardingItem>>,
     /// The total count that changes are compared with.
     pub(super) total: Cell<u32>,
     /// The start is through, so changes of the connection are listened to.
@@ -83,6 +92,8 @@ pub(super) struct Jvm {
     pub(super) stopping: Cell<bool>,
     pub(super) connection_changes: RefCell<Vec<bool>>,
     pub(super) operators: Cell<u32>,
+    /// A run ended with an exception, and its marks stay as long as the process.
+    pub(super) stranded: Cell<bool>,
     /// What would break the release: a violation.
     pub(super) broken: RefCell<Option<String>>,
     now: Cell<Now>,
@@ -188,11 +199,13 @@ impl JavaProcess {
             latches_gone: RefCell::default(),
             job_running: Cell::new(false),
             executing: RefCell::default(),
+            own_items: RefCell::default(),
             total: Cell::new(0),
             started: Cell::new(false),
             stopping: Cell::new(false),
             connection_changes: RefCell::default(),
             operators: Cell::new(0),
+            stranded: Cell::new(false),
             broken: RefCell::default(),
             now: Cell::new(Now { wall: 0, mono: Duration::ZERO }),
             wishes: RefCell::default(),
@@ -262,6 +275,17 @@ impl JavaProcess {
     /// When it has to be asked again at the latest.
     pub(super) fn next_wake(&self) -> Option<Millis> {
         self.jvm.timers.borrow().values().min().copied()
+    }
+
+    /// What it has still to tell when it is killed.
+    pub(super) fn last_words(&self) -> Vec<Wish> {
+        self.jvm.leave_out_missed();
+        self.jvm.wishes.take()
+    }
+
+    /// Whether marks of an earlier run stay as long as the process lives.
+    pub(super) fn is_stranded(&self) -> bool {
+        self.jvm.stranded.get()
     }
 
     /// What would break the release, once.

@@ -13,6 +13,8 @@ const MISFIRE_THRESHOLD: i64 = 1;
 /// The scheduler looks at its clock at least so often.
 const IDLE_WAIT: Millis = 30_000;
 
+const BUSY: &str = "the only worker was busy or paused";
+
 /// A run that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
@@ -94,6 +96,7 @@ pub(super) async fn worker(jvm: Rc<Jvm>) {
     loop {
         let stopping = jvm.stopping.get() || jvm.quartz.borrow().shut_down;
         if stopping {
+            jvm.leave_out_missed();
             break;
         }
         let (missed, fired) = {
@@ -138,5 +141,13 @@ async fn misfired(jvm: &Jvm, fires: Vec<i64>, fired: bool) {
     if fired {
         jvm.set_misfire(&items).await;
     }
-    jvm.wish(Wish::LeftOut { fires, items, why: "the only worker was busy or paused" });
+    jvm.wish(Wish::LeftOut { fires, items, why: BUSY });
+}
+
+impl Jvm {
+    /// Tells of fires that the scheduler has not come to look at.
+    pub(super) fn leave_out_missed(&self) {
+        let fires = self.quartz.borrow_mut().skip_missed(self.wall());
+        self.wish(Wish::LeftOut { fires, items: self.own_items.borrow().clone(), why: BUSY });
+    }
 }
