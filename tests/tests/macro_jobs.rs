@@ -61,6 +61,7 @@ fn context(job: &str, item: u32) -> ShardingContext {
         instance,
         item,
         scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
+        source: elasticjob::engine::ExecutionSource::NormalTrigger,
         fencing_token: None,
         cancellation: Default::default(),
     })

@@ -185,11 +185,11 @@ fn a_wrong_setting_names_its_place() {
 
 #[test]
 fn a_setting_that_nothing_acts_on_yet_is_refused_at_its_place() {
-    let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      failover: true\n";
+    let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      job-error-handler-type: EMAIL\n";
     only_error(
         &SYNC,
         yaml,
-        &["application.yaml:4", "'syncOrders'", "failover: 'true' is not supported", "possible: false"],
+        &["application.yaml:4", "'syncOrders'", "job-error-handler-type: 'EMAIL' is not supported", "possible: LOG"],
     );
     assert_eq!(
         jobs(&SYNC, "elasticjob: {jobs: {syncOrders: {failover: false, job-error-handler-type: LOG}}}").len(),

@@ -6,6 +6,7 @@ use chrono::{DateTime, FixedOffset};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::JobConfiguration;
+use crate::engine::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// Everything a run of one item is told. Cheap to clone.
@@ -25,6 +26,8 @@ pub struct ItemRun {
     pub item: ShardingItem,
     /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
     pub scheduled_at: DateTime<FixedOffset>,
+    /// Why the item is run.
+    pub source: ExecutionSource,
     /// See [`ShardingContext::fencing_token`].
     pub fencing_token: Option<i64>,
     /// See [`ShardingContext::cancelled`].
@@ -75,6 +78,12 @@ impl ShardingContext {
     /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
     pub fn scheduled_at(&self) -> DateTime<FixedOffset> {
         self.0.scheduled_at
+    }
+
+    /// Why the item is run: its fire came, a missed fire is made up for, or the run that a fire began was lost with its
+    /// instance and is done again here. In the last case part of the work may have been done before.
+    pub fn source(&self) -> ExecutionSource {
+        self.0.source
     }
 
     /// A number that only grows from one run of this item to the next, over all instances.

@@ -29,9 +29,6 @@ impl fmt::Display for UnsupportedSetting {
 pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> {
     let mut refused = Vec::new();
     let mut refuse = |setting, value: String, possible| refused.push(UnsupportedSetting { setting, value, possible });
-    if configuration.failover {
-        refuse("failover", "true".into(), "false");
-    }
     if configuration.static_sharding {
         refuse("static-sharding", "true".into(), "false");
     }
@@ -65,7 +62,6 @@ mod tests {
     fn what_nothing_acts_on_is_refused_by_name() {
         let builder = || JobConfiguration::builder("job", 1);
         let cases = [
-            ("failover", builder().failover(true)),
             ("static-sharding", builder().static_sharding(true)),
             ("max-time-diff-seconds", builder().max_time_diff_seconds(0)),
             ("reconcile-interval-minutes", builder().reconcile_interval_minutes(1)),
@@ -80,6 +76,7 @@ mod tests {
         }
         let plain = builder()
             .misfire(false)
+            .failover(true)
             .job_error_handler_type("LOG")
             .job_executor_thread_pool_size_provider_type("CPU")
             .label("l")

@@ -231,6 +231,17 @@ impl JobConfiguration {
         self.monitor_execution
     }
 
+    /// Whether items whose runs are lost with their instance are run again at once by another one. Only with
+    /// [`monitor_execution`](Self::monitor_execution): without marks nobody can tell that a run is lost.
+    pub fn failover(&self) -> bool {
+        self.failover
+    }
+
+    /// Whether a fire that falls into a running one is made up for once, at once after it.
+    pub fn misfire(&self) -> bool {
+        self.misfire
+    }
+
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
         self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)

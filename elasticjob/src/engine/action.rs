@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::TriggerId;
-use super::fire::Fire;
+use super::fire::{ExecutionSource, Fire};
 use super::notice::Notice;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, ShardingItem};
@@ -50,6 +50,8 @@ pub enum Action {
 pub struct Start {
     /// The fire they belong to.
     pub fire: Fire,
+    /// Why they are run.
+    pub source: ExecutionSource,
     /// The instance as it is registered.
     pub instance: InstanceId,
     /// The configuration they run with.

@@ -28,12 +28,11 @@ impl JobEngine {
         } else if (unproven || other_session) && !self.planted.has(Bug::RunsOutliveSession) {
             self.cancel_runs(now, CancelReason::SessionUnproven);
         }
-        let Some(run) = &mut self.run else { return };
         let mut aborted = Vec::new();
-        for (item, run) in &mut run.items {
+        for (item, run) in self.runs.items_mut() {
             if matches!(run.stage, Stage::Cancelled { abort_at } if now.mono >= abort_at) {
                 run.stage = Stage::Aborted;
-                aborted.push(*item);
+                aborted.push(item);
             }
         }
         if !aborted.is_empty() {
@@ -43,12 +42,11 @@ impl JobEngine {
 
     pub(super) fn cancel_runs(&mut self, now: Now, reason: CancelReason) {
         let abort_at = now.mono + self.session.grace();
-        let Some(run) = &mut self.run else { return };
         let mut cancelled = Vec::new();
-        for (item, run) in &mut run.items {
+        for (item, run) in self.runs.items_mut() {
             if matches!(run.stage, Stage::Executing) {
                 run.stage = Stage::Cancelled { abort_at };
-                cancelled.push(*item);
+                cancelled.push(item);
             }
         }
         if !cancelled.is_empty() {
@@ -69,12 +67,12 @@ impl JobEngine {
         if now.mono < self.last_moment(cut_at) {
             return;
         }
-        let Some(run) = &mut self.run else { return };
-        let items: Vec<ShardingItem> = run.executing().collect();
+        let items: Vec<ShardingItem> = self.runs.executing().collect();
         if items.is_empty() {
             return;
         }
-        run.items.retain(|_, item| matches!(item.stage, Stage::Ended { .. }));
+        self.has_abandoned_runs = true;
+        self.runs.iter_mut().for_each(|run| run.items.retain(|_, item| !item.is_executing()));
         self.tell(Notice::RunsAbandoned { items });
         self.on_finished(&[]);
     }
@@ -92,6 +90,6 @@ impl JobEngine {
     }
 
     pub(super) fn is_executing(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.executing().next().is_some())
+        self.runs.executing().next().is_some()
     }
 }

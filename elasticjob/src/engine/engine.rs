@@ -1,20 +1,21 @@
 //! The machine: events in, actions out.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
-use super::fire::Attempt;
+use super::fire::{Attempt, ExecutionSource};
+use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
-use super::rules::{BeginPlan, Missed, RULES, Sharding, Step, Unresolved};
-use super::run::{OpenFire, Run, Stage};
+use super::rules::{BeginPlan, RULES, Reminder, Sharding, Step, Unresolved};
+use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -57,10 +58,17 @@ pub struct JobEngine {
     pub(super) mirror: Mirror,
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
-    pub(super) missed: Missed,
+    pub(super) reminder: Reminder,
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
-    pub(super) run: Option<Run>,
+    pub(super) runs: Runs,
+    /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
+    pub(super) missed: Option<i64>,
+    /// The same of single items, until the registry knows or they are made up for.
+    pub(super) missed_items: BTreeMap<ShardingItem, i64>,
+    pub(super) losses: Losses,
+    /// Runs go on that could not be stopped: their session has to say so.
+    pub(super) has_abandoned_runs: bool,
     /// A begin of which it is not known whether it went through.
     pub(super) unresolved: Option<Unresolved>,
     pub(super) triggers: VecDeque<TriggerId>,
@@ -158,6 +166,7 @@ pub(super) enum Purpose {
     Reshard(Sharding),
     Trigger { ids: Vec<TriggerId> },
     Begin(BeginPlan),
+    Miss { items: Vec<(ShardingItem, i64)> },
     Finish { items: Vec<ShardingItem> },
     Sweep,
     Leave,
@@ -178,10 +187,14 @@ impl JobEngine {
             session: Session::new(),
             membership: Membership::default(),
             leadership: None,
-            missed: Missed::default(),
+            reminder: Reminder::default(),
             calendar: Calendar::default(),
             open: None,
-            run: None,
+            runs: Runs::default(),
+            missed: None,
+            missed_items: BTreeMap::new(),
+            losses: Losses::default(),
+            has_abandoned_runs: false,
             unresolved: None,
             triggers: VecDeque::new(),
             fires: 0,
@@ -235,13 +248,14 @@ impl JobEngine {
         if self.phase == Phase::Stopped {
             return Timeout { wall: None, mono: None };
         }
-        let run = self.run.as_ref();
+        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
+        let seen = self.seen.map(|now| now.mono);
         let executing = self.is_executing();
-        let aborts = run.into_iter().flat_map(|run| run.items.values()).filter_map(|item| match item.stage {
+        let aborts = self.runs.items().filter_map(|item| match item.stage {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
         });
-        let uncancelled = run.is_some_and(|run| run.items.values().any(|item| matches!(item.stage, Stage::Executing)));
+        let uncancelled = self.runs.items().any(|item| matches!(item.stage, Stage::Executing));
         let session = [
             executing.then(|| self.session.renew_at()).flatten(),
             uncancelled.then(|| self.session.deadline()).flatten(),
@@ -253,16 +267,10 @@ impl JobEngine {
             _ => [None; 3],
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
-        let others = [self.retry.not_before, run.and_then(Run::finish_at)];
-        let times = [others, open, session]
-            .into_iter()
-            .flatten()
-            .chain(leave)
-            .flatten()
-            .chain(aborts)
-            .chain(self.missed.remind_at());
-        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
-        let seen = self.seen.map(|now| now.mono);
+        let others = [self.retry.not_before, self.losses.next_turn(seen)];
+        let finish = self.runs.iter().filter_map(Run::finish_at);
+        let times = [others, open, session].into_iter().flatten().chain(leave).flatten();
+        let times = times.chain(aborts).chain(finish).chain(self.reminder.remind_at());
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -324,7 +332,7 @@ impl JobEngine {
     }
 
     fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: super::event::ItemEnd) {
-        if let Some(run) = self.run.as_mut().and_then(|run| run.items.get_mut(&item)) {
+        if let Some(run) = self.runs.item_mut(item) {
             run.stage = Stage::Ended { at: now.mono, end };
         }
     }
@@ -395,9 +403,18 @@ impl JobEngine {
         self.write.take()
     }
 
-    /// Whether the begin of a fire is in flight.
+    /// Whether the begin of a fire that came here is in flight.
     pub(super) fn is_beginning(&self) -> bool {
-        self.write.as_ref().is_some_and(|write| matches!(write.purpose, Purpose::Begin(_)))
+        self.write.as_ref().is_some_and(|write| match &write.purpose {
+            Purpose::Begin(plan) => plan.source != ExecutionSource::Failover,
+            _ => false,
+        })
+    }
+
+    /// Whether lost runs are taken over. Without marks nobody could tell that one is lost.
+    pub(super) fn is_failover_on(&self) -> bool {
+        let configuration = self.configuration.as_ref();
+        configuration.is_some_and(|configuration| configuration.failover() && configuration.monitor_execution())
     }
 
     /// A transaction went through.

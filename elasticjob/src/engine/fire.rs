@@ -39,6 +39,30 @@ impl fmt::Display for Fire {
     }
 }
 
+/// Why an item is run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ExecutionSource {
+    /// Its fire came: by schedule, or by a manual trigger.
+    #[default]
+    NormalTrigger,
+    /// Its fire came while the run before was still going on, and is made up for.
+    Misfire,
+    /// The run that its fire began was lost with its instance.
+    Failover,
+}
+
+impl fmt::Display for ExecutionSource {
+    /// As ElasticJob names it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NormalTrigger => "NORMAL_TRIGGER",
+            Self::Misfire => "MISFIRE",
+            Self::Failover => "FAILOVER",
+        })
+    }
+}
+
 /// Where a begun item stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -53,6 +77,13 @@ pub enum FireState {
     Cancelled,
 }
 
+impl FireState {
+    /// Whether what was begun is still to be done.
+    pub fn is_unfinished(self) -> bool {
+        matches!(self, Self::Running | Self::Cancelled)
+    }
+}
+
 /// One begin of a set of items: no two begins of any instance share it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Attempt(String);
@@ -63,9 +94,15 @@ impl Attempt {
         Self(format!("{:x}-{number}", session.0))
     }
 
+    /// The session it was made in.
+    pub fn session(&self) -> Option<SessionId> {
+        let (session, _) = self.0.rsplit_once('-')?;
+        u64::from_str_radix(session, 16).ok().map(|id| SessionId(id.cast_signed()))
+    }
+
     /// Whether the attempt was made in that session.
     pub fn is_of(&self, session: SessionId) -> bool {
-        self.0.rsplit_once('-').is_some_and(|(of, _)| of == format!("{:x}", session.0))
+        self.session() == Some(session)
     }
 }
 
@@ -85,6 +122,9 @@ pub struct FireRecord {
     /// The last manual trigger that the item was begun for: the transaction that created the trigger's node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triggered: Option<Zxid>,
+    /// The latest scheduled fire that fell into a running one and is to be made up for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missed: Option<i64>,
     /// What was begun last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Begun>,
@@ -99,6 +139,9 @@ pub struct Begun {
     /// Whether it was a manual trigger.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
+    /// Why it is run.
+    #[serde(default, skip_serializing_if = "is_normal")]
+    pub source: ExecutionSource,
     /// Who began it.
     pub instance: InstanceId,
     /// Under which attempt.
@@ -113,13 +156,17 @@ pub struct Begun {
     pub error: Option<String>,
 }
 
+fn is_normal(source: &ExecutionSource) -> bool {
+    *source == ExecutionSource::NormalTrigger
+}
+
 /// Errors are shortened to this many characters in the registry; the log has them in full.
 const ERROR_LIMIT: usize = 500;
 
 impl FireRecord {
     /// The record of an item that was never begun.
     pub fn empty() -> Self {
-        Self { through: None, triggered: None, last: None }
+        Self { through: None, triggered: None, missed: None, last: None }
     }
 
     /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, as whoever wrote
@@ -134,22 +181,55 @@ impl FireRecord {
     }
 
     /// The record after a begin.
-    pub fn begin(&self, fire: Fire, instance: InstanceId, attempt: Attempt) -> Self {
+    pub fn begin(&self, fire: Fire, source: ExecutionSource, instance: InstanceId, attempt: Attempt) -> Self {
         let (through, triggered) = match fire {
             Fire::Scheduled(at) => (self.through.max(Some(at)), self.triggered),
             Fire::Manual { trigger, .. } => (self.through, self.triggered.max(Some(trigger))),
         };
         let manual = matches!(fire, Fire::Manual { .. });
-        let last =
-            Begun { at: fire.at(), manual, instance, attempt, state: FireState::Running, took: None, error: None };
-        Self { through, triggered, last: Some(last) }
+        let last = Begun {
+            at: fire.at(),
+            manual,
+            source,
+            instance,
+            attempt,
+            state: FireState::Running,
+            took: None,
+            error: None,
+        };
+        let missed = self.missed.filter(|missed| Some(*missed) > through);
+        Self { through, triggered, missed, last: Some(last) }
     }
 
     /// The record after the end of what was begun last.
     pub fn end(&self, state: FireState, took: u64, error: Option<&str>, through: Option<i64>) -> Self {
         let error = error.map(|text| text.chars().take(ERROR_LIMIT).collect());
         let last = self.last.clone().map(|begun| Begun { state, took: Some(took), error, ..begun });
-        Self { through: self.through.max(through), triggered: self.triggered, last }
+        Self { through: self.through.max(through), last, ..self.clone() }
+    }
+
+    /// The record after a scheduled fire fell into a running one.
+    pub fn miss(&self, at: i64) -> Self {
+        Self { missed: self.missed.max(Some(at)), ..self.clone() }
+    }
+
+    /// The missed fire that is still to be made up for.
+    pub fn to_make_up(&self) -> Option<i64> {
+        self.missed.filter(|missed| Some(*missed) > self.through)
+    }
+
+    /// What is running as far as the record tells.
+    pub fn running(&self) -> Option<&Begun> {
+        self.last.as_ref().filter(|begun| begun.state == FireState::Running)
+    }
+
+    /// The fire that was begun last.
+    pub fn last_fire(&self) -> Option<Fire> {
+        let last = self.last.as_ref()?;
+        Some(match self.triggered.filter(|_| last.manual) {
+            Some(trigger) => Fire::Manual { trigger, at: last.at },
+            None => Fire::Scheduled(last.at),
+        })
     }
 
     /// Whether the item was begun for this fire, or for a later one, or that was decided against.
@@ -173,7 +253,12 @@ mod tests {
     #[test]
     fn a_record_reads_back_what_it_writes() {
         let id = InstanceId::of_process("10.0.0.1", 7);
-        let begun = FireRecord::empty().begin(Fire::Scheduled(1_000), id, Attempt::new(SessionId(0x2a), 3));
+        let begun = FireRecord::empty().begin(
+            Fire::Scheduled(1_000),
+            ExecutionSource::NormalTrigger,
+            id,
+            Attempt::new(SessionId(0x2a), 3),
+        );
         let text = String::from_utf8(begun.to_bytes()).unwrap();
         assert_eq!(
             text,
@@ -184,13 +269,35 @@ mod tests {
         assert_eq!(ended.through, Some(2_000));
         assert_eq!(FireRecord::parse(&ended.to_bytes()), ended);
         assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 3)));
+        assert_eq!(ended.last_fire(), Some(Fire::Scheduled(1_000)));
+    }
+
+    #[test]
+    fn an_attempt_names_its_session() {
+        for id in [1, 0x1000_2a3b_0000_0001, -2] {
+            let attempt = Attempt::new(SessionId(id), 3);
+            assert_eq!(attempt.session(), Some(SessionId(id)));
+            assert!(attempt.is_of(SessionId(id)) && !attempt.is_of(SessionId(id + 1)));
+        }
+    }
+
+    #[test]
+    fn a_missed_fire_is_made_up_for_until_a_later_one_begins() {
+        let id = InstanceId::of_process("10.0.0.1", 7);
+        let record = FireRecord { through: Some(5), ..FireRecord::empty() }.miss(6).miss(7);
+        assert_eq!(record.to_make_up(), Some(7));
+        let misfire = record.begin(Fire::Scheduled(7), ExecutionSource::Misfire, id, Attempt::new(SessionId(1), 1));
+        assert_eq!((misfire.to_make_up(), misfire.missed), (None, None));
+        assert!(String::from_utf8(misfire.to_bytes()).unwrap().contains(r#""source":"MISFIRE""#));
     }
 
     #[test]
     fn a_manual_fire_leaves_the_schedule_alone() {
         let id = InstanceId::of_process("10.0.0.1", 7);
-        let record = FireRecord { through: Some(5), triggered: None, last: None };
-        let manual = record.begin(Fire::Manual { trigger: 9, at: 1_000 }, id, Attempt::new(SessionId(1), 1));
+        let record = FireRecord { through: Some(5), ..FireRecord::empty() };
+        let fire = Fire::Manual { trigger: 9, at: 1_000 };
+        let manual = record.begin(fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 1));
+        assert_eq!(manual.last_fire(), Some(fire));
         assert_eq!(manual.through, Some(5));
         assert!(manual.last.as_ref().is_some_and(|begun| begun.manual));
         assert!(manual.covers(Fire::Manual { trigger: 9, at: 1_000 }));

@@ -3,9 +3,9 @@
 use super::action::{Action, Start};
 use super::engine::{JobEngine, Phase};
 use super::event::Now;
-use super::fire::{Attempt, Fire};
+use super::fire::{Attempt, ExecutionSource, Fire};
 use super::notice::{Notice, SkipReason};
-use super::run::{ItemRun, OpenFire, Run, Stage};
+use super::run::{ItemRun, OpenFire, Stage};
 use crate::config::JobConfiguration;
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -24,33 +24,50 @@ impl JobEngine {
             if let Some(from) = due.missed_from {
                 self.tell(Notice::Missed { from, until: due.at });
             }
-            self.on_due(now, Fire::Scheduled(due.at));
+            self.on_due(now, due.at);
         }
         let over = |open: &OpenFire| now.mono >= open.closes_at;
-        if !self.is_beginning() && self.unresolved.is_none() && self.open.as_ref().is_some_and(over) {
+        if !self.is_beginning() && !self.is_begin_unresolved() && self.open.as_ref().is_some_and(over) {
             self.close();
         }
     }
 
-    fn on_due(&mut self, now: Now, fire: Fire) {
+    fn on_due(&mut self, now: Now, at: i64) {
+        let fire = Fire::Scheduled(at);
         // Begun, or about to be: as good as running.
-        let beginning = self.is_beginning() || self.unresolved.is_some();
-        let under_way = self.unresolved.as_ref().map(|unresolved| unresolved.fire);
-        let under_way = under_way.or(self.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
-        let executing = self.run.as_mut().filter(|run| run.executing().next().is_some());
+        let beginning = self.is_beginning() || self.is_begin_unresolved();
+        let unresolved = self.unresolved.as_ref().map(|unresolved| unresolved.fire);
+        let under_way = unresolved.or(self.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
+        let makes_up = self.configuration.as_ref().is_some_and(|configuration| configuration.misfire());
+        let executing = self.runs.regular_mut().filter(|run| run.executing().next().is_some());
         let since = match executing {
             Some(run) => {
-                run.skipped = Some(fire.at());
+                if !makes_up {
+                    run.skipped = Some(at);
+                }
                 Some(run.fire)
             }
             None => under_way,
         };
         if let Some(since) = since {
-            self.skip_fire(fire, SkipReason::StillRunning { since });
+            if !makes_up {
+                self.skip_fire(fire, SkipReason::StillRunning { since });
+                return;
+            }
+            self.tell(Notice::Skipped { fire, items: vec![], reason: SkipReason::StillRunning { since } });
+            if let Some(earlier) = self.missed.replace(at) {
+                self.tell(Notice::Collapsed { earlier, into: at });
+                self.fires += 1;
+            }
             return;
         }
         self.close();
-        self.open = Some(OpenFire::new(fire, now.mono));
+        self.open = Some(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
+    }
+
+    /// Whether it is not known what became of the begin of a fire that came here.
+    fn is_begin_unresolved(&self) -> bool {
+        self.unresolved.as_ref().is_some_and(|unresolved| unresolved.source != ExecutionSource::Failover)
     }
 
     /// Closes the open fire; one that was never looked at is accounted for.
@@ -76,7 +93,7 @@ impl JobEngine {
     pub(super) fn looked_at(&mut self) {
         let Some(open) = &mut self.open else { return };
         let first = !std::mem::replace(&mut open.looked, true);
-        if first && self.run.is_none() && matches!(open.fire, Fire::Scheduled(_)) {
+        if first && self.runs.regular().is_none() && matches!(open.fire, Fire::Scheduled(_)) {
             self.fires += 1;
         }
     }
@@ -85,25 +102,21 @@ impl JobEngine {
     pub(super) fn start_items(
         &mut self,
         fire: Fire,
+        source: ExecutionSource,
         attempt: Option<&Attempt>,
         items: Vec<(ShardingItem, Option<Zxid>)>,
     ) {
         let Some(configuration) = self.configuration.clone() else { return };
-        if let Some(open) = self.open.as_mut().filter(|open| open.fire == fire) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.fire == fire && open.source == source) {
             open.begun.extend(items.iter().map(|(item, _)| *item));
         }
         for (item, _) in &items {
-            self.add_to_run(fire, *item, attempt, Stage::Executing);
+            let item_run = ItemRun { attempt: attempt.cloned(), stage: Stage::Executing };
+            self.runs.add(fire, source, *item, item_run);
         }
-        self.tell(Notice::Begun { fire, items: items.iter().map(|(item, _)| *item).collect() });
+        self.tell(Notice::Begun { fire, source, items: items.iter().map(|(item, _)| *item).collect() });
         let instance = self.identity.instance.clone();
-        self.act(Action::Start(Start { fire, instance, configuration, items }));
-    }
-
-    /// Makes an item part of the run of a fire.
-    pub(super) fn add_to_run(&mut self, fire: Fire, item: ShardingItem, attempt: Option<&Attempt>, stage: Stage) {
-        let run = self.run.get_or_insert_with(|| Run::new(fire));
-        run.items.insert(item, ItemRun { attempt: attempt.cloned(), stage });
+        self.act(Action::Start(Start { fire, source, instance, configuration, items }));
     }
 
     /// Whether the instance is registered in the live session.

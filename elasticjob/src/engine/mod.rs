@@ -11,6 +11,7 @@ mod engine;
 mod event;
 mod fire;
 mod fires;
+mod lost;
 mod notice;
 mod planted;
 mod rules;
@@ -27,7 +28,7 @@ mod tests;
 pub use action::{Action, Start, TriggerAnswer};
 pub use engine::{Identity, JobEngine, Phase, Timeout};
 pub use event::{Event, ItemEnd, Now, TriggerId};
-pub use fire::{Attempt, Begun, Fire, FireRecord, FireState};
+pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
 pub use notice::{CancelReason, Notice, SkipReason};
 #[cfg(feature = "testing")]
 pub use planted::Bug;

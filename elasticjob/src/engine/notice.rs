@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::fire::{Fire, FireState};
+use super::fire::{ExecutionSource, Fire, FireState};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
 
@@ -62,6 +62,8 @@ pub enum Notice {
     Begun {
         /// The fire.
         fire: Fire,
+        /// Why they are run.
+        source: ExecutionSource,
         /// The items.
         items: Vec<ShardingItem>,
     },
@@ -74,6 +76,29 @@ pub enum Notice {
         /// Why.
         reason: SkipReason,
     },
+    /// A missed fire will not be made up for by itself, as a later one is.
+    Collapsed {
+        /// The missed fire, in milliseconds since 1970.
+        earlier: i64,
+        /// The later one.
+        into: i64,
+    },
+    /// An item was taken over: its run had begun and was lost.
+    TakenOver {
+        /// The fire that had begun it.
+        fire: Fire,
+        /// The item.
+        item: ShardingItem,
+        /// The instance that ran it, when known.
+        from: Option<InstanceId>,
+    },
+    /// Items whose runs were cut off wait for somebody who takes them over.
+    HandedOver {
+        /// The fire.
+        fire: Fire,
+        /// The items.
+        items: Vec<ShardingItem>,
+    },
     /// Scheduled fires were due while nobody looked: the process was stopped, or the clock stepped.
     Missed {
         /// The first of them, in milliseconds since 1970.
@@ -85,6 +110,8 @@ pub enum Notice {
     Finished {
         /// The fire.
         fire: Fire,
+        /// Why it was run.
+        source: ExecutionSource,
         /// How each item ended.
         items: Vec<(ShardingItem, FireState)>,
     },
@@ -145,6 +172,8 @@ pub enum SkipReason {
         /// By whom, when known.
         by: Option<InstanceId>,
     },
+    /// The run of an earlier fire was lost and is to be taken over first.
+    AwaitingFailover,
     /// The registry kept refusing to begin the item.
     Refused,
     /// The next fire came before this one could begin: no assignment, or no proven session.
@@ -175,6 +204,7 @@ impl fmt::Display for SkipReason {
             Self::StillRunning { .. } => f.write_str("the previous run has not ended"),
             Self::RunsElsewhere { by } => write!(f, "the item is running on {}", somebody(by)),
             Self::AlreadyBegun { by } => write!(f, "already begun or decided against by {}", somebody(by)),
+            Self::AwaitingFailover => f.write_str("the lost run of an earlier fire is to be taken over first"),
             Self::Refused => f.write_str("the registry center kept refusing to begin it"),
             Self::NotBegunInTime => f.write_str("the next fire came before it could begin"),
             Self::ServerDisabled => f.write_str("the server is disabled"),

@@ -13,17 +13,23 @@ pub enum Bug {
     RunsOutliveSession,
     /// A lost answer is taken for a failure and the begin is repeated.
     BlindRetry,
+    /// The leader takes away marks of runs that go on.
+    SweptMarks,
+    /// An item is taken over without looking whether somebody else took it.
+    UnguardedTakeover,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),
+        ("swept-marks", Self::SweptMarks),
+        ("unguarded-takeover", Self::UnguardedTakeover),
     ];
 }
 

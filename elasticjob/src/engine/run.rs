@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::event::ItemEnd;
-use super::fire::{Attempt, Fire};
+use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use crate::ident::ShardingItem;
 
 /// How long a fire waits for the assignment of its items before it goes on with what is there.
@@ -23,6 +23,8 @@ pub(super) const BEGIN_TRIES: u32 = 5;
 #[derive(Debug)]
 pub(super) struct OpenFire {
     pub(super) fire: Fire,
+    /// [`ExecutionSource::Misfire`] when it is one that is made up for.
+    pub(super) source: ExecutionSource,
     /// Until then it waits for the leader to assign items.
     pub(super) hold_until: Duration,
     /// Until then it begins items that this instance acquires.
@@ -40,9 +42,10 @@ pub(super) struct OpenFire {
 }
 
 impl OpenFire {
-    pub(super) fn new(fire: Fire, now: Duration) -> Self {
+    pub(super) fn new(fire: Fire, source: ExecutionSource, now: Duration) -> Self {
         Self {
             fire,
+            source,
             hold_until: now + SHARDING_WAIT,
             closes_at: now + LATE_ACQUISITION,
             abandoned: None,
@@ -54,13 +57,18 @@ impl OpenFire {
     }
 }
 
+/// What began here and is not over: the run of a fire, and one for each fire of which lost items were taken over.
+#[derive(Debug, Default)]
+pub(super) struct Runs(Vec<Run>);
+
 /// The run of a fire: its items that began here.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) fire: Fire,
+    pub(super) source: ExecutionSource,
     pub(super) items: BTreeMap<ShardingItem, ItemRun>,
     /// How the items ended that are finished already.
-    pub(super) finished: Vec<(ShardingItem, super::fire::FireState)>,
+    pub(super) finished: Vec<(ShardingItem, FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
     pub(super) skipped: Option<i64>,
 }
@@ -86,14 +94,75 @@ pub(super) enum Stage {
     Ended { at: Duration, end: ItemEnd },
 }
 
-impl Run {
-    pub(super) fn new(fire: Fire) -> Self {
-        Self { fire, items: BTreeMap::new(), finished: Vec::new(), skipped: None }
+impl Runs {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Run> {
+        self.0.iter()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Run> {
+        self.0.iter_mut()
+    }
+
+    /// The run of a fire that came here. There is one at a time; what is taken over runs beside it.
+    pub(super) fn regular(&self) -> Option<&Run> {
+        self.0.iter().find(|run| run.source != ExecutionSource::Failover)
+    }
+
+    pub(super) fn regular_mut(&mut self) -> Option<&mut Run> {
+        self.0.iter_mut().find(|run| run.source != ExecutionSource::Failover)
+    }
+
+    /// An item that began here and is not over. It is in one run only.
+    pub(super) fn item(&self, item: ShardingItem) -> Option<&ItemRun> {
+        self.0.iter().find_map(|run| run.items.get(&item))
+    }
+
+    pub(super) fn item_mut(&mut self, item: ShardingItem) -> Option<&mut ItemRun> {
+        self.0.iter_mut().find_map(|run| run.items.get_mut(&item))
+    }
+
+    /// All items that began here and are not over.
+    pub(super) fn items(&self) -> impl Iterator<Item = &ItemRun> {
+        self.0.iter().flat_map(|run| run.items.values())
+    }
+
+    pub(super) fn items_mut(&mut self) -> impl Iterator<Item = (ShardingItem, &mut ItemRun)> {
+        self.0.iter_mut().flat_map(|run| run.items.iter_mut().map(|(item, run)| (*item, run)))
     }
 
     /// The items whose futures live.
     pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
-        self.items.iter().filter(|(_, run)| !matches!(run.stage, Stage::Ended { .. })).map(|(item, _)| *item)
+        self.0.iter().flat_map(Run::executing)
+    }
+
+    /// Makes an item part of the run of its fire.
+    pub(super) fn add(&mut self, fire: Fire, source: ExecutionSource, item: ShardingItem, item_run: ItemRun) {
+        let place = self.0.iter().position(|run| run.fire == fire && run.source == source);
+        let place = place.unwrap_or_else(|| {
+            self.0.push(Run::new(fire, source));
+            self.0.len() - 1
+        });
+        self.0[place].items.insert(item, item_run);
+    }
+
+    /// Takes out the runs that have no item left.
+    pub(super) fn take_finished(&mut self) -> Vec<Run> {
+        self.0.extract_if(.., |run| run.items.is_empty()).collect()
+    }
+}
+
+impl Run {
+    fn new(fire: Fire, source: ExecutionSource) -> Self {
+        Self { fire, source, items: BTreeMap::new(), finished: Vec::new(), skipped: None }
+    }
+
+    /// The items whose futures live.
+    pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
+        self.items.iter().filter(|(_, run)| run.is_executing()).map(|(item, _)| *item)
     }
 
     /// When the ends have to be written: at once when nothing executes any more, else soon after the first.
@@ -104,5 +173,12 @@ impl Run {
         });
         let first = first.min()?;
         Some(if self.executing().next().is_none() { first } else { first + FINISH_TOGETHER })
+    }
+}
+
+impl ItemRun {
+    /// Whether its future lives.
+    pub(super) fn is_executing(&self) -> bool {
+        !matches!(self.stage, Stage::Ended { .. })
     }
 }

@@ -70,6 +70,13 @@ impl JobEngine {
                 let live = self.session.connected() == Some(session);
                 self.on_begun(now, plan, committed.zxid(), live);
             }
+            Purpose::Miss { items } => {
+                for (item, at) in items {
+                    if self.missed_items.get(&item) == Some(&at) {
+                        self.missed_items.remove(&item);
+                    }
+                }
+            }
             Purpose::Finish { items } => self.on_finished(&items),
         }
     }

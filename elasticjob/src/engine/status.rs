@@ -76,7 +76,7 @@ impl JobEngine {
             _ if self.session.connected().is_none() => Activity::AwaitingRegistry,
             Phase::Joining => Activity::Joining,
             Phase::Active if !self.is_registered() => Activity::Rejoining,
-            Phase::Active => match (&self.run, &self.open) {
+            Phase::Active => match (self.runs.regular().or(self.runs.iter().next()), &self.open) {
                 (Some(run), _) => Activity::Running(run.fire),
                 (None, Some(open)) if !open.looked => Activity::AwaitingSharding(open.fire),
                 _ => Activity::Idle,
@@ -86,7 +86,7 @@ impl JobEngine {
             instance: self.identity.instance.clone(),
             activity,
             leader: self.leadership.is_some(),
-            running: self.run.iter().flat_map(|run| run.executing()).collect(),
+            running: self.runs.executing().collect(),
             last_fire: self.calendar.last(),
             next_fire: self.calendar.next(),
             fires: self.fires,

@@ -1,6 +1,8 @@
 //! What an engine does on the main paths, transaction by transaction.
 
+mod failover;
 mod group;
+mod misfire;
 
 use std::time::Duration;
 
@@ -104,14 +106,16 @@ fn an_instance_without_items_asks_the_registry_nothing() {
 }
 
 #[test]
-fn a_fire_that_falls_into_a_running_one_is_skipped() {
-    let mut group = Group::settled(1, &every_five(1));
+fn without_misfire_a_fire_that_falls_into_a_running_one_is_skipped() {
+    let configuration = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").misfire(false).build().unwrap();
+    let mut group = Group::settled(1, &configuration);
     group.run_until(10_000);
     let second = Fire::Scheduled(EPOCH + 10_000);
     let skipped = Notice::Skipped { fire: second, items: vec![], reason: SkipReason::StillRunning { since: FIRST } };
     assert!(group.hosts[0].notices.contains(&skipped), "{:?}", group.hosts[0].notices);
     group.end_items(0, &[0]);
     assert!(group.text(&JobPath::fire(0)).unwrap().contains(&format!("\"through\":{}", EPOCH + 10_000)));
+    assert_eq!(group.hosts[0].started.len(), 1);
     group.run_until(15_000);
     assert_eq!(group.hosts[0].started.len(), 2);
 }

@@ -24,12 +24,14 @@ impl<'a> JobTransaction<'a> {
         self.transaction.check(path.absolute(self.job), None)
     }
 
+    /// The node exists with this version.
+    pub(super) fn check_version(&mut self, path: &JobPath, version: i32) -> usize {
+        self.transaction.check(path.absolute(self.job), Some(version))
+    }
+
     pub(super) fn create(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
-        if let Some(parent) = path.parent()
-            && !self.mirror.exists(&parent)
-            && !self.created.contains(&parent)
-        {
-            self.create(&parent, "", CreateMode::Persistent);
+        if let Some(parent) = path.parent() {
+            self.create_missing(&parent, "", CreateMode::Persistent);
         }
         self.created.insert(path.clone());
         self.transaction.create(path.absolute(self.job), data, mode)
@@ -43,6 +45,13 @@ impl<'a> JobTransaction<'a> {
         self.transaction.delete(path.absolute(self.job), version)
     }
 
+    /// Creates a node unless it exists, or this transaction creates it.
+    pub(super) fn create_missing(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) {
+        if !self.mirror.exists(path) && !self.created.contains(path) {
+            self.create(path, data, mode);
+        }
+    }
+
     /// Deletes a node where it exists.
     pub(super) fn delete_existing(&mut self, path: &JobPath) {
         if self.mirror.exists(path) {
@@ -54,6 +63,10 @@ impl<'a> JobTransaction<'a> {
     pub(super) fn replace(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
         self.delete_existing(path);
         self.create(path, data, mode)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.transaction.ops().len()
     }
 
     pub(super) fn build(self) -> Transaction {

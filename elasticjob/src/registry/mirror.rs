@@ -339,6 +339,32 @@ impl Mirror {
         self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Running).then_some(item))
     }
 
+    /// The items that have a missed fire to be made up for, in ascending order.
+    pub fn misfired_items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Misfire).then_some(item))
+    }
+
+    /// The items that somebody took over, in ascending order.
+    pub fn taken_over_items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Failovering).then_some(item))
+    }
+
+    /// The items that wait to be taken over, in ascending order.
+    pub fn failover_items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.nodes.range(JobPath::FailoverItems..JobPath::LeaderSharding).filter_map(|(path, _)| match path {
+            JobPath::FailoverItem(item) => Some(*item),
+            _ => None,
+        })
+    }
+
+    /// The sessions that say that they live, in ascending order.
+    pub fn sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.nodes.range(JobPath::Sessions..).filter_map(|(path, _)| match path {
+            JobPath::Session(id) => Some(*id),
+            _ => None,
+        })
+    }
+
     fn item_nodes(&self) -> impl Iterator<Item = (ShardingItem, &ItemNode)> {
         self.nodes.range(JobPath::Sharding..JobPath::Leader).filter_map(|(path, _)| match path {
             JobPath::Item(item, node) => Some((*item, node)),
@@ -358,7 +384,7 @@ impl Mirror {
 
     /// The instances that a trigger waits for.
     pub fn triggers(&self) -> impl Iterator<Item = &InstanceId> {
-        self.nodes.range(JobPath::Triggers..).filter_map(|(path, _)| match path {
+        self.nodes.range(JobPath::Triggers..JobPath::Sessions).filter_map(|(path, _)| match path {
             JobPath::Trigger(id) => Some(id),
             _ => None,
         })
@@ -366,7 +392,7 @@ impl Mirror {
 
     /// Names of the candidates for leadership.
     pub fn candidates(&self) -> impl Iterator<Item = &str> {
-        self.nodes.range(JobPath::Latch..JobPath::LeaderSharding).filter_map(|(path, _)| match path {
+        self.nodes.range(JobPath::Latch..JobPath::LeaderFailover).filter_map(|(path, _)| match path {
             JobPath::Candidate(name) => Some(name.as_ref()),
             _ => None,
         })

@@ -1,8 +1,9 @@
-//! The nodes of one job, relative to its root. Layout of ElasticJob 3.0.5, plus `sharding/{i}/fire`.
+//! The nodes of one job, relative to its root. Layout of ElasticJob 3.0.5, plus `sharding/{i}/fire` and `sessions`.
 
 use std::fmt;
 
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::registry::SessionId;
 
 /// A node of a job that this side reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +34,12 @@ pub enum JobPath {
     Latch,
     /// `leader/election/latch/{name}`: ephemeral, one a candidate.
     Candidate(Box<str>),
+    /// `leader/failover`
+    LeaderFailover,
+    /// `leader/failover/items`
+    FailoverItems,
+    /// `leader/failover/items/{i}`: the item was lost, and waits for somebody who takes it over.
+    FailoverItem(ShardingItem),
     /// `leader/sharding`
     LeaderSharding,
     /// `leader/sharding/necessary`: the leader shall reshard.
@@ -43,6 +50,10 @@ pub enum JobPath {
     Triggers,
     /// `trigger/{id}`: the instance shall run its items once.
     Trigger(InstanceId),
+    /// `sessions`
+    Sessions,
+    /// `sessions/{session}`: ephemeral, says that the session of a run lives. Only this implementation writes it.
+    Session(SessionId),
 }
 
 /// A node below `sharding/{i}`.
@@ -52,10 +63,16 @@ pub enum ItemNode {
     Dir,
     /// `disabled`: nobody runs the item.
     Disabled,
+    /// `failover`: ephemeral, id of the instance that took the item over.
+    Failover,
+    /// `failovering`: the same, and outlives that instance.
+    Failovering,
     /// `fire`: what was begun last. Only this implementation writes it.
     Fire,
     /// `instance`: id of the owner.
     Instance,
+    /// `misfire`: a fire fell into a running one and is to be made up for.
+    Misfire,
     /// `running`: id of the instance that runs the item.
     Running,
     /// Another one: kept to be deleted with the item.
@@ -107,11 +124,16 @@ impl JobPath {
             ("leader", Some("election"), Some("instance"), None, None) => Self::LeaderInstance,
             ("leader", Some("election"), Some("latch"), None, None) => Self::Latch,
             ("leader", Some("election"), Some("latch"), Some(name), None) => Self::Candidate(name.into()),
+            ("leader", Some("failover"), None, ..) => Self::LeaderFailover,
+            ("leader", Some("failover"), Some("items"), None, None) => Self::FailoverItems,
+            ("leader", Some("failover"), Some("items"), Some(item), None) => Self::FailoverItem(parse_item(item)?),
             ("leader", Some("sharding"), None, ..) => Self::LeaderSharding,
             ("leader", Some("sharding"), Some("necessary"), None, None) => Self::Necessary,
             ("leader", Some("sharding"), Some("processing"), None, None) => Self::Processing,
             ("trigger", None, ..) => Self::Triggers,
             ("trigger", Some(id), None, ..) => Self::Trigger(id.parse().ok()?),
+            ("sessions", None, ..) => Self::Sessions,
+            ("sessions", Some(id), None, ..) => Self::Session(parse_session(id)?),
             _ => return None,
         })
     }
@@ -120,18 +142,25 @@ impl JobPath {
     pub fn parent(&self) -> Option<Self> {
         Some(match self {
             Self::Root => return None,
-            Self::Config | Self::Servers | Self::Instances | Self::Sharding | Self::Leader | Self::Triggers => {
-                Self::Root
-            }
+            Self::Config
+            | Self::Servers
+            | Self::Instances
+            | Self::Sharding
+            | Self::Leader
+            | Self::Triggers
+            | Self::Sessions => Self::Root,
             Self::Server(_) => Self::Servers,
             Self::Instance(_) => Self::Instances,
             Self::Item(_, ItemNode::Dir) => Self::Sharding,
             Self::Item(item, _) => Self::Item(*item, ItemNode::Dir),
-            Self::Election | Self::LeaderSharding => Self::Leader,
+            Self::Election | Self::LeaderFailover | Self::LeaderSharding => Self::Leader,
             Self::LeaderInstance | Self::Latch => Self::Election,
             Self::Candidate(_) => Self::Latch,
+            Self::FailoverItems => Self::LeaderFailover,
+            Self::FailoverItem(_) => Self::FailoverItems,
             Self::Necessary | Self::Processing => Self::LeaderSharding,
             Self::Trigger(_) => Self::Triggers,
+            Self::Session(_) => Self::Sessions,
         })
     }
 
@@ -150,8 +179,11 @@ impl JobPath {
             | Self::Leader
             | Self::Election
             | Self::Latch
+            | Self::LeaderFailover
+            | Self::FailoverItems
             | Self::LeaderSharding
-            | Self::Triggers => true,
+            | Self::Triggers
+            | Self::Sessions => true,
             Self::Item(_, node) => *node == ItemNode::Dir,
             _ => false,
         }
@@ -163,8 +195,11 @@ impl ItemNode {
         match name {
             None => Self::Dir,
             Some("disabled") => Self::Disabled,
+            Some("failover") => Self::Failover,
+            Some("failovering") => Self::Failovering,
             Some("fire") => Self::Fire,
             Some("instance") => Self::Instance,
+            Some("misfire") => Self::Misfire,
             Some("running") => Self::Running,
             Some(other) => Self::Other(other.into()),
         }
@@ -174,8 +209,11 @@ impl ItemNode {
         match self {
             Self::Dir => "",
             Self::Disabled => "disabled",
+            Self::Failover => "failover",
+            Self::Failovering => "failovering",
             Self::Fire => "fire",
             Self::Instance => "instance",
+            Self::Misfire => "misfire",
             Self::Running => "running",
             Self::Other(name) => name,
         }
@@ -186,6 +224,12 @@ impl ItemNode {
 fn parse_item(text: &str) -> Option<ShardingItem> {
     let item: ShardingItem = text.parse().ok()?;
     (item.to_string() == text).then_some(item)
+}
+
+/// In hexadecimal, as the attempts of a session name it.
+fn parse_session(text: &str) -> Option<SessionId> {
+    let id = i64::from_str_radix(text, 16).ok().or_else(|| u64::from_str_radix(text, 16).ok().map(u64::cast_signed))?;
+    (format!("{id:x}") == text).then_some(SessionId(id))
 }
 
 /// The path relative to the root of the job.
@@ -206,11 +250,16 @@ impl fmt::Display for JobPath {
             Self::LeaderInstance => f.write_str("leader/election/instance"),
             Self::Latch => f.write_str("leader/election/latch"),
             Self::Candidate(name) => write!(f, "leader/election/latch/{name}"),
+            Self::LeaderFailover => f.write_str("leader/failover"),
+            Self::FailoverItems => f.write_str("leader/failover/items"),
+            Self::FailoverItem(item) => write!(f, "leader/failover/items/{item}"),
             Self::LeaderSharding => f.write_str("leader/sharding"),
             Self::Necessary => f.write_str("leader/sharding/necessary"),
             Self::Processing => f.write_str("leader/sharding/processing"),
             Self::Triggers => f.write_str("trigger"),
             Self::Trigger(id) => write!(f, "trigger/{id}"),
+            Self::Sessions => f.write_str("sessions"),
+            Self::Session(id) => write!(f, "sessions/{:x}", id.0),
         }
     }
 }
@@ -239,17 +288,26 @@ mod tests {
             JobPath::fire(10),
             JobPath::owner_of(10),
             JobPath::running(10),
-            JobPath::Item(10, ItemNode::Other("misfire".into())),
+            JobPath::Item(10, ItemNode::Failover),
+            JobPath::Item(10, ItemNode::Failovering),
+            JobPath::Item(10, ItemNode::Misfire),
+            JobPath::Item(10, ItemNode::Other("foreign".into())),
             JobPath::Leader,
             JobPath::Election,
             JobPath::LeaderInstance,
             JobPath::Latch,
             JobPath::Candidate("_c_0-latch-0000000001".into()),
+            JobPath::LeaderFailover,
+            JobPath::FailoverItems,
+            JobPath::FailoverItem(10),
             JobPath::LeaderSharding,
             JobPath::Necessary,
             JobPath::Processing,
             JobPath::Triggers,
             JobPath::Trigger(id),
+            JobPath::Sessions,
+            JobPath::Session(SessionId(0x1000_2a3b)),
+            JobPath::Session(SessionId(-1)),
         ];
         for node in nodes {
             let absolute = node.absolute(&job());
@@ -264,9 +322,14 @@ mod tests {
 
     #[test]
     fn foreign_nodes_are_not_ours() {
-        for path in
-            ["/other/config", "/my.job2/config", "/my.job/sharding/07", "/my.job/sharding/x", "/my.job/guarantee"]
-        {
+        for path in [
+            "/other/config",
+            "/my.job2/config",
+            "/my.job/sharding/07",
+            "/my.job/sharding/x",
+            "/my.job/guarantee",
+            "/my.job/sessions/0A",
+        ] {
             assert_eq!(JobPath::parse(&job(), path), None, "{path}");
         }
     }

@@ -276,7 +276,7 @@ impl Driver {
     }
 
     fn start_items(&mut self, start: Start) {
-        let Start { fire, instance, configuration, items } = start;
+        let Start { fire, source, instance, configuration, items } = start;
         let task_id = TaskId::new(&self.job, items.iter().map(|(item, _)| *item), &instance);
         let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
         let scheduled_at = in_zone(fire.at(), zone);
@@ -287,6 +287,7 @@ impl Driver {
                 task_id: task_id.clone(),
                 item,
                 scheduled_at,
+                source,
                 fencing_token,
                 cancellation: CancellationToken::new(),
             });

@@ -42,7 +42,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
                 info!(%job, "resharded: {moved}; items {pinned:?} stay where they run until they end");
             }
         }
-        Notice::Begun { fire, items } => info!(%job, fire = %name(fire), ?items, "began"),
+        Notice::Begun { fire, source, items } => info!(%job, fire = %name(fire), %source, ?items, "began"),
         Notice::Skipped { fire, items, reason } => {
             let since = match reason {
                 SkipReason::StillRunning { since } => format!(", it began with {}", name(since)),
@@ -62,14 +62,24 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             time(*from),
             time(*until)
         ),
-        Notice::Finished { fire, items } => {
+        Notice::Collapsed { earlier, into } => {
+            info!(%job, "the missed fire of {} is not made up for by itself: the one of {} is", time(*earlier), time(*into));
+        }
+        Notice::TakenOver { fire, item, from } => {
+            let from = from.as_ref().map_or("an instance that is gone", InstanceId::as_str);
+            warn!(%job, fire = %name(fire), item, from, "took the item over: its run was lost");
+        }
+        Notice::HandedOver { fire, items } => {
+            warn!(%job, fire = %name(fire), ?items, "items that were cut off wait to be taken over");
+        }
+        Notice::Finished { fire, source, items } => {
             let wrong: Vec<&(ShardingItem, FireState)> =
                 items.iter().filter(|(_, state)| *state != FireState::Succeeded).collect();
             let items: Vec<ShardingItem> = items.iter().map(|(item, _)| *item).collect();
             if wrong.is_empty() {
-                info!(%job, fire = %name(fire), ?items, "finished");
+                info!(%job, fire = %name(fire), %source, ?items, "finished");
             } else {
-                warn!(%job, fire = %name(fire), ?items, "finished, not all well: {wrong:?}");
+                warn!(%job, fire = %name(fire), %source, ?items, "finished, not all well: {wrong:?}");
             }
         }
         Notice::Stale { fire, item } => {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Step, Unresolved};
+use super::{Step, Unresolved, misfire};
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
-use crate::engine::fire::{Attempt, Fire, FireRecord};
+use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::{Notice, SkipReason};
 use crate::engine::planted::Bug;
 use crate::engine::run::{BEGIN_TRIES, OpenFire};
@@ -19,15 +19,22 @@ use crate::registry::{CreateMode, Transaction, Zxid};
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct BeginPlan {
     pub(in crate::engine) fire: Fire,
+    pub(in crate::engine) source: ExecutionSource,
     /// `None` when execution is not monitored.
     pub(in crate::engine) attempt: Option<Attempt>,
     pub(in crate::engine) items: Vec<ShardingItem>,
+    /// Who ran the item that is taken over, when known.
+    pub(in crate::engine) from: Option<InstanceId>,
 }
 
 /// What is to be done with an item of an open fire.
 enum Verdict {
     Begin,
     Skip(SkipReason),
+    /// Somebody runs the item: with misfire on this fire is made up for.
+    Busy {
+        by: Option<InstanceId>,
+    },
 }
 
 /// Begins the items of the open fire that this instance owns: one transaction for all of them, none when execution is
@@ -36,12 +43,13 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.unresolved.is_some() {
         return Step::Pass;
     }
+    misfire::open(engine, now);
     open_manual(engine, now);
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let Some(open) = &engine.open else { return Step::Pass };
-    let fire = open.fire;
+    let (fire, source) = (open.fire, open.source);
     // The run of another fire is still being finished.
-    if engine.run.as_ref().is_some_and(|run| run.fire != fire) {
+    if engine.runs.regular().is_some_and(|run| run.fire != fire || run.source != source) {
         return Step::Pass;
     }
     match engine.is_server_enabled() {
@@ -55,7 +63,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         return Step::Pass;
     }
     if !configuration.monitor_execution() {
-        return begin_unmonitored(engine, now, fire, mine);
+        return begin_unmonitored(engine, now, fire, source, mine);
     }
     let Some(verdicts) = judge_all(engine, &mine) else { return Step::Pass };
     let mut items = Vec::new();
@@ -63,6 +71,14 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         match verdict {
             Verdict::Begin => items.push(item),
             Verdict::Skip(reason) => drop_item(engine, item, reason),
+            Verdict::Busy { by } => {
+                if let Fire::Scheduled(at) = fire
+                    && configuration.misfire()
+                {
+                    engine.missed_items.insert(item, at);
+                }
+                drop_item(engine, item, SkipReason::RunsElsewhere { by });
+            }
         }
     }
     if items.is_empty() {
@@ -70,38 +86,38 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
             Fire::Manual { .. } if takes_trigger(engine) => Step::Write(take_trigger(engine, fire, vec![])),
             _ => {
                 engine.looked_at();
-                Step::Pass
+                misfire::mark(engine, now)
             }
         };
     }
     let attempt = engine.next_attempt();
-    let transaction = begin_transaction(engine, fire, &attempt, &items);
-    Step::Write(Proposal { transaction, purpose: Purpose::Begin(BeginPlan { fire, attempt: Some(attempt), items }) })
+    let transaction = begin_transaction(engine, fire, source, &attempt, &items);
+    let plan = BeginPlan { fire, source, attempt: Some(attempt), items, from: None };
+    Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) })
 }
 
 /// Makes a waiting manual trigger the open fire, when no other is under way.
 fn open_manual(engine: &mut JobEngine, now: Now) {
-    let busy = engine.run.is_some() || engine.open.as_ref().is_some_and(|open| !open.looked);
+    let busy = engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked);
     if busy {
         return;
     }
     if let Lookup::Known(known) = engine.look(&engine.own_trigger()) {
         let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
-        engine.open = Some(OpenFire::new(fire, now.mono));
+        engine.open = Some(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
     }
 }
 
 /// The whole fire is not run here.
 fn decline(engine: &mut JobEngine, reason: SkipReason) -> Step {
+    let takes_trigger = takes_trigger(engine);
     let Some(open) = engine.open.take() else { return Step::Pass };
     if !open.looked {
         engine.skip_fire(open.fire, reason);
     }
-    match open.fire {
-        Fire::Manual { .. } if !open.looked && engine.mirror.exists(&engine.own_trigger()) => {
-            Step::Write(take_trigger(engine, open.fire, vec![]))
-        }
-        _ => Step::Pass,
+    match takes_trigger {
+        true => Step::Write(take_trigger(engine, open.fire, vec![])),
+        false => Step::Pass,
     }
 }
 
@@ -121,13 +137,20 @@ fn takes_trigger(engine: &JobEngine) -> bool {
 fn take_trigger(engine: &JobEngine, fire: Fire, items: Vec<ShardingItem>) -> Proposal {
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.delete(&engine.own_trigger(), None);
-    let plan = BeginPlan { fire, attempt: None, items };
+    let source = ExecutionSource::NormalTrigger;
+    let plan = BeginPlan { fire, source, attempt: None, items, from: None };
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }
 
 /// Without monitoring the registry is not asked, so the session has to be proven before. Without a record nobody could
 /// tell what was begun before, so items acquired later are not looked at.
-fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<ShardingItem>) -> Step {
+fn begin_unmonitored(
+    engine: &mut JobEngine,
+    now: Now,
+    fire: Fire,
+    source: ExecutionSource,
+    mine: Vec<ShardingItem>,
+) -> Step {
     if engine.open.as_ref().is_some_and(|open| open.looked) {
         engine.open = None;
         return Step::Pass;
@@ -147,7 +170,7 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<Sha
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if !items.is_empty() {
-        engine.start_items(fire, None, items);
+        engine.start_items(fire, source, None, items);
     }
     engine.looked_at();
     engine.open = None;
@@ -157,7 +180,9 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, fire: Fire, mine: Vec<Sha
 /// Decides on every item of this instance that is not decided yet; `None` while data are missing.
 fn judge_all(engine: &JobEngine, mine: &[ShardingItem]) -> Option<Vec<(ShardingItem, Verdict)>> {
     let open = engine.open.as_ref()?;
+    let meant = |item: &&ShardingItem| open.source != ExecutionSource::Misfire || engine.is_to_make_up(**item);
     let undecided = mine.iter().filter(|item| !open.begun.contains(item) && !open.dropped.contains(item));
+    let undecided = undecided.filter(meant);
     let verdicts: Vec<_> = undecided.map(|item| judge(engine, open, *item).map(|verdict| (*item, verdict))).collect();
     verdicts.into_iter().collect()
 }
@@ -182,24 +207,31 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
     }
-    match engine.look(&JobPath::running(item)) {
-        Lookup::Missing => Some(Verdict::Begin),
-        Lookup::Unread => None,
-        // Left over by an earlier session, or by a begin of this one that was never started.
-        Lookup::Known(known) if known.owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner)) => {
-            Some(Verdict::Begin)
-        }
-        Lookup::Known(_) if engine.planted.has(Bug::LookThenOverwrite) || engine.planted.has(Bug::StolenMark) => {
-            Some(Verdict::Begin)
-        }
-        Lookup::Known(known) => {
-            let by: Option<InstanceId> = known.text().and_then(|text| text.parse().ok());
-            Some(Verdict::Skip(SkipReason::RunsElsewhere { by }))
-        }
+    let mark = match engine.look(&JobPath::running(item)) {
+        Lookup::Missing => return Some(Verdict::Begin),
+        Lookup::Unread => return None,
+        Lookup::Known(mark) => mark,
+    };
+    let by = || mark.text().and_then(|text| text.parse().ok());
+    if engine.runs.item(item).is_some() {
+        return Some(Verdict::Busy { by: by() });
     }
+    // Left over by an earlier session, or by a begin of this one that was never started.
+    let own = mark.owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner));
+    if own || engine.planted.has(Bug::LookThenOverwrite) || engine.planted.has(Bug::StolenMark) {
+        return Some(Verdict::Begin);
+    }
+    Some(match engine.is_run_alive(item, mark)? {
+        true => Verdict::Busy { by: by() },
+        false if engine.is_failover_on() => Verdict::Skip(SkipReason::AwaitingFailover),
+        false => Verdict::Begin,
+    })
 }
 
 fn drop_item(engine: &mut JobEngine, item: ShardingItem, reason: SkipReason) {
+    if reason == SkipReason::AwaitingFailover {
+        engine.losses.suspect();
+    }
     let Some(open) = &mut engine.open else { return };
     if open.dropped.insert(item) {
         let fire = open.fire;
@@ -207,29 +239,58 @@ fn drop_item(engine: &mut JobEngine, item: ShardingItem, reason: SkipReason) {
     }
 }
 
-fn begin_transaction(engine: &JobEngine, fire: Fire, attempt: &Attempt, items: &[ShardingItem]) -> Transaction {
-    let unguarded = engine.planted.has(Bug::LookThenOverwrite);
-    let me = &engine.identity.instance;
+fn begin_transaction(
+    engine: &JobEngine,
+    fire: Fire,
+    source: ExecutionSource,
+    attempt: &Attempt,
+    items: &[ShardingItem],
+) -> Transaction {
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if takes_trigger(engine) {
         txn.delete(&engine.own_trigger(), None);
     }
     for item in items {
-        let path = JobPath::fire(*item);
-        let record = |data: &[u8]| FireRecord::parse(data).begin(fire, me.clone(), attempt.clone()).to_bytes();
-        match engine.mirror.lookup(&path) {
-            Lookup::Known(known) => {
-                txn.set(&path, record(&known.data), (!unguarded).then_some(known.version));
-            }
-            // A Java leader does not make this node. Created and set: only a set tells the id of the transaction.
-            _ => {
-                txn.create(&path, "", CreateMode::Persistent);
-                txn.set(&path, record(b""), Some(0));
-            }
-        }
-        txn.replace(&JobPath::running(*item), me.as_str(), CreateMode::Ephemeral);
+        begin_item(engine, &mut txn, *item, fire, source, attempt);
     }
     txn.build()
+}
+
+/// What begins an item: its record, set as it was looked at, and the mark. With failover the mark outlives the instance,
+/// and a node of the session tells whether the run lives.
+pub(super) fn begin_item(
+    engine: &JobEngine,
+    txn: &mut JobTransaction<'_>,
+    item: ShardingItem,
+    fire: Fire,
+    source: ExecutionSource,
+    attempt: &Attempt,
+) {
+    let guarded = !engine.planted.has(Bug::LookThenOverwrite) && !engine.planted.has(Bug::UnguardedTakeover);
+    let me = &engine.identity.instance;
+    let path = JobPath::fire(item);
+    let record = |data: &[u8]| FireRecord::parse(data).begin(fire, source, me.clone(), attempt.clone()).to_bytes();
+    match engine.mirror.lookup(&path) {
+        Lookup::Known(known) => {
+            txn.set(&path, record(&known.data), guarded.then_some(known.version));
+        }
+        // A Java leader does not make this node. Created and set: only a set tells the id of the transaction.
+        _ => {
+            txn.create(&path, "", CreateMode::Persistent);
+            txn.set(&path, record(b""), Some(0));
+        }
+    }
+    let mark = JobPath::running(item);
+    if engine.is_failover_on() {
+        txn.replace(&mark, me.as_str(), CreateMode::Persistent);
+        if let Some(session) = engine.own_session() {
+            txn.create_missing(&session, me.as_str(), CreateMode::Ephemeral);
+        }
+        txn.delete_existing(&JobPath::FailoverItem(item));
+    } else {
+        txn.replace(&mark, me.as_str(), CreateMode::Ephemeral);
+    }
+    txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
 }
 
 impl JobEngine {
@@ -248,9 +309,16 @@ impl JobEngine {
         }
         if !plan.items.is_empty() {
             let items = plan.items.iter().map(|item| (*item, token.filter(|_| plan.attempt.is_some()))).collect();
-            self.start_items(plan.fire, plan.attempt.as_ref(), items);
+            if plan.source == ExecutionSource::Failover {
+                for item in &plan.items {
+                    self.tell(Notice::TakenOver { fire: plan.fire, item: *item, from: plan.from.clone() });
+                }
+            }
+            self.start_items(plan.fire, plan.source, plan.attempt.as_ref(), items);
         }
-        self.looked_at();
+        if plan.source != ExecutionSource::Failover {
+            self.looked_at();
+        }
     }
 
     /// Whether the begin went through is not known, or it came too late to start anything.
@@ -259,13 +327,14 @@ impl JobEngine {
             return;
         }
         if let Some(attempt) = plan.attempt {
-            self.unresolved = Some(Unresolved { fire: plan.fire, attempt, items: plan.items });
+            self.unresolved = Some(Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items });
         }
     }
 
     /// The registry refused a begin because of these items, or of something else when there are none.
     pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, item: Option<ShardingItem>) {
-        let Some(open) = self.open.as_mut().filter(|open| open.fire == plan.fire) else { return };
+        let of_open = |open: &&mut OpenFire| open.fire == plan.fire && open.source == plan.source;
+        let Some(open) = self.open.as_mut().filter(of_open) else { return };
         let refused: BTreeSet<ShardingItem> = match item {
             Some(item) => BTreeSet::from([item]),
             None => plan.items.iter().copied().collect(),

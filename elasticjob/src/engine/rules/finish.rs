@@ -2,88 +2,126 @@
 
 use super::Step;
 use crate::engine::engine::{JobEngine, Proposal, Purpose};
-use crate::engine::event::Now;
-use crate::engine::fire::{Fire, FireRecord, FireState};
+use crate::engine::event::{ItemEnd, Now};
+use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::Notice;
-use crate::engine::run::Stage;
+use crate::engine::run::{Run, Stage};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
+use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
-use crate::registry::path::JobPath;
+use crate::registry::path::{ItemNode, JobPath};
 
-/// One transaction for all items that ended together: the outcome into the record, the mark taken away.
+/// One transaction for all items that ended together: the outcome into the record, the marks taken away. With failover
+/// an item that was cut off waits from then on for somebody who takes it over.
 pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
-    let Some(run) = &engine.run else { return Step::Pass };
-    if run.finish_at().is_none_or(|at| now.mono < at) {
-        return Step::Pass;
-    }
-    let fire = run.fire;
-    let session = engine.session.connected();
+    let is_due = |run: &&Run| run.finish_at().is_some_and(|at| now.mono >= at);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let (mut items, mut done, mut stale) = (Vec::new(), Vec::new(), Vec::new());
-    for (item, item_run) in &run.items {
-        let Stage::Ended { end, .. } = &item_run.stage else { continue };
-        let Some(attempt) = &item_run.attempt else {
-            done.push(*item);
-            continue;
-        };
-        let path = JobPath::fire(*item);
-        match engine.look(&path) {
-            Lookup::Unread => return Step::Pass,
-            Lookup::Missing => done.push(*item),
-            Lookup::Known(known) => {
-                let record = FireRecord::parse(&known.data);
-                let written = record.last.as_ref().is_some_and(|begun| begun.state != FireState::Running);
-                if !record.is_attempt(attempt) {
-                    stale.push(*item);
-                } else if written {
-                    // The answer got lost: it went through.
-                    done.push(*item);
-                } else {
-                    let ended = record.end(end.state, end.took, end.error.as_deref(), run.skipped);
-                    txn.set(&path, ended.to_bytes(), Some(known.version));
-                    let mark = JobPath::running(*item);
-                    // A mark of an earlier session goes with it; by now there may be one of somebody else.
-                    match engine.look(&mark) {
-                        Lookup::Unread => return Step::Pass,
-                        Lookup::Known(known) if known.owner == session => {
-                            txn.delete(&mark, None);
-                        }
-                        _ => {}
-                    }
-                    items.push(*item);
-                }
+    for run in engine.runs.iter().filter(is_due) {
+        for (item, item_run) in &run.items {
+            let Stage::Ended { end, .. } = &item_run.stage else { continue };
+            let Some(attempt) = &item_run.attempt else {
+                done.push(*item);
+                continue;
+            };
+            match write_end(engine, &mut txn, run, *item, attempt, end) {
+                None => return Step::Pass,
+                Some(Written::Now) => items.push(*item),
+                Some(Written::Before) => done.push(*item),
+                Some(Written::ByAnother) => stale.push((run.fire, *item)),
             }
         }
     }
     let transaction = txn.build();
-    for item in &stale {
-        engine.tell(Notice::Stale { fire, item: *item });
+    for (fire, item) in stale {
+        engine.tell(Notice::Stale { fire, item });
+        done.push(item);
     }
-    done.extend(stale);
-    engine.on_finished(&done);
+    if !done.is_empty() {
+        engine.on_finished(&done);
+    }
     if items.is_empty() {
         return Step::Pass;
     }
     Step::Write(Proposal { transaction, purpose: Purpose::Finish { items } })
 }
 
+/// By which transaction the end of an item is written.
+enum Written {
+    Now,
+    /// The answer to that one got lost, or the record is gone with the item.
+    Before,
+    /// The item went on without this run.
+    ByAnother,
+}
+
+/// Adds what the end of an item writes; `None` while data are missing.
+fn write_end(
+    engine: &JobEngine,
+    txn: &mut JobTransaction<'_>,
+    run: &Run,
+    item: ShardingItem,
+    attempt: &Attempt,
+    end: &ItemEnd,
+) -> Option<Written> {
+    let path = JobPath::fire(item);
+    let known = match engine.look(&path) {
+        Lookup::Unread => return None,
+        Lookup::Missing => return Some(Written::Before),
+        Lookup::Known(known) => known,
+    };
+    let record = FireRecord::parse(&known.data);
+    if !record.is_attempt(attempt) {
+        return Some(Written::ByAnother);
+    }
+    if record.running().is_none() {
+        return Some(Written::Before);
+    }
+    let session = engine.session.connected();
+    let me = engine.identity.instance.as_str();
+    let mark = JobPath::running(item);
+    // A mark of an earlier session goes with it; by now there may be one of somebody else.
+    let is_mine = match engine.look(&mark) {
+        Lookup::Unread => return None,
+        Lookup::Missing => false,
+        Lookup::Known(known) => known.owner == session || (known.owner.is_none() && known.text() == Some(me)),
+    };
+    let ended = record.end(end.state, end.took, end.error.as_deref(), run.skipped);
+    txn.set(&path, ended.to_bytes(), Some(known.version));
+    if is_mine {
+        txn.delete(&mark, None);
+    }
+    if run.source == ExecutionSource::Failover {
+        txn.delete_existing(&JobPath::Item(item, ItemNode::Failover));
+        txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
+    }
+    if end.state.is_unfinished() && engine.is_failover_on() {
+        txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
+    }
+    Some(Written::Now)
+}
+
 impl JobEngine {
-    /// The ends of these items need no more writing. When they were the last ones, the run is over.
+    /// The ends of these items need no more writing. Runs of which they were the last ones are over.
     pub(in crate::engine) fn on_finished(&mut self, items: &[ShardingItem]) {
-        let Some(run) = &mut self.run else { return };
-        for item in items {
-            if let Some(Stage::Ended { end, .. }) = run.items.remove(item).map(|run| run.stage) {
-                run.finished.push((*item, end.state));
+        for run in self.runs.iter_mut() {
+            for item in items {
+                if let Some(Stage::Ended { end, .. }) = run.items.remove(item).map(|run| run.stage) {
+                    run.finished.push((*item, end.state));
+                }
             }
         }
-        if !run.items.is_empty() {
-            return;
-        }
-        let Some(run) = self.run.take() else { return };
-        self.tell(Notice::Finished { fire: run.fire, items: run.finished });
-        if let Fire::Scheduled(_) = run.fire {
-            self.fires += 1;
+        for Run { fire, source, finished, .. } in self.runs.take_finished() {
+            let cut_off = finished.iter().filter(|(_, state)| state.is_unfinished()).map(|(item, _)| *item);
+            let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.is_failover_on()).collect();
+            self.tell(Notice::Finished { fire, source, items: finished });
+            if !handed_over.is_empty() {
+                self.tell(Notice::HandedOver { fire, items: handed_over });
+            }
+            if matches!(fire, Fire::Scheduled(_)) && source != ExecutionSource::Failover {
+                self.fires += 1;
+            }
         }
     }
 }

@@ -31,12 +31,13 @@ pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
 
 /// Deletes the own traces once nothing runs any more.
 pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
-    if !matches!(engine.phase, Phase::Leaving { .. }) || engine.run.is_some() || engine.unresolved.is_some() {
+    if !matches!(engine.phase, Phase::Leaving { .. }) || !engine.runs.is_empty() || engine.unresolved.is_some() {
         return Step::Pass;
     }
     let me = engine.own_node();
     let own_trigger = engine.own_trigger();
     let candidate = engine.own_candidate();
+    let own_session = engine.own_session().filter(|node| engine.mirror.exists(node) && !engine.has_abandoned_runs);
     let leading = engine.is_leader();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if engine.membership.session.is_some() {
@@ -46,8 +47,8 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     if leading {
         txn.delete(&JobPath::LeaderInstance, None);
     }
-    if let Some(candidate) = candidate {
-        txn.delete(&candidate, None);
+    for node in candidate.iter().chain(&own_session) {
+        txn.delete(node, None);
     }
     let transaction = txn.build();
     if transaction.is_empty() {

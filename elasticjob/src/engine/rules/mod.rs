@@ -6,8 +6,10 @@
 mod begin;
 mod configure;
 mod elect;
+mod failover;
 mod finish;
 mod leave;
+mod misfire;
 mod register;
 mod remind;
 mod reshard;
@@ -18,7 +20,7 @@ mod trigger;
 use super::engine::{JobEngine, Proposal};
 use super::event::Now;
 pub(super) use begin::BeginPlan;
-pub(super) use remind::Missed;
+pub(super) use remind::Reminder;
 pub(super) use reshard::Sharding;
 pub(super) use resolve::Unresolved;
 
@@ -35,18 +37,21 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 13] = [
+pub(super) const RULES: [Rule; 16] = [
     leave::removed,
     leave::leave,
     register::register,
     configure::follow,
     resolve::resolve,
     finish::finish,
+    failover::failover,
     elect::abdicate,
     elect::elect,
     reshard::reshard,
     remind::remind,
+    misfire::mark,
     trigger::trigger,
     sweep::sweep,
+    misfire::clear,
     begin::begin,
 ];

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a follower misses.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Missed {
+pub(in crate::engine) struct Reminder {
     /// Since when fires find items without a live owner, or a request that is not served.
     unsettled: Option<Duration>,
     /// Since when fires find nothing to do here, or the assignment unsettled.
@@ -29,18 +29,18 @@ pub(in crate::engine) struct Missed {
     asked_among: Option<Vec<InstanceId>>,
 }
 
-impl Missed {
+impl Reminder {
     pub(in crate::engine) fn remind_at(&self) -> Option<Duration> {
         self.since.map(|since| since + PATIENCE)
     }
 }
 
 pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
-    let (Some(remind_at), Some(configuration)) = (engine.missed.remind_at(), engine.configuration.clone()) else {
+    let (Some(remind_at), Some(configuration)) = (engine.reminder.remind_at(), engine.configuration.clone()) else {
         return Step::Pass;
     };
     if engine.leadership.is_some() || engine.phase != Phase::Active || !engine.is_registered() {
-        engine.missed = Missed::default();
+        engine.reminder = Reminder::default();
         return Step::Pass;
     }
     let total = configuration.sharding_total_count();
@@ -49,19 +49,19 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
     let left_out = mine.is_empty()
         && available.contains(&engine.identity.instance)
         && available.len() <= total as usize
-        && engine.missed.asked_among.as_ref() != Some(&available);
+        && engine.reminder.asked_among.as_ref() != Some(&available);
     if settled {
-        engine.missed.unsettled = None;
+        engine.reminder.unsettled = None;
     }
     if (settled && !left_out) || available.is_empty() {
-        engine.missed.since = None;
+        engine.reminder.since = None;
         return Step::Pass;
     }
     if now.mono < remind_at || engine.mirror.exists(&JobPath::Necessary) {
         return Step::Pass;
     }
-    engine.missed.since = Some(now.mono);
-    engine.missed.asked_among = left_out.then_some(available);
+    engine.reminder.since = Some(now.mono);
+    engine.reminder.asked_among = left_out.then_some(available);
     let why = if settled { "this instance has no item" } else { "items have no owner that is there" };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
@@ -71,9 +71,9 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
 impl JobEngine {
     /// A fire looked at the assignment.
     pub(super) fn note_assignment(&mut self, now: Now, settled: bool, has_items: bool) {
-        self.missed.unsettled = if settled { None } else { self.missed.unsettled.or(Some(now.mono)) };
+        self.reminder.unsettled = if settled { None } else { self.reminder.unsettled.or(Some(now.mono)) };
         if !settled || !has_items {
-            self.missed.since.get_or_insert(now.mono);
+            self.reminder.since.get_or_insert(now.mono);
         }
     }
 
@@ -81,7 +81,7 @@ impl JobEngine {
     /// that follow each other faster than one may wait would all be lost.
     pub(super) fn may_wait_for_assignment(&mut self, now: Now) -> bool {
         let Some(open) = &mut self.open else { return false };
-        if let Some(since) = self.missed.unsettled {
+        if let Some(since) = self.reminder.unsettled {
             open.hold_until = open.hold_until.min(since + SHARDING_WAIT);
         }
         now.mono < open.hold_until

@@ -106,11 +106,13 @@ fn survey<'a>(
             Lookup::Missing => {}
             Lookup::Unread => complete = false,
             Lookup::Known(known) => {
-                // An ephemeral mark lives as long as its session, also that of an instance which an operator deleted. A
-                // persistent one, of a Java peer, that names an instance which is gone is dead.
-                let runner = known.text().and_then(|text| text.parse().ok());
-                if known.owner.is_some() || runner.is_some_and(|id| engine.mirror.exists(&JobPath::Instance(id))) {
-                    running.insert(item);
+                // What is lost is run again, or not at all; it holds nobody up.
+                match engine.is_run_alive(item, known) {
+                    Some(true) => {
+                        running.insert(item);
+                    }
+                    Some(false) => {}
+                    None => complete = false,
                 }
             }
         }
@@ -276,7 +278,7 @@ fn floor(engine: &JobEngine, removed: &[ShardingItem]) -> Option<Floor> {
 
 impl JobEngine {
     /// Online instances of enabled servers, in the order strategies get them; `None` while data are missing.
-    pub(super) fn available_instances(&self) -> Option<Vec<InstanceId>> {
+    pub(in crate::engine) fn available_instances(&self) -> Option<Vec<InstanceId>> {
         let mut known = true;
         let mut available = Vec::new();
         for id in self.mirror.instances() {

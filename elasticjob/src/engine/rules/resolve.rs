@@ -3,8 +3,8 @@
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::{ItemEnd, Now};
-use crate::engine::fire::{Attempt, Fire, FireRecord, FireState};
-use crate::engine::run::Stage;
+use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState};
+use crate::engine::run::{ItemRun, OpenFire, Stage};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 use crate::registry::mirror::Lookup;
@@ -14,6 +14,7 @@ use crate::registry::path::JobPath;
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Unresolved {
     pub(in crate::engine) fire: Fire,
+    pub(in crate::engine) source: ExecutionSource,
     pub(in crate::engine) attempt: Attempt,
     pub(in crate::engine) items: Vec<ShardingItem>,
 }
@@ -36,10 +37,11 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
             return Step::Pass;
         }
         let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
-        engine.start_items(unresolved.fire, Some(&unresolved.attempt), items);
+        engine.start_items(unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
     }
     engine.unresolved = None;
-    if let Some(open) = engine.open.as_mut().filter(|open| open.fire == unresolved.fire && !same_session) {
+    let of_open = |open: &&mut OpenFire| open.fire == unresolved.fire && open.source == unresolved.source;
+    if let Some(open) = engine.open.as_mut().filter(of_open).filter(|_| !same_session) {
         open.abandoned = Some(unresolved.attempt);
     }
     Step::Pass
@@ -55,8 +57,7 @@ fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Option<Vec<(Shard
             Lookup::Unread => complete = false,
             Lookup::Known(known) => {
                 let record = FireRecord::parse(&known.data);
-                let running = record.last.as_ref().is_some_and(|begun| begun.state == FireState::Running);
-                if running && record.is_attempt(&unresolved.attempt) {
+                if record.running().is_some() && record.is_attempt(&unresolved.attempt) {
                     begun.push((*item, known.mzxid));
                 }
             }
@@ -70,11 +71,8 @@ fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(
     let end =
         ItemEnd { state: FireState::Cancelled, took: 0, error: Some("the instance left before it started".into()) };
     for (item, _) in begun {
-        engine.add_to_run(
-            unresolved.fire,
-            *item,
-            Some(&unresolved.attempt),
-            Stage::Ended { at: now.mono, end: end.clone() },
-        );
+        let stage = Stage::Ended { at: now.mono, end: end.clone() };
+        let item_run = ItemRun { attempt: Some(unresolved.attempt.clone()), stage };
+        engine.runs.add(unresolved.fire, unresolved.source, *item, item_run);
     }
 }

@@ -1,27 +1,85 @@
-//! Sweeping up after instances that are gone.
+//! Sweeping up after instances that are gone, and after settings that were switched off. The leader does it.
 
 use super::Step;
 use crate::engine::engine::{JobEngine, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
-use crate::ident::InstanceId;
-use crate::registry::path::JobPath;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::mirror::Lookup;
+use crate::registry::path::{ItemNode, JobPath};
 
-/// The leader deletes triggers that waited for an instance which is gone: ids are hardly ever used again, so nobody
-/// else would.
+/// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, and what
+/// failover leaves behind.
 pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
     if engine.leadership.is_none() {
         return Step::Pass;
     }
-    let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
-    let orphans: Vec<JobPath> = engine.mirror.triggers().filter(gone).cloned().map(JobPath::Trigger).collect();
-    if orphans.is_empty() {
-        return Step::Pass;
-    }
+    let Some(dead) = dead_marks(engine) else { return Step::Pass };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.check(&JobPath::LeaderInstance);
-    for orphan in &orphans {
-        txn.delete(orphan, None);
+    let guards = txn.len();
+    let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
+    for id in engine.mirror.triggers().filter(gone) {
+        txn.delete(&JobPath::Trigger(id.clone()), None);
+    }
+    for (item, version) in &dead {
+        // Somebody may begin it at this moment.
+        if let Some(version) = version {
+            txn.check_version(&JobPath::fire(*item), *version);
+        }
+        txn.delete(&JobPath::running(*item), None);
+    }
+    for item in engine.mirror.failover_items().filter(|item| is_useless(engine, *item)) {
+        txn.delete(&JobPath::FailoverItem(item), None);
+    }
+    for item in engine.mirror.taken_over_items() {
+        let runs = engine.mirror.exists(&JobPath::running(item)) && !dead.iter().any(|(dead, _)| *dead == item);
+        if !runs && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) {
+            txn.delete(&JobPath::Item(item, ItemNode::Failovering), None);
+        }
+    }
+    if txn.len() == guards {
+        return Step::Pass;
     }
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep })
+}
+
+/// Marks of runs that are lost, with the versions of their items' records, where nobody takes over; `None` while data
+/// are missing.
+fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>> {
+    if engine.is_failover_on() || !engine.suspects_losses() {
+        return Some(Vec::new());
+    }
+    let mut complete = true;
+    let mut dead = Vec::new();
+    for item in engine.mirror.running_items() {
+        let alive = match engine.look(&JobPath::running(item)) {
+            Lookup::Missing => continue,
+            Lookup::Unread => None,
+            Lookup::Known(mark) => engine.is_run_alive(item, mark),
+        };
+        match (alive, engine.look(&JobPath::fire(item))) {
+            (None, _) => complete = false,
+            (Some(true), _) if !engine.planted.has(Bug::SweptMarks) => {}
+            (Some(_), Lookup::Known(known)) => dead.push((item, Some(known.version))),
+            (Some(_), _) => dead.push((item, None)),
+        }
+    }
+    if complete && dead.is_empty() {
+        engine.found_no_losses();
+    }
+    complete.then_some(dead)
+}
+
+/// Whether nobody will take an item over that waits for it: failover is off, the item is no more, or it was begun since.
+fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
+    let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+    if !engine.is_failover_on() || item >= total {
+        return true;
+    }
+    match (engine.mirror.lookup(&JobPath::FailoverItem(item)), engine.mirror.lookup(&JobPath::fire(item))) {
+        (Lookup::Known(waits), Lookup::Known(record)) => waits.czxid < record.mzxid,
+        _ => false,
+    }
 }

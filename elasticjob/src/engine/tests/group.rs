@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::JobConfiguration;
-use crate::engine::{Action, Event, FireState, Identity, ItemEnd, JobEngine, Notice, Now, Start, TriggerAnswer};
+use crate::engine::{
+    Action, Event, ExecutionSource, Fire, FireState, Identity, ItemEnd, JobEngine, Notice, Now, Start, TriggerAnswer,
+};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::{Tree, TreeError};
@@ -29,6 +31,8 @@ pub(super) struct Host {
     pub(super) engine: JobEngine,
     pub(super) session: SessionId,
     pub(super) connected: bool,
+    /// Whether its process was killed.
+    pub(super) killed: bool,
     pub(super) lost: Lost,
     /// What was done since it was looked at last, oldest first.
     pub(super) commits: Vec<String>,
@@ -96,6 +100,7 @@ impl Group {
             engine: JobEngine::new(identity, Arc::new(configuration.clone())),
             session: SessionId(0),
             connected: false,
+            killed: false,
             lost: Lost::No,
             commits: Vec::new(),
             reads: 0,
@@ -132,10 +137,31 @@ impl Group {
         self.tell(host, Event::Session(SessionState::Suspended { id }));
     }
 
+    /// Ends a process and its session at the same moment.
+    pub(super) fn kill(&mut self, host: usize) {
+        self.hosts[host].killed = true;
+        self.hosts[host].connected = false;
+        self.expire(self.hosts[host].session);
+    }
+
+    /// The server ends a session.
+    pub(super) fn expire(&mut self, session: SessionId) {
+        let events = self.tree.close_session(session);
+        self.publish(&events);
+        self.settle_events();
+    }
+
     /// Hands an event to a host and performs everything that follows.
     pub(super) fn tell(&mut self, host: usize, event: Event) {
         self.events.push_back((host, event));
+        self.settle_events();
+    }
+
+    fn settle_events(&mut self) {
         while let Some((host, event)) = self.events.pop_front() {
+            if self.hosts[host].killed {
+                continue;
+            }
             let now = Now { wall: EPOCH + self.now as i64, mono: Duration::from_millis(self.now) };
             self.hosts[host].engine.handle(now, event);
             while let Some(action) = self.hosts[host].engine.poll_action() {
@@ -152,7 +178,8 @@ impl Group {
                 let wall = timeout.wall.map(|wall| (wall - EPOCH) as u64);
                 timeout.mono.map(|at| at.as_millis() as u64).into_iter().chain(wall).min()
             };
-            let next = self.hosts.iter().enumerate().filter_map(|(host, state)| Some((due(state)?, host))).min();
+            let alive = self.hosts.iter().enumerate().filter(|(_, state)| !state.killed);
+            let next = alive.filter_map(|(host, state)| Some((due(state)?, host))).min();
             match next.filter(|(at, _)| *at <= end) {
                 Some((at, host)) => {
                     assert!(at >= self.now, "host {host} waits for {at}, which has passed at {}", self.now);
@@ -170,6 +197,23 @@ impl Group {
             let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
             self.tell(host, Event::ItemEnded { item: *item, end });
         }
+    }
+
+    pub(super) fn cut_off_items(&mut self, host: usize, items: &[ShardingItem]) {
+        for item in items {
+            let end = ItemEnd { state: FireState::Cancelled, took: 3, error: None };
+            self.tell(host, Event::ItemEnded { item: *item, end });
+        }
+    }
+
+    /// What a host started: the fire, why, and the items.
+    pub(super) fn starts(&self, host: usize) -> Vec<(Fire, ExecutionSource, Vec<ShardingItem>)> {
+        let items = |start: &Start| start.items.iter().map(|(item, _)| *item).collect();
+        self.hosts[host].started.iter().map(|start| (start.fire, start.source, items(start))).collect()
+    }
+
+    pub(super) fn exists(&self, path: &JobPath) -> bool {
+        self.tree.get(&path.absolute(&job())).unwrap().is_some()
     }
 
     /// Somebody else writes; hosts hear of it unless it is `unheard`.

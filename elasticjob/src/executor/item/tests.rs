@@ -20,6 +20,7 @@ fn context() -> ShardingContext {
         instance,
         item: 0,
         scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
+        source: crate::engine::ExecutionSource::NormalTrigger,
         fencing_token: Some(1),
         cancellation: CancellationToken::new(),
     })

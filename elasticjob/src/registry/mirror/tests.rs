@@ -53,7 +53,7 @@ fn a_gap_lists_the_whole_tree_and_foreign_nodes_are_left_out() {
     assert_eq!(mirror.lookup(&JobPath::Config), Lookup::Unread);
     assert_eq!(mirror.lookup(&JobPath::Leader), Lookup::Missing);
     let tree: Vec<String> = mirror.item_tree(0).iter().map(ToString::to_string).collect();
-    assert_eq!(tree, ["sharding/0/misfire", "sharding/0/running", "sharding/0/instance", "sharding/0"]);
+    assert_eq!(tree, ["sharding/0/running", "sharding/0/misfire", "sharding/0/instance", "sharding/0"]);
 }
 
 #[test]

@@ -129,6 +129,7 @@ fn is_good(reason: &SkipReason) -> bool {
     match reason {
         SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. } | SkipReason::ItemDisabled => true,
         SkipReason::AlreadyBegun { .. }
+        | SkipReason::AwaitingFailover
         | SkipReason::Refused
         | SkipReason::NotBegunInTime
         | SkipReason::ServerDisabled

@@ -1,13 +1,14 @@
-//! A scheduled fire of an item is begun once; with every begin of an item its fencing token grows.
+//! A scheduled fire of an item is begun once, and again only as failover of a run that was not finished; with every
+//! begin of an item its fencing token grows.
 //!
 //! Beside Java instances it holds for ours, until a Java leader deletes the item with its record, as it does when the
 //! total count shrinks (finding 9): nobody can tell then what was begun of an item that is made anew. What Java begins
 //! has no record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
-use crate::engine::Fire;
+use crate::engine::{ExecutionSource, Fire, FireRecord};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
@@ -15,32 +16,67 @@ use crate::registry::path::{ItemNode, JobPath};
 #[derive(Debug, Default)]
 pub(super) struct BegunOnce {
     begun: BTreeMap<(ShardingItem, Fire), usize>,
+    /// Ends that the registry knows.
+    finished: BTreeSet<(ShardingItem, Fire)>,
     tokens: BTreeMap<ShardingItem, i64>,
 }
 
 impl BegunOnce {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-        if let Observation::Committing { host: Some(host), transaction, .. } = observation
-            && scene.is_java(*host)
-        {
-            for op in transaction.ops() {
-                if let (Op::Delete { .. }, Some(JobPath::Item(item, ItemNode::Fire))) =
-                    (op, JobPath::parse(scene.job, op.path()))
-                {
-                    self.begun.retain(|(begun, _), _| *begun != item);
+        match observation {
+            Observation::Committing { host: Some(host), transaction, .. } if scene.is_java(*host) => {
+                for op in transaction.ops() {
+                    if let (Op::Delete { .. }, Some(JobPath::Item(item, ItemNode::Fire))) =
+                        (op, JobPath::parse(scene.job, op.path()))
+                    {
+                        self.begun.retain(|(begun, _), _| *begun != item);
+                        self.finished.retain(|(finished, _)| *finished != item);
+                    }
                 }
+                Ok(())
             }
+            Observation::Committed { transaction, .. } => {
+                for op in transaction.ops() {
+                    if let Op::Set { path, data, .. } = op
+                        && let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path)
+                    {
+                        self.look_at_end(item, &FireRecord::parse(data));
+                    }
+                }
+                Ok(())
+            }
+            Observation::Started { host, item, fire, source, token } if scene.monitored && !scene.is_java(*host) => {
+                self.begin(*host, *item, *fire, *source, *token)
+            }
+            _ => Ok(()),
         }
-        let Observation::Started { host, item, fire, token } = observation else { return Ok(()) };
-        if !scene.monitored || scene.is_java(*host) {
-            return Ok(());
+    }
+
+    fn look_at_end(&mut self, item: ShardingItem, record: &FireRecord) {
+        let over = record.last.as_ref().is_some_and(|begun| !begun.state.is_unfinished());
+        if let Some(fire) = record.last_fire().filter(|_| over) {
+            self.finished.insert((item, fire));
         }
-        if let Some(before) = self.begun.insert((*item, *fire), *host) {
+    }
+
+    fn begin(
+        &mut self,
+        host: usize,
+        item: ShardingItem,
+        fire: Fire,
+        source: ExecutionSource,
+        token: Option<i64>,
+    ) -> Result<(), String> {
+        if self.finished.contains(&(item, fire)) {
+            return Err(format!("host {host} begins item {item} of {fire} as {source}, which was finished before"));
+        }
+        let before = self.begun.insert((item, fire), host);
+        if let Some(before) = before.filter(|_| source != ExecutionSource::Failover) {
             return Err(format!("host {host} begins item {item} of {fire}, which host {before} began before"));
         }
         let Some(token) = token else { return Err(format!("item {item} of {fire} has no fencing token")) };
-        match self.tokens.insert(*item, *token) {
-            Some(before) if before >= *token => {
+        match self.tokens.insert(item, token) {
+            Some(before) if before >= token => {
                 Err(format!("the token of item {item} went from {before} to {token} with {fire}"))
             }
             _ => Ok(()),

@@ -5,13 +5,15 @@ mod assignment;
 mod begun_once;
 mod java_peer;
 mod leadership;
+mod made_up;
 mod nothing_left;
 mod one_owner;
 mod punctual;
+mod repaired;
 
 use std::collections::BTreeSet;
 
-use crate::engine::{Fire, Notice};
+use crate::engine::{ExecutionSource, Fire, Notice};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
@@ -49,6 +51,8 @@ pub enum Observation<'a> {
         item: ShardingItem,
         /// The fire.
         fire: Fire,
+        /// Why it is run.
+        source: ExecutionSource,
         /// The fencing token.
         token: Option<i64>,
     },
@@ -97,6 +101,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) hosts: &'a [Host],
     pub(crate) monitored: bool,
+    pub(crate) failover: bool,
+    pub(crate) misfire: bool,
     pub(crate) total: u32,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
@@ -131,6 +137,8 @@ impl Scene<'_> {
 #[derive(Debug)]
 pub struct Invariants {
     monitored: bool,
+    failover: bool,
+    misfire: bool,
     total: u32,
     calm: bool,
     accounted: accounted::Accounted,
@@ -139,6 +147,8 @@ pub struct Invariants {
     one_owner: one_owner::OneOwner,
     java_peer: java_peer::JavaPeer,
     java_ids: BTreeSet<String>,
+    made_up: made_up::MadeUp,
+    nothing_left: nothing_left::NothingLeft,
 }
 
 impl Invariants {
@@ -146,6 +156,8 @@ impl Invariants {
     pub fn new(total: u32, monitored: bool, period: u32) -> Self {
         Self {
             monitored,
+            failover: false,
+            misfire: false,
             total,
             calm: false,
             accounted: accounted::Accounted::new(period),
@@ -154,6 +166,8 @@ impl Invariants {
             one_owner: one_owner::OneOwner::default(),
             java_peer: java_peer::JavaPeer::new(),
             java_ids: BTreeSet::new(),
+            made_up: made_up::MadeUp::default(),
+            nothing_left: nothing_left::NothingLeft::default(),
         }
     }
 
@@ -162,9 +176,11 @@ impl Invariants {
         self.accounted.incident(wall);
     }
 
-    /// This total count and this period, in seconds, are in force from that time on, in milliseconds since 1970.
-    pub fn configured(&mut self, wall: i64, total: u32, period: u32) {
+    /// These settings are in force from that time on, in milliseconds since 1970; the period in seconds.
+    pub fn configured(&mut self, wall: i64, total: u32, failover: bool, misfire: bool, period: u32) {
         self.total = total;
+        self.failover = failover;
+        self.misfire = misfire;
         self.accounted.scheduled(wall, period);
     }
 
@@ -181,20 +197,23 @@ impl Invariants {
         observation: &Observation<'_>,
     ) -> Result<(), String> {
         self.calm |= matches!(observation, Observation::Converged);
-        let (monitored, total, calm) = (self.monitored, self.total, self.calm);
+        let Self { monitored, failover, misfire, total, calm, .. } = *self;
         if let Observation::Committing { host: Some(host), transaction, .. } = observation
             && hosts[*host].java
         {
             self.java_ids.extend(java_peer::registered(job, transaction));
         }
-        let scene = Scene { now, job, tree, hosts, monitored, total, calm, java_ids: &self.java_ids };
+        let java_ids = &self.java_ids;
+        let scene = Scene { now, job, tree, hosts, monitored, failover, misfire, total, calm, java_ids };
         self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
+        self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
+        repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         self.accounted.check(&scene, observation).map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
         self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
         punctual::check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
-        nothing_left::check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
+        self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::host::{Answer, Execution, Incoming, Millis, Process, Request};
 use super::world::{Happening, World};
-use crate::engine::{Action, Event, FireState, ItemEnd, Notice, Start};
+use crate::engine::{Action, Event, ExecutionSource, FireState, ItemEnd, Notice, Start};
 use crate::ident::ShardingItem;
 use crate::testing::invariants::Observation;
 
@@ -140,7 +140,12 @@ impl World {
             if before.is_some() {
                 return Err(format!("host {host} starts item {item}, which it is executing already"));
             }
-            self.observe(Observation::Started { host, item: *item, fire, token: *token })?;
+            match start.source {
+                ExecutionSource::NormalTrigger => {}
+                ExecutionSource::Misfire => self.counts.count("runs_misfire"),
+                ExecutionSource::Failover => self.counts.count("runs_failover"),
+            }
+            self.observe(Observation::Started { host, item: *item, fire, source: start.source, token: *token })?;
             let at = self.now + duration;
             self.at(at, Happening::ItemEnds { host, life, item: *item, serial });
         }

@@ -28,7 +28,7 @@ impl World {
     pub(super) fn inject(&mut self) {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(26) {
+        match self.rng.below(28) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -120,6 +120,18 @@ impl World {
             23 => {
                 self.count("slow_network");
                 self.latency = self.rng.between(2, 400);
+            }
+            24 if self.monitored => {
+                self.count("failover_switched");
+                self.failover = !self.failover;
+                let total = self.total;
+                self.configure(total);
+            }
+            25 => {
+                self.count("misfire_switched");
+                self.misfire = !self.misfire;
+                let total = self.total;
+                self.configure(total);
             }
             _ => {
                 self.count("fast_network");

@@ -13,6 +13,8 @@ impl World {
         JobConfiguration::builder(self.job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.monitored)
+            .failover(self.failover)
+            .misfire(self.misfire)
             .build()
             .expect("a valid configuration")
     }
@@ -21,7 +23,8 @@ impl World {
     pub(super) fn configure(&mut self, total: u32) {
         self.incident();
         self.total = total;
-        self.invariants.configured(EPOCH + self.now as i64, total, self.period);
+        let Self { now, failover, misfire, period, .. } = *self;
+        self.invariants.configured(EPOCH + now as i64, total, failover, misfire, period);
         let yaml = wire::to_yaml(&self.configuration(total));
         let root = JobPath::Root;
         if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {

@@ -95,6 +95,8 @@ pub struct World {
     pub(super) period: u32,
     pub(super) total: u32,
     pub(super) monitored: bool,
+    pub(super) failover: bool,
+    pub(super) misfire: bool,
     pub(super) longest_run: Millis,
     pub(super) tree: Tree,
     /// When the server heard of each session last.
@@ -117,6 +119,8 @@ impl World {
         let session_timeout = rng.pick(&[2_000, 4_000, 10_000]);
         let period = rng.pick(&[1, 2, 5, 10]);
         let monitored = !rng.one_in(8);
+        let failover = monitored && rng.one_in(2);
+        let misfire = rng.one_in(2);
         let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
         let total = rng.between(1, 7) as u32;
         let job = JobName::new("job").expect("a valid name");
@@ -149,6 +153,8 @@ impl World {
             period,
             total,
             monitored,
+            failover,
+            misfire,
             longest_run,
             tree,
             heard: BTreeMap::new(),
@@ -164,7 +170,7 @@ impl World {
         world.log(|world| {
             format!(
                 "seed {seed}: {} hosts, session {session_timeout} ms, every {period} s, {total} items, monitored {monitored}, \
-                 runs up to {longest_run} ms",
+                 failover {failover}, misfire {misfire}, runs up to {longest_run} ms",
                 world.hosts.len()
             )
         });

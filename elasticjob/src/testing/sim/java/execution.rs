@@ -2,23 +2,23 @@
 
 use super::jvm::{Jvm, Wish};
 use super::marks::running;
-use crate::engine::Fire;
+use crate::engine::{ExecutionSource, Fire};
 use crate::ident::ShardingItem;
 
 impl Jvm {
     /// Everything from the trigger to the end of its runs. `None` where the release throws.
     pub(super) async fn execute(&self, fire: Fire) -> Option<()> {
         self.configuration().await?;
-        let items = self.items_to_run(fire).await?;
+        let (source, items) = self.items_to_run(fire).await?;
         if self.has_running_items(Some(&items)).await? {
             self.set_misfire(&items).await;
             self.left_out(fire, &items, "it runs elsewhere, and is marked as misfired");
             return Some(());
         }
-        self.run(fire, &items).await?;
+        self.run(fire, source, &items).await?;
         while self.is_misfired(&items).await? {
             self.clear_misfire(&items).await;
-            self.run(Fire::Manual { trigger: 0, at: self.wall() }, &items).await?;
+            self.run(Fire::Manual { trigger: 0, at: self.wall() }, ExecutionSource::Misfire, &items).await?;
         }
         if self.configuration().await?.failover {
             self.failover_if_necessary().await;
@@ -26,12 +26,12 @@ impl Jvm {
         Some(())
     }
 
-    async fn items_to_run(&self, fire: Fire) -> Option<Vec<ShardingItem>> {
+    async fn items_to_run(&self, fire: Fire) -> Option<(ExecutionSource, Vec<ShardingItem>)> {
         let failover = self.configuration().await?.failover;
         if failover {
             let taken = self.local_failover_items().await;
             if !taken.is_empty() {
-                return Some(taken);
+                return Some((ExecutionSource::Failover, taken));
             }
         }
         self.reshard_if_necessary().await?;
@@ -44,7 +44,7 @@ impl Jvm {
         if self.configuration_directly().await?.monitored {
             items = self.without(items, running, fire, "it runs elsewhere").await;
         }
-        Some(items)
+        Some((ExecutionSource::NormalTrigger, items))
     }
 
     /// The items that have no such node.
@@ -73,13 +73,13 @@ impl Jvm {
     }
 
     /// One round: marks, runs, marks taken away. Runs go on whatever happens to the connection.
-    async fn run(&self, fire: Fire, items: &[ShardingItem]) -> Option<()> {
+    async fn run(&self, fire: Fire, source: ExecutionSource, items: &[ShardingItem]) -> Option<()> {
         if items.is_empty() {
             return Some(());
         }
         self.mark_running(items).await?;
         self.executing.borrow_mut().extend(items);
-        self.wish(Wish::Start { fire, items: items.to_vec() });
+        self.wish(Wish::Start { fire, source, items: items.to_vec() });
         self.wait(None, || self.executing.borrow().is_empty()).await;
         let unmarked = self.unmark_running(items).await;
         if unmarked.is_none() {

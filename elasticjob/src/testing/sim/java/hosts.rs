@@ -1,7 +1,7 @@
 //! Drives the Java processes: hands them what arrived, performs what they want done.
 
 use super::jvm::{Call, Reply, Ticket, Wish};
-use crate::engine::{Event, Fire};
+use crate::engine::{Event, ExecutionSource, Fire};
 use crate::ident::ShardingItem;
 use crate::registry::{CommitError, SessionId};
 use crate::testing::invariants::Observation;
@@ -58,7 +58,7 @@ impl World {
     fn perform_java(&mut self, host: usize, life: u64, wish: Wish) -> Result<(), String> {
         match wish {
             Wish::Call(ticket, call) => self.send(host, life, Request::Java(ticket, call)),
-            Wish::Start { fire, items } => self.start_java_items(host, life, fire, &items)?,
+            Wish::Start { fire, source, items } => self.start_java_items(host, life, fire, source, &items)?,
             Wish::LeftOut { fires, items, why } => {
                 self.log(|_| format!("host {host}: Java leaves out {items:?} of {fires:?}: {why}"));
                 self.observe(Observation::LeftOut { fires: &fires, items: &items })?;
@@ -112,7 +112,14 @@ impl World {
         Ok(())
     }
 
-    fn start_java_items(&mut self, host: usize, life: u64, fire: Fire, items: &[ShardingItem]) -> Result<(), String> {
+    fn start_java_items(
+        &mut self,
+        host: usize,
+        life: u64,
+        fire: Fire,
+        source: ExecutionSource,
+        items: &[ShardingItem],
+    ) -> Result<(), String> {
         for item in items {
             let serial = self.next_serial();
             let duration = self.rng.between(1, self.longest_run);
@@ -120,7 +127,7 @@ impl World {
             // Java neither cancels nor drops what runs.
             let execution = Execution { serial, fire, token: None, blocking: true, cancelled: false };
             process.executions.insert(*item, execution);
-            self.observe(Observation::Started { host, item: *item, fire, token: None })?;
+            self.observe(Observation::Started { host, item: *item, fire, source, token: None })?;
             let at = self.now + duration;
             self.at(at, Happening::ItemEnds { host, life, item: *item, serial });
         }

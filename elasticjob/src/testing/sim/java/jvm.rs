@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::cache::Cache;
 use super::quartz::{Quartz, Request};
 use super::settings::Settings;
-use crate::engine::{Fire, Now};
+use crate::engine::{ExecutionSource, Fire, Now};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::{NodeData, Refusal, SessionState, Transaction, WatchEvent};
 use crate::testing::rng::Rng;
@@ -51,6 +51,7 @@ pub(super) enum Wish {
     Call(Ticket, Call),
     Start {
         fire: Fire,
+        source: ExecutionSource,
         items: Vec<ShardingItem>,
     },
     /// Items of this instance are not run for these fires, as the release has it.
@@ -227,8 +228,13 @@ impl JavaProcess {
     }
 
     /// The id of its instance.
-    pub(in crate::testing::sim) fn id(&self) -> &InstanceId {
+    pub(crate) fn id(&self) -> &InstanceId {
         &self.jvm.id
+    }
+
+    /// Whether the job runs in this process, as it believes.
+    pub(crate) fn is_running(&self) -> bool {
+        self.jvm.job_running.get()
     }
 
     pub(super) fn on_session(&self, state: SessionState) {

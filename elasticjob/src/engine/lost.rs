@@ -1,0 +1,264 @@
+//! Runs that were lost with their instances: who lives, and whose turn it is to take an item over.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::engine::JobEngine;
+use super::fire::{Fire, FireRecord};
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::SessionId;
+use crate::registry::mirror::{Known, Lookup};
+use crate::registry::path::{ItemNode, JobPath};
+
+/// How long the next in order waits for the one before to take an item.
+const STAGGER: Duration = Duration::from_millis(200);
+
+/// What an engine remembers of lost runs, so that it looks for them only when somebody went away.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    /// Who was there when every mark was found to be of a live run.
+    checked: Option<Witnesses>,
+    /// When this instance may take each lost item.
+    turns: BTreeMap<ShardingItem, Turn>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Witnesses {
+    /// Of the mirror: after a gap somebody may have gone unseen.
+    generation: u32,
+    instances: BTreeSet<InstanceId>,
+    sessions: BTreeSet<SessionId>,
+}
+
+#[derive(Debug)]
+struct Turn {
+    /// Tells one loss of an item from the next.
+    version: i32,
+    at: Duration,
+}
+
+/// A run that was lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Loss {
+    pub(super) item: ShardingItem,
+    /// What it was begun for.
+    pub(super) fire: Fire,
+    /// Who ran it.
+    pub(super) from: Option<InstanceId>,
+    /// Version of the item's record, -1 where there is none.
+    version: i32,
+}
+
+impl Losses {
+    /// The next time at which an item may be taken.
+    pub(super) fn next_turn(&self, seen: Option<Duration>) -> Option<Duration> {
+        self.turns.values().map(|turn| turn.at).filter(|at| Some(*at) > seen).min()
+    }
+
+    /// Looks again at every mark.
+    pub(super) fn suspect(&mut self) {
+        self.checked = None;
+    }
+
+    /// Nobody takes anything over.
+    pub(super) fn stand_down(&mut self) {
+        self.turns.clear();
+    }
+
+    /// The first item whose turn has come. Turns are dealt when a loss is seen first: the k-th item is for the k-th in
+    /// the order of takers, who has it to himself for a moment, then for the next one.
+    pub(super) fn take_turn(
+        &mut self,
+        lost: &[Loss],
+        takers: &[InstanceId],
+        me: &InstanceId,
+        now: Duration,
+    ) -> Option<Loss> {
+        self.turns.retain(|item, turn| lost.iter().any(|loss| loss.item == *item && loss.version == turn.version));
+        let mine = takers.iter().position(|taker| taker == me)?;
+        for (k, loss) in lost.iter().enumerate() {
+            let position = (mine + takers.len() - k % takers.len()) % takers.len();
+            let wait = STAGGER * u32::try_from(position).unwrap_or(u32::MAX);
+            self.turns.entry(loss.item).or_insert(Turn { version: loss.version, at: now + wait });
+        }
+        lost.iter().find(|loss| self.turns.get(&loss.item).is_some_and(|turn| turn.at <= now)).cloned()
+    }
+}
+
+impl JobEngine {
+    /// The node that says that the live session lives.
+    pub(super) fn own_session(&self) -> Option<JobPath> {
+        self.session.connected().map(JobPath::Session)
+    }
+
+    /// Whether the run that a mark tells of lives; `None` while data are missing.
+    ///
+    /// An ephemeral mark lives as long as its session, also that of an instance which an operator deleted. A persistent
+    /// one that this implementation made belongs to the session of the record's attempt; one of a Java peer to the
+    /// instance that it names.
+    pub(super) fn is_run_alive(&self, item: ShardingItem, mark: &Known) -> Option<bool> {
+        if mark.owner.is_some() || self.runs.item(item).is_some() {
+            return Some(true);
+        }
+        let record = match self.look(&JobPath::fire(item)) {
+            Lookup::Unread => return None,
+            Lookup::Missing => FireRecord::empty(),
+            Lookup::Known(known) => FireRecord::parse(&known.data),
+        };
+        let marked = |id: &InstanceId| mark.text() == Some(id.as_str());
+        if let Some(begun) = record.running().filter(|begun| marked(&begun.instance)) {
+            return Some(begun.attempt.session().is_some_and(|id| self.mirror.exists(&JobPath::Session(id))));
+        }
+        let instance: Option<InstanceId> = mark.text().and_then(|text| text.parse().ok());
+        Some(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
+    }
+
+    /// Whether somebody went away since all marks were found to be of live runs, or an item waits to be taken over.
+    pub(super) fn suspects_losses(&mut self) -> bool {
+        let Some(checked) = &mut self.losses.checked else { return true };
+        let gone = checked.instances.iter().any(|id| !self.mirror.exists(&JobPath::Instance(id.clone())))
+            || checked.sessions.iter().any(|id| !self.mirror.exists(&JobPath::Session(*id)));
+        if gone || checked.generation != self.mirror.generation() || self.mirror.failover_items().next().is_some() {
+            return true;
+        }
+        // Whoever came is looked for from now on.
+        if !self.mirror.instances().eq(&checked.instances) {
+            checked.instances = self.mirror.instances().cloned().collect();
+        }
+        if !self.mirror.sessions().eq(checked.sessions.iter().copied()) {
+            checked.sessions = self.mirror.sessions().collect();
+        }
+        false
+    }
+
+    /// Every mark is of a live run.
+    pub(super) fn found_no_losses(&mut self) {
+        self.losses.turns.clear();
+        self.losses.checked = Some(Witnesses {
+            generation: self.mirror.generation(),
+            instances: self.mirror.instances().cloned().collect(),
+            sessions: self.mirror.sessions().collect(),
+        });
+    }
+
+    /// The items below `total` that somebody has to take over, in ascending order; `None` while data are missing.
+    pub(super) fn lost_items(&self, total: u32) -> Option<Vec<Loss>> {
+        let mut complete = true;
+        let mut lost = Vec::new();
+        let wanted = |item: &ShardingItem| *item < total && self.runs.item(*item).is_none();
+        let marked = self.mirror.running_items().filter(wanted);
+        let handed_over = self.mirror.failover_items().filter(wanted);
+        let mut items: Vec<ShardingItem> = marked.chain(handed_over).collect();
+        items.sort_unstable();
+        items.dedup();
+        for item in items {
+            match self.loss_of(item) {
+                None => complete = false,
+                Some(loss) => lost.extend(loss),
+            }
+        }
+        complete.then_some(lost)
+    }
+
+    /// Whether an item has to be taken over; `None` while data are missing.
+    fn loss_of(&self, item: ShardingItem) -> Option<Option<Loss>> {
+        let (record, version, set_by) = match self.look(&JobPath::fire(item)) {
+            // Both are needed: ask for both at once.
+            Lookup::Unread => {
+                self.look(&JobPath::running(item));
+                return None;
+            }
+            Lookup::Missing => (FireRecord::empty(), -1, 0),
+            Lookup::Known(known) => (FireRecord::parse(&known.data), known.version, known.mzxid),
+        };
+        let lost_at = match self.look(&JobPath::running(item)) {
+            Lookup::Unread => return None,
+            Lookup::Known(mark) => match self.is_run_alive(item, mark)? {
+                true => return Some(None),
+                false => mark.ctime,
+            },
+            Lookup::Missing => match self.look(&JobPath::FailoverItem(item)) {
+                Lookup::Missing => return Some(None),
+                Lookup::Unread => return None,
+                // A Java peer that is slow asks for what was taken over, and maybe finished, meanwhile.
+                Lookup::Known(known) if known.czxid < set_by => return Some(None),
+                Lookup::Known(known) => known.ctime,
+            },
+        };
+        // Whoever took it has not begun yet, or is disabled.
+        let held = [ItemNode::Failover, ItemNode::Disabled];
+        if held.into_iter().any(|node| self.mirror.exists(&JobPath::Item(item, node))) {
+            return Some(None);
+        }
+        // Handed over by this implementation, or lost with one: the record tells what it was begun for. A Java peer
+        // tells only when.
+        let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished());
+        let fire =
+            ours.and_then(|_| record.last_fire()).unwrap_or(Fire::Scheduled(lost_at - lost_at.rem_euclid(1_000)));
+        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), version }))
+    }
+
+    /// Who takes lost items over, in this order: available instances, the idle ones first. `None` while data are missing.
+    pub(super) fn takers(&self) -> Option<Vec<InstanceId>> {
+        let runners: Vec<&str> = self
+            .mirror
+            .running_items()
+            .filter_map(|item| match self.mirror.lookup(&JobPath::running(item)) {
+                Lookup::Known(mark) => mark.text(),
+                _ => None,
+            })
+            .collect();
+        let (busy, idle): (Vec<_>, Vec<_>) =
+            self.available_instances()?.into_iter().partition(|id| runners.contains(&id.as_str()));
+        Some(idle.into_iter().chain(busy).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(n: u32) -> Vec<InstanceId> {
+        (1..=n).map(|n| InstanceId::of_process(&format!("10.0.0.{n}"), 7)).collect()
+    }
+
+    fn losses(items: u32) -> Vec<Loss> {
+        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, version: 1 }).collect()
+    }
+
+    /// When each of the takers may take each item, in steps of the stagger.
+    fn turns(takers: u32, items: u32) -> Vec<Vec<u32>> {
+        let takers = ids(takers);
+        let turns = takers.iter().map(|me| {
+            let mut losses_of = Losses::default();
+            losses_of.take_turn(&losses(items), &takers, me, Duration::ZERO);
+            losses_of.turns.values().map(|turn| (turn.at.as_millis() / STAGGER.as_millis()) as u32).collect()
+        });
+        turns.collect()
+    }
+
+    #[test]
+    fn every_item_has_one_taker_at_first_and_everybody_in_the_end() {
+        assert_eq!(turns(3, 4), [[0, 2, 1, 0], [1, 0, 2, 1], [2, 1, 0, 2]]);
+        assert_eq!(turns(1, 3), [[0, 0, 0]]);
+    }
+
+    #[test]
+    fn a_turn_is_dealt_once_for_each_loss() {
+        let takers = ids(2);
+        let mut state = Losses::default();
+        let at = Duration::from_secs(1);
+        assert_eq!(state.take_turn(&losses(1), &takers, &takers[1], at), None);
+        assert_eq!(state.next_turn(Some(at)), Some(at + STAGGER));
+        assert_eq!(state.take_turn(&losses(1), &takers, &takers[1], at + STAGGER), Some(losses(1)[0].clone()));
+        let again = [Loss { version: 2, ..losses(1)[0].clone() }];
+        assert_eq!(state.take_turn(&again, &takers, &takers[1], at + STAGGER), None);
+    }
+
+    #[test]
+    fn who_is_not_available_takes_nothing() {
+        let takers = ids(2);
+        let stranger = InstanceId::of_process("10.0.0.9", 7);
+        assert_eq!(Losses::default().take_turn(&losses(1), &takers, &stranger, Duration::ZERO), None);
+    }
+}

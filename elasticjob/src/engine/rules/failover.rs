@@ -1,0 +1,64 @@
+//! Failover: taking over items whose runs were lost with their instances.
+
+use super::Step;
+use super::begin::{BeginPlan, begin_item};
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::fire::ExecutionSource;
+use crate::engine::lost::Loss;
+use crate::engine::planted::Bug;
+use crate::engine::txn::JobTransaction;
+use crate::registry::CreateMode;
+use crate::registry::path::{ItemNode, JobPath};
+
+/// Takes over one lost item, in a slot of its own beside whatever runs here. The next one follows when it has begun.
+///
+/// Everybody looks at all marks when somebody went away, so nobody has to be told, and it makes no difference how many
+/// instances are left or come back.
+pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
+    if !engine.is_failover_on() {
+        engine.losses.stand_down();
+        return Step::Pass;
+    }
+    if engine.phase != Phase::Active || !engine.is_registered() || engine.unresolved.is_some() {
+        return Step::Pass;
+    }
+    let Some(total) = engine.configuration.as_ref().map(|configuration| configuration.sharding_total_count()) else {
+        return Step::Pass;
+    };
+    if !engine.suspects_losses() {
+        return Step::Pass;
+    }
+    // Nothing is more urgent than what is needed to know.
+    let Some(lost) = engine.lost_items(total) else { return Step::Stop };
+    if lost.is_empty() {
+        engine.found_no_losses();
+        return Step::Pass;
+    }
+    let Some(takers) = engine.takers() else { return Step::Stop };
+    let me = engine.identity.instance.clone();
+    match engine.losses.take_turn(&lost, &takers, &me, now.mono) {
+        Some(loss) => Step::Write(take(engine, loss)),
+        None => Step::Pass,
+    }
+}
+
+/// One transaction: the record is set as by whoever looked at it last, the marks change hands, the item waits no more.
+fn take(engine: &mut JobEngine, loss: Loss) -> Proposal {
+    let attempt = engine.next_attempt();
+    let me = engine.identity.instance.clone();
+    let source = ExecutionSource::Failover;
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    begin_item(engine, &mut txn, loss.item, loss.fire, source, &attempt);
+    if !engine.planted.has(Bug::UnguardedTakeover) {
+        txn.create(&JobPath::Item(loss.item, ItemNode::Failover), me.as_str(), CreateMode::Ephemeral);
+        let failovering = JobPath::Item(loss.item, ItemNode::Failovering);
+        if engine.mirror.exists(&failovering) {
+            txn.set(&failovering, me.as_str(), None);
+        } else {
+            txn.create(&failovering, me.as_str(), CreateMode::Persistent);
+        }
+    }
+    let plan = BeginPlan { fire: loss.fire, source, attempt: Some(attempt), items: vec![loss.item], from: loss.from };
+    Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
+}

@@ -1,0 +1,149 @@
+//! Misfire: a fire that fell into a running one is made up for at once after it.
+
+use std::collections::BTreeMap;
+
+use super::Step;
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
+use crate::engine::run::OpenFire;
+use crate::engine::txn::JobTransaction;
+use crate::ident::ShardingItem;
+use crate::registry::CreateMode;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::{ItemNode, JobPath};
+
+/// Writes which items a missed fire is of, while the run before goes on: peers and consoles see it, and whoever owns the
+/// items by then makes up for it.
+pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
+    let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
+    if !configuration.misfire() {
+        if engine.missed.take().is_some() {
+            engine.fires += 1;
+        }
+        engine.missed_items.clear();
+        return Step::Pass;
+    }
+    if !configuration.monitor_execution() || engine.phase != Phase::Active || !engine.is_registered() {
+        return Step::Pass;
+    }
+    if !spread(engine, configuration.sharding_total_count()) {
+        return Step::Pass;
+    }
+    // Where the run is over already, making up for it says the same.
+    let runs_elsewhere = |item: &ShardingItem| engine.mirror.exists(&JobPath::running(*item));
+    let waiting: BTreeMap<ShardingItem, i64> = engine
+        .missed_items
+        .iter()
+        .filter(|(item, _)| engine.runs.regular().is_some() || runs_elsewhere(item))
+        .map(|(item, at)| (*item, *at))
+        .collect();
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    let mut items = Vec::new();
+    let mut settled = Vec::new();
+    for (item, at) in waiting {
+        let path = JobPath::fire(item);
+        let Lookup::Known(known) = engine.look(&path) else { continue };
+        let record = FireRecord::parse(&known.data);
+        if record.through >= Some(at) || record.missed >= Some(at) {
+            settled.push(item);
+            continue;
+        }
+        txn.set(&path, record.miss(at).to_bytes(), Some(known.version));
+        let node = JobPath::Item(item, ItemNode::Misfire);
+        if !engine.mirror.exists(&node) {
+            txn.create(&node, "", CreateMode::Persistent);
+        }
+        items.push((item, at));
+    }
+    let transaction = txn.build();
+    for item in settled {
+        engine.missed_items.remove(&item);
+    }
+    if items.is_empty() {
+        return Step::Pass;
+    }
+    Step::Write(Proposal { transaction, purpose: Purpose::Miss { items } })
+}
+
+/// Of a fire that was missed as a whole, the own items; whether that is done.
+fn spread(engine: &mut JobEngine, total: u32) -> bool {
+    let Some(at) = engine.missed else { return true };
+    let Some((mine, _)) = engine.own_items(total) else { return false };
+    engine.missed = None;
+    for item in mine {
+        if !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+            engine.missed_items.insert(item, at);
+        }
+    }
+    true
+}
+
+/// Takes away marks of own items that nobody will act on: misfire is off, the item is disabled, or it was begun for a
+/// later fire.
+pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
+    let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
+    if engine.phase != Phase::Active || !engine.is_registered() {
+        return Step::Pass;
+    }
+    let marked: Vec<ShardingItem> = engine.mirror.misfired_items().collect();
+    if marked.is_empty() {
+        return Step::Pass;
+    }
+    let Some((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    for item in marked.into_iter().filter(|item| mine.contains(item)) {
+        let useless = !configuration.misfire()
+            || engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
+            || engine.misfire_of(item) == Some(None);
+        if useless {
+            txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
+        }
+    }
+    let transaction = txn.build();
+    if transaction.is_empty() {
+        return Step::Pass;
+    }
+    Step::Write(Proposal { transaction, purpose: Purpose::Sweep })
+}
+
+/// Makes a missed fire the open one, once nothing of the job runs here and the items are free.
+pub(super) fn open(engine: &mut JobEngine, now: Now) {
+    let Some(configuration) = engine.configuration.clone().filter(|configuration| configuration.misfire()) else {
+        return;
+    };
+    if engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked) {
+        return;
+    }
+    let at = if configuration.monitor_execution() {
+        let Some((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
+        mine.into_iter().filter(|item| engine.is_to_make_up(*item)).filter_map(|item| engine.misfire_of(item)?).max()
+    } else {
+        engine.missed
+    };
+    let Some(at) = at else { return };
+    engine.missed = None;
+    engine.open = Some(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
+}
+
+impl JobEngine {
+    /// Whether an item has a missed fire to be made up for now.
+    pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
+        let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
+        let missed = exists(ItemNode::Misfire) || self.missed_items.contains_key(&item);
+        missed && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
+    }
+
+    /// The fire that an item missed, if it was not begun for it or a later one; `None` while data are missing. A Java
+    /// peer tells only that there is one: then it is the last one.
+    pub(super) fn misfire_of(&self, item: ShardingItem) -> Option<Option<i64>> {
+        let record = match self.look(&JobPath::fire(item)) {
+            Lookup::Unread => return None,
+            Lookup::Missing => FireRecord::empty(),
+            Lookup::Known(known) => FireRecord::parse(&known.data),
+        };
+        let here = self.missed_items.get(&item).copied();
+        let missed = record.to_make_up().max(here).or(self.calendar.last());
+        Some(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
+    }
+}

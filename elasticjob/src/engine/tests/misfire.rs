@@ -1,0 +1,105 @@
+//! Misfire, transaction by transaction.
+
+use super::group::{EPOCH, Group, every_five};
+use crate::config::{JobConfiguration, wire};
+use crate::engine::{ExecutionSource, Fire, Notice};
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{CreateMode, Transaction};
+
+const MISFIRE: ExecutionSource = ExecutionSource::Misfire;
+
+fn at(second: i64) -> Fire {
+    Fire::Scheduled(EPOCH + second * 1_000)
+}
+
+#[test]
+fn a_fire_that_falls_into_a_running_one_is_made_up_for_at_once_after_it() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(10_000);
+    let marked = group.hosts[0].commits.last().unwrap();
+    assert!(marked.contains("; +sharding/0/misfire; ") && marked.ends_with("; +sharding/1/misfire"), "{marked}");
+    group.end_items(0, &[0, 1]);
+    assert_eq!(group.starts(0)[1..], [(at(10), MISFIRE, vec![0, 1])]);
+    let begun = group.hosts[0].commits.last().unwrap();
+    assert!(begun.ends_with("; -sharding/1/misfire"), "{begun}");
+    assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+    group.end_items(0, &[0, 1]);
+    group.run_until(15_000);
+    assert_eq!(group.starts(0).len(), 3);
+    assert_eq!(group.hosts[0].engine.status().fires, 2);
+}
+
+#[test]
+fn several_missed_fires_collapse_to_the_latest() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(21_000);
+    group.end_items(0, &[0]);
+    assert_eq!(group.starts(0)[1..], [(at(20), MISFIRE, vec![0])]);
+    group.end_items(0, &[0]);
+    group.run_until(24_000);
+    assert_eq!(group.starts(0).len(), 2);
+}
+
+#[test]
+fn switched_off_nothing_is_marked_and_what_was_is_cleared() {
+    let off = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").misfire(false).build().unwrap();
+    let mut group = Group::settled(1, &off);
+    group.run_until(11_000);
+    assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+    group.end_items(0, &[0]);
+    let mut foreign = Transaction::new();
+    foreign.create("/job/sharding/0/misfire", "", CreateMode::Persistent);
+    group.operate(&foreign, false);
+    assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+    assert_eq!(group.starts(0).len(), 1);
+}
+
+#[test]
+fn the_setting_counts_that_is_in_force_when_the_run_ends() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(10_000);
+    let off = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").misfire(false).build().unwrap();
+    group.set(&JobPath::Config, &wire::to_yaml(&off));
+    group.end_items(0, &[0]);
+    assert_eq!(group.starts(0).len(), 1);
+    assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+}
+
+#[test]
+fn without_monitoring_it_is_made_up_for_too_and_the_registry_asked_nothing() {
+    let configuration = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").monitor_execution(false);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    group.run_until(10_000);
+    group.end_items(0, &[0]);
+    assert_eq!(group.starts(0)[1..], [(at(10), MISFIRE, vec![0])]);
+    assert_eq!(group.hosts[0].commits.len(), 0);
+}
+
+#[test]
+fn an_item_that_another_instance_still_runs_is_made_up_for_by_its_owner() {
+    let mut group = Group::settled(1, &every_five(1));
+    let mut foreign = Transaction::new();
+    foreign.create("/job/sharding/0/running", "10.0.0.9@-@1", CreateMode::Ephemeral);
+    group.operate(&foreign, false);
+    group.run_until(6_000);
+    assert_eq!(group.starts(0), []);
+    assert!(group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+    let mut ends = Transaction::new();
+    ends.delete("/job/sharding/0/running", None);
+    group.operate(&ends, false);
+    assert_eq!(group.starts(0), [(at(5), MISFIRE, vec![0])]);
+}
+
+#[test]
+fn fires_missed_while_the_process_was_stopped_are_no_misfire() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.end_items(0, &[0]);
+    group.disconnect(0);
+    group.run_until(11_000);
+    group.connect(0);
+    group.run_until(12_000);
+    assert!(group.starts(0).iter().all(|(_, source, _)| *source == ExecutionSource::NormalTrigger));
+    assert!(!group.hosts[0].notices.iter().any(|notice| matches!(notice, Notice::Collapsed { .. })));
+    assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+}

@@ -1,0 +1,95 @@
+//! A fire that fell into a running one is made up for, itself or by a later one, when misfire is on. Nothing else is a
+//! misfire, and none is run when misfire is off.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Observation, Scene};
+use crate::engine::{ExecutionSource, Fire, Notice, SkipReason};
+use crate::ident::ShardingItem;
+use crate::registry::Op;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::{EPOCH, Millis};
+
+/// How long a switch of the setting needs to reach everybody, with the longest run that began before.
+const SWITCHED: Millis = 40_000;
+
+#[derive(Debug, Default)]
+pub(super) struct MadeUp {
+    /// Fires that fell into a running one.
+    missed: BTreeSet<i64>,
+    /// Of these, items that were running, in the calm.
+    owed: BTreeMap<ShardingItem, i64>,
+    /// Items that a Java instance marked as misfired: it tells no fire, so the last one is made up for.
+    marked_by_java: BTreeSet<ShardingItem>,
+    on: bool,
+    /// When misfire was switched off last.
+    off_since: Option<Millis>,
+}
+
+impl MadeUp {
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        if scene.misfire != self.on {
+            self.on = scene.misfire;
+            self.off_since = (!scene.misfire).then_some(scene.now);
+        }
+        match observation {
+            Observation::Committing { host: Some(host), transaction, .. } if scene.is_java(*host) => {
+                for op in transaction.ops() {
+                    if let (Op::Create { .. }, Some(JobPath::Item(item, ItemNode::Misfire))) =
+                        (op, JobPath::parse(scene.job, op.path()))
+                    {
+                        self.marked_by_java.insert(item);
+                    }
+                }
+                Ok(())
+            }
+            Observation::Notice {
+                host,
+                notice:
+                    Notice::Skipped {
+                        fire: Fire::Scheduled(at),
+                        items,
+                        reason: SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. },
+                    },
+            } => {
+                self.missed.insert(*at);
+                if scene.calm && scene.misfire {
+                    let running = scene.hosts[*host].process.iter().flat_map(|process| process.executions.keys());
+                    let items: Vec<ShardingItem> =
+                        if items.is_empty() { running.copied().collect() } else { items.clone() };
+                    for item in items.into_iter().filter(|item| *item < scene.total) {
+                        self.owed.entry(item).or_insert(*at);
+                    }
+                }
+                Ok(())
+            }
+            Observation::Started { host, item, fire: Fire::Scheduled(at), source, .. } => {
+                if self.owed.get(item).is_some_and(|owed| owed <= at) {
+                    self.owed.remove(item);
+                }
+                let by_java = self.marked_by_java.remove(item);
+                if *source != ExecutionSource::Misfire {
+                    return Ok(());
+                }
+                if !self.missed.contains(at) && !by_java {
+                    return Err(format!(
+                        "host {host} makes up for the fire at {at} of item {item}, which nobody missed"
+                    ));
+                }
+                match self.off_since.filter(|since| scene.now > since + SWITCHED) {
+                    Some(_) => Err(format!("host {host} makes up for the fire at {at} although misfire is off")),
+                    None => Ok(()),
+                }
+            }
+            Observation::Calm { until, .. } => {
+                // The last ones still have the time that the longest runs take.
+                let due = EPOCH.max(until - 2 * SWITCHED as i64);
+                match self.owed.iter().find(|(_, at)| **at < due) {
+                    Some((item, at)) => Err(format!("nobody made up for the fire at {at} of item {item}")),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+}

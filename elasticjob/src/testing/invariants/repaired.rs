@@ -1,0 +1,54 @@
+//! After the faults nothing is left of runs that were lost: every mark is of a run that goes on, nothing waits to be
+//! taken over, and a missed fire waits only for a run to end.
+
+use super::{Observation, Scene};
+use crate::engine::Activity;
+use crate::ident::ShardingItem;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::{EPOCH, Program};
+
+/// How old something is before it is more than a moment on the way, in milliseconds.
+const MOMENT: i64 = 2_500;
+
+pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+    if !matches!(observation, Observation::Converged) || scene.hosts.iter().all(|host| host.process.is_none()) {
+        return Ok(());
+    }
+    let stands = |path: &JobPath| {
+        let node = scene.tree.get(&path.absolute(scene.job)).ok().flatten();
+        node.is_some_and(|node| node.stat.ctime < EPOCH + scene.now as i64 - MOMENT)
+    };
+    for item in scene.children(&JobPath::FailoverItems) {
+        let Ok(item) = item.parse() else { continue };
+        if stands(&JobPath::FailoverItem(item)) {
+            return Err(format!("item {item} still waits to be taken over"));
+        }
+    }
+    for item in scene.children(&JobPath::Sharding) {
+        let Ok(item) = item.parse::<ShardingItem>() else { continue };
+        for node in [ItemNode::Running, ItemNode::Failover, ItemNode::Failovering] {
+            let path = JobPath::Item(item, node);
+            if stands(&path) && !is_run_by(scene, item, scene.text(&path).as_deref()) {
+                return Err(format!("{path} is there, and nobody runs the item"));
+            }
+        }
+        let path = JobPath::Item(item, ItemNode::Misfire);
+        let running = scene.text(&JobPath::running(item)).is_some();
+        if stands(&path) && !running && !scene.misfire {
+            return Err(format!("{path} is there, and misfire is off"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the instance with this id runs the item, or is about to write how it ended. A Java instance that took an item
+/// over may still be busy with another run.
+fn is_run_by(scene: &Scene<'_>, item: ShardingItem, id: Option<&str>) -> bool {
+    scene.hosts.iter().filter_map(|host| host.process.as_ref()).any(|process| match &process.program {
+        Program::Engine(engine) => {
+            let ends = matches!(engine.status().activity, Activity::Running(_));
+            Some(engine.instance().as_str()) == id && (process.executions.contains_key(&item) || ends)
+        }
+        Program::Java(java) => Some(java.id().as_str()) == id && java.is_running(),
+    })
+}
