@@ -327,6 +327,7 @@ impl JobEngine {
         if new {
             // Leading ended with the session that owned the leader's node.
             self.leadership = None;
+            self.reminder = Reminder::default();
         }
         self.tell(Notice::RegistryBack { session, new });
     }

@@ -106,8 +106,8 @@ impl JobEngine {
             Lookup::Known(known) => FireRecord::parse(&known.data),
         };
         let marked = |id: &InstanceId| mark.text() == Some(id.as_str());
-        if let Some(begun) = record.running().filter(|begun| marked(&begun.instance)) {
-            return Some(begun.attempt.session().is_some_and(|id| self.mirror.exists(&JobPath::Session(id))));
+        if record.running().is_some_and(|begun| marked(&begun.instance)) {
+            return Some(self.runs_in_live_session(&record));
         }
         let instance: Option<InstanceId> = mark.text().and_then(|text| text.parse().ok());
         Some(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
@@ -162,6 +162,9 @@ impl JobEngine {
 
     /// Whether an item has to be taken over; `None` while data are missing.
     fn loss_of(&self, item: ShardingItem) -> Option<Option<Loss>> {
+        if self.runs.item(item).is_some() {
+            return Some(None);
+        }
         let (record, version, set_by) = match self.look(&JobPath::fire(item)) {
             // Both are needed: ask for both at once.
             Lookup::Unread => {
@@ -182,6 +185,8 @@ impl JobEngine {
                 Lookup::Unread => return None,
                 // A Java peer that is slow asks for what was taken over, and maybe finished, meanwhile.
                 Lookup::Known(known) if known.czxid < set_by => return Some(None),
+                // It takes the mark of a live run away as well.
+                Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(None),
                 Lookup::Known(known) => known.ctime,
             },
         };
@@ -196,6 +201,12 @@ impl JobEngine {
         let fire =
             ours.and_then(|_| record.last_fire()).unwrap_or(Fire::Scheduled(lost_at - lost_at.rem_euclid(1_000)));
         Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), version }))
+    }
+
+    /// Whether the record is of a run of this implementation that goes on.
+    fn runs_in_live_session(&self, record: &FireRecord) -> bool {
+        let session = record.running().and_then(|begun| begun.attempt.session());
+        session.is_some_and(|id| self.mirror.exists(&JobPath::Session(id)))
     }
 
     /// Who takes lost items over, in this order: available instances, the idle ones first. `None` while data are missing.

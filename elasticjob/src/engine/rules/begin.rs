@@ -207,15 +207,16 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
     }
+    // Also where a Java peer took the mark away.
+    if engine.runs.item(item).is_some() {
+        return Some(Verdict::Busy { by: Some(engine.identity.instance.clone()) });
+    }
     let mark = match engine.look(&JobPath::running(item)) {
         Lookup::Missing => return Some(Verdict::Begin),
         Lookup::Unread => return None,
         Lookup::Known(mark) => mark,
     };
     let by = || mark.text().and_then(|text| text.parse().ok());
-    if engine.runs.item(item).is_some() {
-        return Some(Verdict::Busy { by: by() });
-    }
     // Left over by an earlier session, or by a begin of this one that was never started.
     let own = mark.owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner));
     if own || engine.planted.has(Bug::LookThenOverwrite) || engine.planted.has(Bug::StolenMark) {

@@ -67,9 +67,11 @@ fn written(scene: &Scene<'_>, path: &JobPath, text: &str, op: &Op) -> Result<(),
         JobPath::Candidate(name) if !name.ends_with("latch-") => {
             Err("they sort candidates by what follows `latch-`".to_owned())
         }
-        // Our own earlier marks and those of the dead may be replaced.
+        // Those of the dead may be replaced. Who of ours runs what is another invariant.
         JobPath::Item(_, ItemNode::Running) => match scene.text(path) {
-            Some(other) if other != text && is_online(scene, &other) => Err(format!("{other} runs it")),
+            Some(other) if scene.java_ids.contains(&other) && is_online(scene, &other) => {
+                Err(format!("{other} runs it"))
+            }
             _ => Ok(()),
         },
         _ => Ok(()),

@@ -67,7 +67,7 @@ impl MadeUp {
                 if self.owed.get(item).is_some_and(|owed| owed <= at) {
                     self.owed.remove(item);
                 }
-                let by_java = self.marked_by_java.remove(item);
+                let by_java = self.marked_by_java.contains(item);
                 if *source != ExecutionSource::Misfire {
                     return Ok(());
                 }

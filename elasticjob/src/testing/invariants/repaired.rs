@@ -34,7 +34,10 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         }
         let path = JobPath::Item(item, ItemNode::Misfire);
         let running = scene.text(&JobPath::running(item)).is_some();
-        if stands(&path) && !running && !scene.misfire {
+        // Java marks what it misses also with misfire off, and leaves it there.
+        let owner = scene.text(&JobPath::owner_of(item));
+        let is_java = owner.is_some_and(|owner| scene.java_ids.contains(&owner));
+        if stands(&path) && !running && !scene.misfire && !is_java {
             return Err(format!("{path} is there, and misfire is off"));
         }
     }

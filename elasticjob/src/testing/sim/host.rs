@@ -84,6 +84,8 @@ pub struct Host {
     pub clock_offset: i64,
     /// Whether its processes are Java.
     pub java: bool,
+    /// Whether its process has the id of the one before it.
+    pub id_reused: bool,
 }
 
 /// What runs in a process.

@@ -41,6 +41,7 @@ impl World {
     }
 
     pub(super) fn restart_later(&mut self, host: usize, same_id: bool, delay: Millis) {
+        self.hosts[host].id_reused = same_id;
         if !same_id {
             self.hosts[host].pid += 1;
         }

@@ -140,6 +140,7 @@ impl World {
                 process: None,
                 clock_offset: rng.below(40) as i64,
                 java: java[n],
+                id_reused: false,
             })
             .collect();
         let mut world = Self {
@@ -334,7 +335,7 @@ impl World {
         self.lose_answers = 0;
         let total = self.total;
         self.configure(total);
-        self.restart_stranded_java();
+        self.restart_stuck_java();
         for item in 0..total {
             self.enable_item(item);
         }
