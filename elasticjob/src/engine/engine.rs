@@ -59,6 +59,8 @@ pub struct JobEngine {
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
     pub(super) reminder: Reminder,
+    /// When this instance sweeps what its leader leaves there.
+    pub(super) unswept: Option<Duration>,
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
     pub(super) runs: Runs,
@@ -188,6 +190,7 @@ impl JobEngine {
             membership: Membership::default(),
             leadership: None,
             reminder: Reminder::default(),
+            unswept: None,
             calendar: Calendar::default(),
             open: None,
             runs: Runs::default(),
@@ -270,7 +273,7 @@ impl JobEngine {
         let others = [self.retry.not_before, self.losses.next_turn(seen)];
         let finish = self.runs.iter().filter_map(Run::finish_at);
         let times = [others, open, session].into_iter().flatten().chain(leave).flatten();
-        let times = times.chain(aborts).chain(finish).chain(self.reminder.remind_at());
+        let times = times.chain(aborts).chain(finish).chain(self.reminder.remind_at()).chain(self.unswept);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -328,6 +331,7 @@ impl JobEngine {
             // Leading ended with the session that owned the leader's node.
             self.leadership = None;
             self.reminder = Reminder::default();
+            self.unswept = None;
         }
         self.tell(Notice::RegistryBack { session, new });
     }

@@ -13,6 +13,10 @@ use crate::registry::path::{ItemNode, JobPath};
 /// How long the next in order waits for the one before to take an item.
 const STAGGER: Duration = Duration::from_millis(200);
 
+/// How long a Java instance has to be gone before its runs are taken over: when its connection comes back it deletes its
+/// node and makes it anew, and its runs go on.
+const JAVA_GRACE: Duration = Duration::from_secs(3);
+
 /// What an engine remembers of lost runs, so that it looks for them only when somebody went away.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
@@ -45,6 +49,8 @@ pub(super) struct Loss {
     pub(super) fire: Fire,
     /// Who ran it.
     pub(super) from: Option<InstanceId>,
+    /// The mark is that of a Java instance.
+    by_java: bool,
     /// Version of the item's record, -1 where there is none.
     version: i32,
 }
@@ -78,7 +84,8 @@ impl Losses {
         let mine = takers.iter().position(|taker| taker == me)?;
         for (k, loss) in lost.iter().enumerate() {
             let position = (mine + takers.len() - k % takers.len()) % takers.len();
-            let wait = STAGGER * u32::try_from(position).unwrap_or(u32::MAX);
+            let grace = if loss.by_java { JAVA_GRACE } else { Duration::ZERO };
+            let wait = grace + STAGGER * u32::try_from(position).unwrap_or(u32::MAX);
             self.turns.entry(loss.item).or_insert(Turn { version: loss.version, at: now + wait });
         }
         lost.iter().find(|loss| self.turns.get(&loss.item).is_some_and(|turn| turn.at <= now)).cloned()
@@ -200,7 +207,8 @@ impl JobEngine {
         let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished());
         let fire =
             ours.and_then(|_| record.last_fire()).unwrap_or(Fire::Scheduled(lost_at - lost_at.rem_euclid(1_000)));
-        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), version }))
+        let by_java = ours.is_none() && self.mirror.exists(&JobPath::running(item));
+        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), by_java, version }))
     }
 
     /// Whether the record is of a run of this implementation that goes on.
@@ -234,7 +242,7 @@ mod tests {
     }
 
     fn losses(items: u32) -> Vec<Loss> {
-        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, version: 1 }).collect()
+        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, by_java: false, version: 1 }).collect()
     }
 
     /// When each of the takers may take each item, in steps of the stagger.

@@ -1,23 +1,32 @@
-//! Sweeping up after instances that are gone, and after settings that were switched off. The leader does it.
+//! Sweeping up after instances that are gone, and after settings that were switched off. The leader does it; where it is
+//! a Java leader, which does not and may wait for marks of the dead for ever, the others do it a little later.
+
+use std::time::Duration;
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Proposal, Purpose};
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
+/// How long a leader has to sweep before the others do.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, and what
 /// failover leaves behind.
-pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
-    if engine.leadership.is_none() {
+pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
+    if engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
     let Some(dead) = dead_marks(engine) else { return Step::Pass };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    txn.check(&JobPath::LeaderInstance);
+    if engine.leadership.is_some() {
+        txn.check(&JobPath::LeaderInstance);
+    }
     let guards = txn.len();
     let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
     for id in engine.mirror.triggers().filter(gone) {
@@ -25,9 +34,10 @@ pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
     }
     for (item, version) in &dead {
         // Somebody may begin it at this moment.
-        if let Some(version) = version {
-            txn.check_version(&JobPath::fire(*item), *version);
-        }
+        match version {
+            Some(version) => txn.check_version(&JobPath::fire(*item), *version),
+            None => txn.create(&JobPath::fire(*item), "", CreateMode::Persistent),
+        };
         txn.delete(&JobPath::running(*item), None);
     }
     for item in engine.mirror.failover_items().filter(|item| is_useless(engine, *item)) {
@@ -39,10 +49,16 @@ pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
             txn.delete(&JobPath::Item(item, ItemNode::Failovering), None);
         }
     }
-    if txn.len() == guards {
+    let transaction = txn.build();
+    if transaction.ops().len() == guards {
+        engine.unswept = None;
         return Step::Pass;
     }
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep })
+    let due = *engine.unswept.get_or_insert(now.mono + PATIENCE);
+    if engine.leadership.is_none() && now.mono < due {
+        return Step::Pass;
+    }
+    Step::Write(Proposal { transaction, purpose: Purpose::Sweep })
 }
 
 /// Marks of runs that are lost, with the versions of their items' records, where nobody takes over; `None` while data

@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
 use crate::engine::Notice;
+use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
 
 #[derive(Debug, Default)]
 pub(super) struct Assignment {
     registered: BTreeSet<String>,
+    /// Items whose owners a Java instance deleted: it does so before it assigns them, also when it is no leader any more.
+    wiped: BTreeSet<ShardingItem>,
 }
 
 impl Assignment {
@@ -18,6 +21,14 @@ impl Assignment {
         match observation {
             Observation::Committed { host: Some(host), transaction, .. } => {
                 // The mark of an instance is made in the transaction that registers it.
+                for op in transaction.ops() {
+                    if let Some(JobPath::Item(item, ItemNode::Instance)) = JobPath::parse(scene.job, op.path()) {
+                        match op {
+                            Op::Delete { .. } if scene.is_java(*host) => self.wiped.insert(item),
+                            _ => self.wiped.remove(&item),
+                        };
+                    }
+                }
                 for op in transaction.ops() {
                     match (op, JobPath::parse(scene.job, op.path())) {
                         (Op::Create { .. }, Some(JobPath::Instance(id))) => {
@@ -63,6 +74,7 @@ impl Assignment {
                 continue;
             }
             match scene.text(&JobPath::Item(number, ItemNode::Instance)) {
+                None if live.is_none() && self.wiped.contains(&number) => {}
                 None => return Err(format!("item {item} has no owner")),
                 Some(owner) if !live.unwrap_or(&self.registered).contains(&owner) => {
                     return Err(format!("item {item} belongs to {owner}, which is not there"));
