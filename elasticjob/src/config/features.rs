@@ -35,10 +35,6 @@ pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> 
     if configuration.max_time_diff_seconds >= 0 {
         refuse("max-time-diff-seconds", configuration.max_time_diff_seconds.to_string(), "-1");
     }
-    // Below 1 is off, which is what this version does.
-    if configuration.reconcile_interval_minutes > 0 && configuration.reconcile_interval_minutes != 10 {
-        refuse("reconcile-interval-minutes", configuration.reconcile_interval_minutes.to_string(), "10, and below 1");
-    }
     if let Some(pool) = configuration.thread_pool.as_deref().filter(|pool| *pool != "CPU") {
         refuse("job-executor-thread-pool-size-provider-type", pool.into(), "CPU");
     }
@@ -64,7 +60,6 @@ mod tests {
         let cases = [
             ("static-sharding", builder().static_sharding(true)),
             ("max-time-diff-seconds", builder().max_time_diff_seconds(0)),
-            ("reconcile-interval-minutes", builder().reconcile_interval_minutes(1)),
             ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
             ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
             ("job-listener-types", builder().job_listener_type("a")),
@@ -80,7 +75,7 @@ mod tests {
             .job_error_handler_type("LOG")
             .job_executor_thread_pool_size_provider_type("CPU")
             .label("l")
-            .reconcile_interval_minutes(0)
+            .reconcile_interval_minutes(1)
             .build();
         assert!(unsupported(&plain.unwrap()).is_empty());
     }

@@ -242,6 +242,12 @@ impl JobConfiguration {
         self.misfire
     }
 
+    /// How often the leader looks at all nodes of the job again and repairs what is wrong, in minutes; never when it is
+    /// below 1.
+    pub fn reconcile_interval_minutes(&self) -> i32 {
+        self.reconcile_interval_minutes
+    }
+
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
         self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
 use super::event::{Event, Now, TriggerId};
-use super::fire::{Attempt, ExecutionSource};
+use super::fire::{Attempt, ExecutionSource, Fire};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
@@ -17,6 +17,7 @@ use super::planted::Planted;
 use super::rules::{BeginPlan, RULES, Reminder, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
+use super::status::Skip;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
@@ -61,6 +62,8 @@ pub struct JobEngine {
     pub(super) reminder: Reminder,
     /// When this instance sweeps what its leader leaves there.
     pub(super) unswept: Option<Duration>,
+    /// When the leader looks at everything again.
+    pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
     pub(super) open: Option<OpenFire>,
     pub(super) runs: Runs,
@@ -76,6 +79,12 @@ pub struct JobEngine {
     pub(super) triggers: VecDeque<TriggerId>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
+    /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
+    /// in vain, and why its configuration is not in force.
+    pub(super) last_skip: Option<Skip>,
+    pub(super) own_items_seen: Vec<ShardingItem>,
+    pub(super) trouble: Option<String>,
+    pub(super) refused_configuration: Option<String>,
     pub(super) planted: Planted,
     write: Option<Write>,
     /// The last time this engine was asked: timers up to it were looked at.
@@ -191,6 +200,7 @@ impl JobEngine {
             leadership: None,
             reminder: Reminder::default(),
             unswept: None,
+            reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
             runs: Runs::default(),
@@ -201,6 +211,10 @@ impl JobEngine {
             unresolved: None,
             triggers: VecDeque::new(),
             fires: 0,
+            last_skip: None,
+            own_items_seen: Vec::new(),
+            trouble: None,
+            refused_configuration: None,
             planted: Planted::default(),
             write: None,
             seen: None,
@@ -270,10 +284,11 @@ impl JobEngine {
             _ => [None; 3],
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
-        let others = [self.retry.not_before, self.losses.next_turn(seen)];
+        let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
+        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
         let finish = self.runs.iter().filter_map(Run::finish_at);
-        let times = [others, open, session].into_iter().flatten().chain(leave).flatten();
-        let times = times.chain(aborts).chain(finish).chain(self.reminder.remind_at()).chain(self.unswept);
+        let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept]);
+        let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -297,7 +312,10 @@ impl JobEngine {
             Event::NotProven => self.session.on_no_proof(),
             Event::Watch(event) => self.mirror.on_event(&event),
             Event::Listed { generation, path, children } => match children {
-                Ok(children) => self.mirror.on_listed(generation, &path, children),
+                Ok(children) => {
+                    self.trouble = None;
+                    self.mirror.on_listed(generation, &path, children);
+                }
                 Err(error) => {
                     self.mirror.on_unanswered(generation, &path);
                     self.back_off(now, error.to_string());
@@ -305,6 +323,7 @@ impl JobEngine {
             },
             Event::Read { generation, path, node } => match node {
                 Ok(node) => {
+                    self.trouble = None;
                     if node.is_none() && path == JobPath::Instance(self.identity.instance.clone()) {
                         self.membership.removal_confirmed = self.session.connected().is_some();
                     }
@@ -326,7 +345,7 @@ impl JobEngine {
         let Some(session) = self.session.connected() else { return };
         self.membership.own_sessions.insert(session);
         self.membership.removal_confirmed = false;
-        self.retry = Retry::default();
+        self.note_success();
         if new {
             // Leading ended with the session that owned the leader's node.
             self.leadership = None;
@@ -353,7 +372,7 @@ impl JobEngine {
         if let Some(open) = self.open.take()
             && !open.looked
         {
-            self.tell(Notice::Skipped { fire: open.fire, items: vec![], reason: SkipReason::Leaving });
+            self.tell_skip(open.fire, vec![], SkipReason::Leaving);
         }
         for id in std::mem::take(&mut self.triggers) {
             self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
@@ -366,9 +385,8 @@ impl JobEngine {
         if !waiting {
             self.retry.not_before = None;
         }
-        let lists = if waiting { Vec::new() } else { self.mirror.take_lists() };
-        if !lists.is_empty() {
-            self.act(Action::List { generation: self.mirror.generation(), paths: lists });
+        if !waiting {
+            self.ask_for_lists();
         }
         if self.gave_up_leaving(now) {
             self.stop();
@@ -394,12 +412,20 @@ impl JobEngine {
                 return;
             }
         }
+        self.ask_for_lists();
         let wishes = self.wishes.take();
         if self.write.is_none() {
             let paths = self.mirror.start_reads(wishes);
             if !paths.is_empty() {
                 self.act(Action::Read { generation: self.mirror.generation(), paths });
             }
+        }
+    }
+
+    fn ask_for_lists(&mut self) {
+        let paths = self.mirror.take_lists();
+        if !paths.is_empty() {
+            self.act(Action::List { generation: self.mirror.generation(), paths });
         }
     }
 
@@ -425,6 +451,7 @@ impl JobEngine {
     /// A transaction went through.
     pub(super) fn note_success(&mut self) {
         self.retry = Retry::default();
+        self.trouble = None;
     }
 
     /// The registry refused a transaction: the mirror knows why by now, unless it happens again and again.
@@ -447,6 +474,7 @@ impl JobEngine {
         self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
         // Without a connection every question fails; that was said once.
         if self.session.connected().is_some() {
+            self.trouble = Some(why.clone());
             self.tell(Notice::RegistryTrouble { why });
         }
     }
@@ -499,6 +527,12 @@ impl JobEngine {
 
     pub(super) fn act(&mut self, action: Action) {
         self.actions.push_back(action);
+    }
+
+    /// Says what is not run here, and why.
+    pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
+        self.last_skip = Some(Skip { fire, items: items.clone(), reason: reason.clone() });
+        self.tell(Notice::Skipped { fire, items, reason });
     }
 
     pub(super) fn tell(&mut self, notice: Notice) {

@@ -54,7 +54,7 @@ impl JobEngine {
                 self.skip_fire(fire, SkipReason::StillRunning { since });
                 return;
             }
-            self.tell(Notice::Skipped { fire, items: vec![], reason: SkipReason::StillRunning { since } });
+            self.tell_skip(fire, vec![], SkipReason::StillRunning { since });
             if let Some(earlier) = self.missed.replace(at) {
                 self.tell(Notice::Collapsed { earlier, into: at });
                 self.fires += 1;
@@ -83,7 +83,7 @@ impl JobEngine {
 
     /// A fire is not run here.
     pub(super) fn skip_fire(&mut self, fire: Fire, reason: SkipReason) {
-        self.tell(Notice::Skipped { fire, items: vec![], reason });
+        self.tell_skip(fire, vec![], reason);
         if let Fire::Scheduled(_) = fire {
             self.fires += 1;
         }

@@ -55,6 +55,22 @@ pub(super) struct Loss {
     version: i32,
 }
 
+/// What was lost, as far as this side sees.
+#[derive(Debug, Default)]
+pub(super) struct Lost {
+    /// What somebody has to take over.
+    pub(super) items: Vec<Loss>,
+    /// There is more that nobody may take now: it is disabled, or somebody took it who has not begun.
+    pub(super) held: bool,
+}
+
+enum Fate {
+    /// The item runs, or nobody misses its run.
+    Alive,
+    Held,
+    Lost(Loss),
+}
+
 impl Losses {
     /// The next time at which an item may be taken.
     pub(super) fn next_turn(&self, seen: Option<Duration>) -> Option<Duration> {
@@ -112,8 +128,7 @@ impl JobEngine {
             Lookup::Missing => FireRecord::empty(),
             Lookup::Known(known) => FireRecord::parse(&known.data),
         };
-        let marked = |id: &InstanceId| mark.text() == Some(id.as_str());
-        if record.running().is_some_and(|begun| marked(&begun.instance)) {
+        if record.is_marked_by(mark.text()) {
             return Some(self.runs_in_live_session(&record));
         }
         let instance: Option<InstanceId> = mark.text().and_then(|text| text.parse().ok());
@@ -149,9 +164,9 @@ impl JobEngine {
     }
 
     /// The items below `total` that somebody has to take over, in ascending order; `None` while data are missing.
-    pub(super) fn lost_items(&self, total: u32) -> Option<Vec<Loss>> {
+    pub(super) fn lost_items(&self, total: u32) -> Option<Lost> {
         let mut complete = true;
-        let mut lost = Vec::new();
+        let mut lost = Lost::default();
         let wanted = |item: &ShardingItem| *item < total && self.runs.item(*item).is_none();
         let marked = self.mirror.running_items().filter(wanted);
         let handed_over = self.mirror.failover_items().filter(wanted);
@@ -161,17 +176,16 @@ impl JobEngine {
         for item in items {
             match self.loss_of(item) {
                 None => complete = false,
-                Some(loss) => lost.extend(loss),
+                Some(Fate::Alive) => {}
+                Some(Fate::Held) => lost.held = true,
+                Some(Fate::Lost(loss)) => lost.items.push(loss),
             }
         }
         complete.then_some(lost)
     }
 
     /// Whether an item has to be taken over; `None` while data are missing.
-    fn loss_of(&self, item: ShardingItem) -> Option<Option<Loss>> {
-        if self.runs.item(item).is_some() {
-            return Some(None);
-        }
+    fn loss_of(&self, item: ShardingItem) -> Option<Fate> {
         let (record, version, set_by) = match self.look(&JobPath::fire(item)) {
             // Both are needed: ask for both at once.
             Lookup::Unread => {
@@ -181,34 +195,37 @@ impl JobEngine {
             Lookup::Missing => (FireRecord::empty(), -1, 0),
             Lookup::Known(known) => (FireRecord::parse(&known.data), known.version, known.mzxid),
         };
+        let mut by_java = false;
         let lost_at = match self.look(&JobPath::running(item)) {
             Lookup::Unread => return None,
             Lookup::Known(mark) => match self.is_run_alive(item, mark)? {
-                true => return Some(None),
-                false => mark.ctime,
+                true => return Some(Fate::Alive),
+                false => {
+                    by_java = !record.is_marked_by(mark.text());
+                    mark.ctime
+                }
             },
             Lookup::Missing => match self.look(&JobPath::FailoverItem(item)) {
-                Lookup::Missing => return Some(None),
+                Lookup::Missing => return Some(Fate::Alive),
                 Lookup::Unread => return None,
                 // A Java peer that is slow asks for what was taken over, and maybe finished, meanwhile.
-                Lookup::Known(known) if known.czxid < set_by => return Some(None),
+                Lookup::Known(known) if known.czxid < set_by => return Some(Fate::Alive),
                 // It takes the mark of a live run away as well.
-                Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(None),
+                Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(Fate::Alive),
                 Lookup::Known(known) => known.ctime,
             },
         };
         // Whoever took it has not begun yet, or is disabled.
         let held = [ItemNode::Failover, ItemNode::Disabled];
         if held.into_iter().any(|node| self.mirror.exists(&JobPath::Item(item, node))) {
-            return Some(None);
+            return Some(Fate::Held);
         }
         // Handed over by this implementation, or lost with one: the record tells what it was begun for. A Java peer
         // tells only when.
-        let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished());
+        let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished() && !by_java);
         let fire =
             ours.and_then(|_| record.last_fire()).unwrap_or(Fire::Scheduled(lost_at - lost_at.rem_euclid(1_000)));
-        let by_java = ours.is_none() && self.mirror.exists(&JobPath::running(item));
-        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), by_java, version }))
+        Some(Fate::Lost(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), by_java, version }))
     }
 
     /// Whether the record is of a run of this implementation that goes on.

@@ -32,4 +32,4 @@ pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
 pub use notice::{CancelReason, Notice, SkipReason};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
-pub use status::{Activity, JobStatus};
+pub use status::{Activity, JobStatus, Skip};

@@ -51,6 +51,8 @@ pub enum Notice {
         /// What changed.
         why: String,
     },
+    /// The leader looks at everything again, as it does at an interval.
+    Reconciling,
     /// The leader assigned the items.
     Resharded {
         /// What moved, `item: from -> to` each.

@@ -1,27 +1,61 @@
 //! What a job does and waits for, in one structure.
 
 use super::engine::{JobEngine, Phase};
-use super::fire::Fire;
+use super::fire::{ExecutionSource, Fire, FireRecord};
+use super::notice::SkipReason;
+use super::run::Run;
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::registry::SessionId;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
 use crate::schedule::Schedule;
 
-/// The state of a job on this instance. What it waits for has a name here.
+/// The state of a job on this instance: what it does, what it waits for, and why a fire was not run here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobStatus {
     /// The id of the instance.
     pub instance: InstanceId,
     /// What it does or waits for.
     pub activity: Activity,
+    /// The session with the registry center, `None` while there is no connection.
+    pub session: Option<SessionId>,
+    /// Why the registry center was asked in vain last, as long as it is.
+    pub trouble: Option<String>,
     /// Whether this instance leads.
     pub leader: bool,
-    /// The items this instance runs now.
+    /// Whether the group has a leader, as far as this instance knows.
+    pub has_leader: bool,
+    /// Whether the leader has still to assign items.
+    pub resharding: bool,
+    /// The items that this instance owned when it looked last, which it does at a fire.
+    pub items: Vec<ShardingItem>,
+    /// The items this instance runs now, its own and those that it took over.
     pub running: Vec<ShardingItem>,
+    /// Of these, the ones that it took over.
+    pub taken_over: Vec<ShardingItem>,
+    /// The scheduled fire that fell into a running one and is made up for after it, in milliseconds since 1970.
+    pub missed_fire: Option<i64>,
     /// The scheduled fire that was due last, in milliseconds since 1970.
     pub last_fire: Option<i64>,
     /// The next scheduled fire, in milliseconds since 1970.
     pub next_fire: Option<i64>,
     /// How many scheduled fires since the start are over here, with or without items of this instance.
     pub fires: u64,
+    /// What was not run here last, and why.
+    pub last_skip: Option<Skip>,
+    /// Why the configuration in the registry is not the one in force.
+    pub refused_configuration: Option<String>,
+}
+
+/// A fire, or some items of it, that an instance did not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skip {
+    /// The fire.
+    pub fire: Fire,
+    /// The items, none when the whole fire is meant.
+    pub items: Vec<ShardingItem>,
+    /// Why.
+    pub reason: SkipReason,
 }
 
 /// What a job does or waits for.
@@ -35,8 +69,12 @@ pub enum Activity {
     AwaitingRegistry,
     /// In a new session, not registered again yet.
     Rejoining,
+    /// A fire waits for a leader, who assigns the items.
+    AwaitingLeader(Fire),
     /// A fire waits for the leader to assign the items.
     AwaitingSharding(Fire),
+    /// A fire waits for the session to be proven, or for data of the registry center.
+    Beginning(Fire),
     /// Items are being run, or their ends written.
     Running(Fire),
     /// Nothing to do until the next fire or trigger.
@@ -70,26 +108,57 @@ impl JobEngine {
 
     /// What the job does and waits for.
     pub fn status(&self) -> JobStatus {
-        let activity = match self.phase {
-            Phase::Stopped => Activity::Stopped,
-            Phase::Leaving { .. } => Activity::Leaving,
-            _ if self.session.connected().is_none() => Activity::AwaitingRegistry,
-            Phase::Joining => Activity::Joining,
-            Phase::Active if !self.is_registered() => Activity::Rejoining,
-            Phase::Active => match (self.runs.regular().or(self.runs.iter().next()), &self.open) {
-                (Some(run), _) => Activity::Running(run.fire),
-                (None, Some(open)) if !open.looked => Activity::AwaitingSharding(open.fire),
-                _ => Activity::Idle,
-            },
-        };
+        let taken_over = self.runs.iter().filter(|run| run.source == ExecutionSource::Failover);
+        let exists = |path| self.mirror.exists(&path);
         JobStatus {
             instance: self.identity.instance.clone(),
-            activity,
+            activity: self.activity(),
+            session: self.session.connected(),
+            trouble: self.trouble.clone(),
             leader: self.leadership.is_some(),
+            has_leader: exists(JobPath::LeaderInstance),
+            resharding: exists(JobPath::Necessary) || exists(JobPath::Processing),
+            items: self.own_items_seen.clone(),
             running: self.runs.executing().collect(),
+            taken_over: taken_over.flat_map(Run::executing).collect(),
+            missed_fire: self.missed.or(self.missed_items.values().copied().max()).or(self.marked_misfire()),
             last_fire: self.calendar.last(),
             next_fire: self.calendar.next(),
             fires: self.fires,
+            last_skip: self.last_skip.clone(),
+            refused_configuration: self.refused_configuration.clone(),
+        }
+    }
+
+    /// The missed fire of own items that the registry center knows of.
+    fn marked_misfire(&self) -> Option<i64> {
+        let marked = self.mirror.misfired_items().filter(|item| self.own_items_seen.contains(item));
+        let missed = marked.filter_map(|item| match self.mirror.lookup(&JobPath::fire(item)) {
+            Lookup::Known(known) => FireRecord::parse(&known.data).to_make_up(),
+            Lookup::Missing | Lookup::Unread => None,
+        });
+        missed.max()
+    }
+
+    fn activity(&self) -> Activity {
+        match self.phase {
+            Phase::Stopped => return Activity::Stopped,
+            Phase::Leaving { .. } => return Activity::Leaving,
+            _ if self.session.connected().is_none() => return Activity::AwaitingRegistry,
+            Phase::Joining => return Activity::Joining,
+            Phase::Active if !self.is_registered() => return Activity::Rejoining,
+            Phase::Active => {}
+        }
+        if let Some(run) = self.runs.regular().or(self.runs.iter().next()) {
+            return Activity::Running(run.fire);
+        }
+        let Some(open) = self.open.as_ref().filter(|open| !open.looked) else { return Activity::Idle };
+        if !self.mirror.exists(&JobPath::LeaderInstance) {
+            Activity::AwaitingLeader(open.fire)
+        } else if self.mirror.exists(&JobPath::Necessary) || self.mirror.exists(&JobPath::Processing) {
+            Activity::AwaitingSharding(open.fire)
+        } else {
+            Activity::Beginning(open.fire)
         }
     }
 }

@@ -3,6 +3,8 @@
 mod failover;
 mod group;
 mod misfire;
+mod reconcile;
+mod status;
 
 use std::time::Duration;
 

@@ -29,6 +29,13 @@ impl<'a> JobTransaction<'a> {
         self.transaction.check(path.absolute(self.job), Some(version))
     }
 
+    /// The node does not exist. Only its creation can tell; whoever watches finds nothing there.
+    pub(super) fn check_missing(&mut self, path: &JobPath) {
+        self.create(path, "", CreateMode::Persistent);
+        self.delete(path, None);
+        self.created.remove(path);
+    }
+
     pub(super) fn create(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
         if let Some(parent) = path.parent() {
             self.create_missing(&parent, "", CreateMode::Persistent);

@@ -1,6 +1,6 @@
 //! One line of the log for each thing an engine has to say.
 
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::engine::{CancelReason, Fire, FireState, Notice, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -34,6 +34,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::Elected => info!(%job, %instance, "elected leader"),
         Notice::Abdicated => info!(%job, %instance, "gave up leading: the server is disabled"),
         Notice::ReshardRequested { why } => info!(%job, "resharding is necessary: {why}"),
+        Notice::Reconciling => debug!(%job, %instance, "reconciling: all nodes of the job are looked at again"),
         Notice::Resharded { moved, pinned } => {
             let moved = if moved.is_empty() { "nothing moved".to_owned() } else { moved.join(", ") };
             if pinned.is_empty() {

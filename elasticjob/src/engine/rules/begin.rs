@@ -62,6 +62,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if !settled && engine.may_wait_for_assignment(now) {
         return Step::Pass;
     }
+    if engine.own_items_seen != mine {
+        engine.own_items_seen.clone_from(&mine);
+    }
     if !configuration.monitor_execution() {
         return begin_unmonitored(engine, now, fire, source, mine);
     }
@@ -236,7 +239,7 @@ fn drop_item(engine: &mut JobEngine, item: ShardingItem, reason: SkipReason) {
     let Some(open) = &mut engine.open else { return };
     if open.dropped.insert(item) {
         let fire = open.fire;
-        engine.tell(Notice::Skipped { fire, items: vec![item], reason });
+        engine.tell_skip(fire, vec![item], reason);
     }
 }
 
@@ -271,17 +274,27 @@ pub(super) fn begin_item(
     let me = &engine.identity.instance;
     let path = JobPath::fire(item);
     let record = |data: &[u8]| FireRecord::parse(data).begin(fire, source, me.clone(), attempt.clone()).to_bytes();
-    match engine.mirror.lookup(&path) {
+    let last = match engine.mirror.lookup(&path) {
         Lookup::Known(known) => {
             txn.set(&path, record(&known.data), guarded.then_some(known.version));
+            FireRecord::parse(&known.data)
         }
         // A Java leader does not make this node. Created and set: only a set tells the id of the transaction.
         _ => {
             txn.create(&path, "", CreateMode::Persistent);
             txn.set(&path, record(b""), Some(0));
+            FireRecord::empty()
         }
-    }
+    };
     let mark = JobPath::running(item);
+    // A mark of a Java instance that is gone: it may be back, as it makes its node anew whenever its connection is.
+    if let Lookup::Known(known) = engine.mirror.lookup(&mark)
+        && let Some(id) = known.text().filter(|text| known.owner.is_none() && *text != me.as_str())
+        && !last.is_marked_by(Some(id))
+        && let Ok(id) = id.parse()
+    {
+        txn.check_missing(&JobPath::Instance(id));
+    }
     if engine.is_failover_on() {
         txn.replace(&mark, me.as_str(), CreateMode::Persistent);
         if let Some(session) = engine.own_session() {

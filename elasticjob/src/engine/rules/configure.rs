@@ -24,6 +24,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     let first = engine.configuration.is_none();
     match read_usable(&engine.job, &data) {
         Ok(configuration) => {
+            engine.refused_configuration = None;
             engine.calendar.follow(configuration.schedule(), now.wall);
             // Mostly it is what the program gave: thousands of jobs then hold it once.
             let is_local = configuration == *engine.local;
@@ -32,7 +33,10 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
                 engine.tell(Notice::ConfigurationChanged);
             }
         }
-        Err(why) => engine.tell(Notice::ConfigurationRefused { why }),
+        Err(why) => {
+            engine.refused_configuration = Some(why.clone());
+            engine.tell(Notice::ConfigurationRefused { why });
+        }
     }
     engine.configuration_data = Some(data);
     wait_for_first(engine)

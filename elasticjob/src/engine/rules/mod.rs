@@ -10,6 +10,7 @@ mod failover;
 mod finish;
 mod leave;
 mod misfire;
+mod reconcile;
 mod register;
 mod remind;
 mod reshard;
@@ -37,7 +38,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 16] = [
+pub(super) const RULES: [Rule; 17] = [
     leave::removed,
     leave::leave,
     register::register,
@@ -47,6 +48,7 @@ pub(super) const RULES: [Rule; 16] = [
     failover::failover,
     elect::abdicate,
     elect::elect,
+    reconcile::reconcile,
     reshard::reshard,
     remind::remind,
     misfire::mark,

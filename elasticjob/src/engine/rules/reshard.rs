@@ -155,7 +155,9 @@ fn cause(
         // A new leader trusts an assignment that everybody takes part in.
         None => {
             let owners: BTreeSet<&str> = survey.owners.values().copied().collect();
-            basis.instances.iter().find(|id| !owners.contains(id.as_str())).map(|id| format!("{id} has no item"))
+            let expected = basis.instances.len().min(basis.total as usize);
+            let without = basis.instances.iter().find(|id| !owners.contains(id.as_str()));
+            without.filter(|_| owners.len() < expected).map(|id| format!("{id} has no item"))
         }
         Some(last) if last == basis => None,
         Some(last) if last.instances != basis.instances => Some(format!(

@@ -34,6 +34,10 @@ impl JavaPeer {
 }
 
 fn judge(scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<(), String> {
+    let deletes = |path: &JobPath| {
+        let path = path.absolute(scene.job);
+        transaction.ops().iter().any(|op| matches!(op, Op::Delete { path: deleted, .. } if *deleted == path))
+    };
     let mut assigns = false;
     for op in transaction.ops() {
         let path = JobPath::parse(scene.job, op.path());
@@ -41,12 +45,9 @@ fn judge(scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<()
         let (Op::Create { data, .. } | Op::Set { data, .. }) = op else { continue };
         let Some(path) = path else { continue };
         let text = std::str::from_utf8(data).map_err(|_| format!("host {host} writes what is no text to {path}"))?;
-        written(scene, &path, text, op).map_err(|why| format!("host {host} writes {path}={text}: {why}"))?;
+        written(scene, &path, text, op, deletes(&path))
+            .map_err(|why| format!("host {host} writes {path}={text}: {why}"))?;
     }
-    let deletes = |path: &JobPath| {
-        let path = path.absolute(scene.job);
-        transaction.ops().iter().any(|op| matches!(op, Op::Delete { path: deleted, .. } if *deleted == path))
-    };
     let open = |path: &JobPath| scene.text(path).is_some() && !deletes(path);
     if assigns && (!deletes(&JobPath::Necessary) || open(&JobPath::Processing)) {
         return Err(format!("host {host} assigns items and leaves Java peers waiting for the end of it"));
@@ -54,13 +55,15 @@ fn judge(scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<()
     Ok(())
 }
 
-fn written(scene: &Scene<'_>, path: &JobPath, text: &str, op: &Op) -> Result<(), String> {
+fn written(scene: &Scene<'_>, path: &JobPath, text: &str, op: &Op, deletes: bool) -> Result<(), String> {
     match path {
         JobPath::Processing => Err("peers would wait for the end of this session".to_owned()),
         JobPath::Config => check_configuration(scene.job, text),
         JobPath::Server(_) if text != "ENABLED" && text != "DISABLED" => {
             Err("anything but ENABLED costs them a second, and counts as disabled".to_owned())
         }
+        // A node that is deleted at once is a guard: it makes sure that there is none.
+        JobPath::Instance(_) if deletes => Ok(()),
         JobPath::Instance(id) if text != wire::instance_yaml(id) || !is_ephemeral(op) => {
             Err("they need an ephemeral node with id and server".to_owned())
         }

@@ -1,9 +1,8 @@
-//! Only the leader writes what is the leader's: requests for resharding, and who owns which item.
+//! Only the leader writes what is the leader's: who owns which item, and that a request for resharding is served.
 
 use super::{Observation, Scene};
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::testing::sim::Program;
 
 pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
     let Observation::Committed { session, host: Some(host), transaction, leader } = observation else { return Ok(()) };
@@ -13,9 +12,10 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
     }
     let leaders = transaction.ops().iter().find(|op| match (op, JobPath::parse(scene.job, op.path())) {
         (Op::Check { .. }, _) => false,
-        // A Java leader loses requests, so its followers remind it. Nobody can tell what a leader is, so who has nothing
-        // for long because everything runs on reminds ours as well.
-        (Op::Create { .. }, Some(JobPath::Necessary)) => !scene.is_mixed() && has_items(scene, *host),
+        // Anybody may ask: a Java leader loses requests, so its followers remind it.
+        (Op::Create { .. }, Some(JobPath::Necessary)) => false,
+        // A Java leader deletes items with all that is below, so those who begin them make them anew.
+        (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Dir))) => !scene.is_mixed(),
         (_, Some(JobPath::Necessary | JobPath::Item(_, ItemNode::Instance | ItemNode::Dir))) => true,
         _ => false,
     });
@@ -26,12 +26,4 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         )),
         _ => Ok(()),
     }
-}
-
-/// Whether a host owns an item.
-fn has_items(scene: &Scene<'_>, host: usize) -> bool {
-    let Some(Program::Engine(engine)) = scene.hosts[host].process.as_ref().map(|process| &process.program) else {
-        return false;
-    };
-    (0..scene.total).any(|item| scene.text(&JobPath::owner_of(item)).as_deref() == Some(engine.instance().as_str()))
 }

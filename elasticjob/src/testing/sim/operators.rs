@@ -69,11 +69,8 @@ impl World {
             Program::Engine(engine) => {
                 let status = engine.status();
                 // One that does not know yet that it is in the group registers as if nothing had been there.
-                let registered = matches!(
-                    status.activity,
-                    Activity::Idle | Activity::Running(_) | Activity::AwaitingSharding(_) | Activity::Leaving
-                );
-                (status.instance, registered)
+                let unregistered = [Activity::Joining, Activity::AwaitingRegistry, Activity::Rejoining];
+                (status.instance, !unregistered.contains(&status.activity))
             }
             // Java may overlook it: while it is paused, or when it makes the node anew at that moment.
             Program::Java(java) => (java.id().clone(), false),

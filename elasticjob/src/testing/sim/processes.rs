@@ -20,7 +20,7 @@ impl World {
         let instance = self.hosts[host].instance();
         self.log(|_| format!("host {host} starts {instance}"));
         let program = if self.hosts[host].java {
-            Program::Java(JavaProcess::new(self.job.clone(), instance, life))
+            Program::Java(JavaProcess::new(self.job.clone(), instance, life, self.hosts[host].id_reused))
         } else {
             let candidate = format!("{life:032x}");
             let suffix = self.rng.next_u64() as u16;

@@ -83,7 +83,7 @@ impl Jvm {
         self.wait(None, || self.executing.borrow().is_empty()).await;
         let unmarked = self.unmark_running(items).await;
         if unmarked.is_none() {
-            self.stranded.set(true);
+            self.stuck.set(true);
         }
         unmarked?;
         if self.configuration().await?.failover {

@@ -87,9 +87,8 @@ impl World {
     /// exception as the configuration could not be read, or the process has the id of a dead one (finding 3).
     pub(in crate::testing::sim) fn restart_stuck_java(&mut self) {
         for host in 0..self.hosts.len() {
-            let id_reused = self.hosts[host].id_reused;
             let java = self.hosts[host].process.as_mut().and_then(|process| process.program.java());
-            if java.is_some_and(|java| java.is_stranded() || id_reused) {
+            if java.is_some_and(|java| java.is_stuck()) {
                 self.count("java_restarted_by_operator");
                 self.crash(host);
                 self.restart_later(host, false, 1_000);

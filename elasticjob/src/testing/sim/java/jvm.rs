@@ -93,8 +93,8 @@ pub(super) struct Jvm {
     pub(super) stopping: Cell<bool>,
     pub(super) connection_changes: RefCell<Vec<bool>>,
     pub(super) operators: Cell<u32>,
-    /// A run ended with an exception, and its marks stay as long as the process.
-    pub(super) stranded: Cell<bool>,
+    /// Marks of runs that are over stay as long as the process, and nobody can tell them from those of live runs.
+    pub(super) stuck: Cell<bool>,
     /// What would break the release: a violation.
     pub(super) broken: RefCell<Option<String>>,
     now: Cell<Now>,
@@ -186,7 +186,7 @@ pub struct JavaProcess {
 
 impl JavaProcess {
     /// A process that has not heard anything yet.
-    pub(in crate::testing::sim) fn new(job: JobName, id: InstanceId, life: u64) -> Self {
+    pub(in crate::testing::sim) fn new(job: JobName, id: InstanceId, life: u64, id_reused: bool) -> Self {
         let jvm = Rc::new(Jvm {
             job,
             id,
@@ -206,7 +206,7 @@ impl JavaProcess {
             stopping: Cell::new(false),
             connection_changes: RefCell::default(),
             operators: Cell::new(0),
-            stranded: Cell::new(false),
+            stuck: Cell::new(id_reused),
             broken: RefCell::default(),
             now: Cell::new(Now { wall: 0, mono: Duration::ZERO }),
             wishes: RefCell::default(),
@@ -289,9 +289,9 @@ impl JavaProcess {
         self.jvm.wishes.take()
     }
 
-    /// Whether marks of an earlier run stay as long as the process lives.
-    pub(super) fn is_stranded(&self) -> bool {
-        self.jvm.stranded.get()
+    /// Whether marks of runs that are over stay as long as the process lives.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.jvm.stuck.get()
     }
 
     /// What would break the release, once.

@@ -1,0 +1,38 @@
+//! Reconciling: at an interval the leader believes nothing that it knows, and looks at everything again.
+
+use std::time::Duration;
+
+use super::Step;
+use crate::engine::engine::JobEngine;
+use crate::engine::event::Now;
+use crate::engine::notice::Notice;
+
+/// Lists the nodes of the job anew and doubts what the assignment was computed from, and that all marks are of live
+/// runs. What is wrong then is repaired by the rules that repair it at any other time.
+pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
+    let Some(interval) = engine.reconcile_interval() else {
+        engine.reconcile_at = None;
+        return Step::Pass;
+    };
+    let at = match engine.reconcile_at {
+        // Many jobs start together; they need not look together.
+        None => now.mono + interval / 2 + interval / 500 * u32::from(engine.identity.suffix % 250),
+        Some(at) => at.min(now.mono + interval),
+    };
+    engine.reconcile_at = Some(at);
+    let Some(leadership) = engine.leadership.as_mut().filter(|_| now.mono >= at) else { return Step::Pass };
+    leadership.basis = None;
+    engine.reconcile_at = Some(now.mono + interval);
+    engine.losses.suspect();
+    engine.mirror.relist();
+    engine.tell(Notice::Reconciling);
+    Step::Stop
+}
+
+impl JobEngine {
+    /// How often the leader reconciles; `None` when that is switched off.
+    fn reconcile_interval(&self) -> Option<Duration> {
+        let minutes = self.configuration.as_ref()?.reconcile_interval_minutes();
+        u64::try_from(minutes).ok().filter(|minutes| *minutes > 0).map(|minutes| Duration::from_secs(60 * minutes))
+    }
+}

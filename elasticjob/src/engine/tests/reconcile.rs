@@ -1,0 +1,59 @@
+//! What the leader finds when it looks at everything again.
+
+use super::group::{Group, job};
+use crate::config::JobConfiguration;
+use crate::engine::Notice;
+use crate::registry::path::JobPath;
+use crate::registry::{CreateMode, Transaction};
+
+fn every_minutes(minutes: i32) -> JobConfiguration {
+    let builder = JobConfiguration::builder("job", 2).cron("0 0 0 1 1 ?");
+    builder.reconcile_interval_minutes(minutes).build().unwrap()
+}
+
+/// Somebody writes, and no watch tells of it.
+fn unheard(group: &mut Group, write: impl FnOnce(&mut Transaction)) {
+    let mut transaction = Transaction::new();
+    write(&mut transaction);
+    group.operate(&transaction, true);
+}
+
+fn damaged(minutes: i32) -> Group {
+    let mut group = Group::settled(2, &every_minutes(minutes));
+    unheard(&mut group, |transaction| {
+        transaction.delete(JobPath::owner_of(1).absolute(&job()), None);
+        transaction.create(JobPath::running(0).absolute(&job()), "10.0.0.9@-@1", CreateMode::Persistent);
+    });
+    group
+}
+
+#[test]
+fn what_no_watch_told_of_is_repaired_at_the_interval() {
+    let mut group = damaged(1);
+    group.run_until(90_000);
+    assert!(group.text(&JobPath::owner_of(1)).is_some());
+    assert!(!group.exists(&JobPath::running(0)), "a mark of an instance that does not exist");
+    assert!(group.hosts.iter().any(|host| host.notices.contains(&Notice::Reconciling)));
+}
+
+#[test]
+fn it_goes_on_at_every_interval_and_costs_no_write_when_nothing_is_wrong() {
+    let mut group = Group::settled(3, &every_minutes(1));
+    group.run_until(600_000);
+    let times: usize = group.hosts.iter().map(|host| count(&host.notices)).sum();
+    assert!((9..=11).contains(&times), "{times}");
+    assert!(group.hosts.iter().all(|host| host.commits.is_empty()));
+}
+
+fn count(notices: &[Notice]) -> usize {
+    notices.iter().filter(|notice| **notice == Notice::Reconciling).count()
+}
+
+#[test]
+fn below_one_it_is_switched_off() {
+    for minutes in [0, -1] {
+        let mut group = damaged(minutes);
+        group.run_until(3_600_000);
+        assert_eq!(group.text(&JobPath::owner_of(1)), None);
+    }
+}
