@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::engine::JobEngine;
 use super::fire::{Fire, FireRecord};
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::SessionId;
 use crate::registry::mirror::{Known, Lookup};
 use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{SessionId, Zxid};
 
 /// How long the next in order waits for the one before to take an item.
 const STAGGER: Duration = Duration::from_millis(200);
@@ -36,8 +36,7 @@ struct Witnesses {
 
 #[derive(Debug)]
 struct Turn {
-    /// Tells one loss of an item from the next.
-    version: i32,
+    told_by: Zxid,
     at: Duration,
 }
 
@@ -51,8 +50,8 @@ pub(super) struct Loss {
     pub(super) from: Option<InstanceId>,
     /// The mark is that of a Java instance.
     by_java: bool,
-    /// Version of the item's record, -1 where there is none.
-    version: i32,
+    /// The transaction that made the node which tells of it: tells one loss of an item from the next.
+    told_by: Zxid,
 }
 
 /// What was lost, as far as this side sees.
@@ -96,13 +95,13 @@ impl Losses {
         me: &InstanceId,
         now: Duration,
     ) -> Option<Loss> {
-        self.turns.retain(|item, turn| lost.iter().any(|loss| loss.item == *item && loss.version == turn.version));
+        self.turns.retain(|item, turn| lost.iter().any(|loss| loss.item == *item && loss.told_by == turn.told_by));
         let mine = takers.iter().position(|taker| taker == me)?;
         for (k, loss) in lost.iter().enumerate() {
             let position = (mine + takers.len() - k % takers.len()) % takers.len();
             let grace = if loss.by_java { JAVA_GRACE } else { Duration::ZERO };
             let wait = grace + STAGGER * u32::try_from(position).unwrap_or(u32::MAX);
-            self.turns.entry(loss.item).or_insert(Turn { version: loss.version, at: now + wait });
+            self.turns.entry(loss.item).or_insert(Turn { told_by: loss.told_by, at: now + wait });
         }
         lost.iter().find(|loss| self.turns.get(&loss.item).is_some_and(|turn| turn.at <= now)).cloned()
     }
@@ -186,23 +185,23 @@ impl JobEngine {
 
     /// Whether an item has to be taken over; `None` while data are missing.
     fn loss_of(&self, item: ShardingItem) -> Option<Fate> {
-        let (record, version, set_by) = match self.look(&JobPath::fire(item)) {
+        let (record, set_by) = match self.look(&JobPath::fire(item)) {
             // Both are needed: ask for both at once.
             Lookup::Unread => {
                 self.look(&JobPath::running(item));
                 return None;
             }
-            Lookup::Missing => (FireRecord::empty(), -1, 0),
-            Lookup::Known(known) => (FireRecord::parse(&known.data), known.version, known.mzxid),
+            Lookup::Missing => (FireRecord::empty(), 0),
+            Lookup::Known(known) => (FireRecord::parse(&known.data), known.mzxid),
         };
         let mut by_java = false;
-        let lost_at = match self.look(&JobPath::running(item)) {
+        let (lost_at, told_by) = match self.look(&JobPath::running(item)) {
             Lookup::Unread => return None,
             Lookup::Known(mark) => match self.is_run_alive(item, mark)? {
                 true => return Some(Fate::Alive),
                 false => {
                     by_java = !record.is_marked_by(mark.text());
-                    mark.ctime
+                    (mark.ctime, mark.czxid)
                 }
             },
             Lookup::Missing => match self.look(&JobPath::FailoverItem(item)) {
@@ -212,7 +211,7 @@ impl JobEngine {
                 Lookup::Known(known) if known.czxid < set_by => return Some(Fate::Alive),
                 // It takes the mark of a live run away as well.
                 Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(Fate::Alive),
-                Lookup::Known(known) => known.ctime,
+                Lookup::Known(known) => (known.ctime, known.czxid),
             },
         };
         // Whoever took it has not begun yet, or is disabled.
@@ -225,7 +224,7 @@ impl JobEngine {
         let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished() && !by_java);
         let fire =
             ours.and_then(|_| record.last_fire()).unwrap_or(Fire::Scheduled(lost_at - lost_at.rem_euclid(1_000)));
-        Some(Fate::Lost(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), by_java, version }))
+        Some(Fate::Lost(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), by_java, told_by }))
     }
 
     /// Whether the record is of a run of this implementation that goes on.
@@ -259,7 +258,7 @@ mod tests {
     }
 
     fn losses(items: u32) -> Vec<Loss> {
-        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, by_java: false, version: 1 }).collect()
+        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, by_java: false, told_by: 1 }).collect()
     }
 
     /// When each of the takers may take each item, in steps of the stagger.
@@ -287,7 +286,7 @@ mod tests {
         assert_eq!(state.take_turn(&losses(1), &takers, &takers[1], at), None);
         assert_eq!(state.next_turn(Some(at)), Some(at + STAGGER));
         assert_eq!(state.take_turn(&losses(1), &takers, &takers[1], at + STAGGER), Some(losses(1)[0].clone()));
-        let again = [Loss { version: 2, ..losses(1)[0].clone() }];
+        let again = [Loss { told_by: 2, ..losses(1)[0].clone() }];
         assert_eq!(state.take_turn(&again, &takers, &takers[1], at + STAGGER), None);
     }
 

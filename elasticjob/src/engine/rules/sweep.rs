@@ -51,7 +51,10 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     }
     let transaction = txn.build();
     if transaction.ops().len() == guards {
-        engine.unswept = None;
+        // Who takes turns with what is left behind hides it now and then.
+        if engine.mirror.taken_over_items().next().is_none() {
+            engine.unswept = None;
+        }
         return Step::Pass;
     }
     let due = *engine.unswept.get_or_insert(now.mono + PATIENCE);

@@ -71,7 +71,10 @@ impl MadeUp {
                 if *source != ExecutionSource::Misfire {
                     return Ok(());
                 }
-                if !self.missed.contains(at) && !by_java {
+                if by_java {
+                    self.missed.insert(*at);
+                }
+                if !self.missed.contains(at) {
                     return Err(format!(
                         "host {host} makes up for the fire at {at} of item {item}, which nobody missed"
                     ));

@@ -234,8 +234,15 @@ impl World {
         self.history.take().unwrap_or_default()
     }
 
-    /// Adds to the history what the engines know and wait for.
+    /// Adds to the history what there is, and what the engines know and wait for.
     pub fn log_engines(&mut self) {
+        let paths: Vec<String> = self.tree.paths().map(str::to_owned).collect();
+        for path in paths {
+            self.log(|world| {
+                let data = world.tree.get(&path).ok().flatten().map_or(Vec::new(), |node| node.data);
+                format!("node {path}={}", String::from_utf8_lossy(&data).replace('\n', "\\n"))
+            });
+        }
         for host in 0..self.hosts.len() {
             self.log(|world| match &world.hosts[host].process {
                 Some(process) => format!("host {host}: {:?}", process.program),

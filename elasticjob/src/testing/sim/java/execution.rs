@@ -77,12 +77,12 @@ impl Jvm {
         if items.is_empty() {
             return Some(());
         }
-        self.mark_running(items).await?;
+        let marked = self.mark_running(items).await?;
         self.executing.borrow_mut().extend(items);
         self.wish(Wish::Start { fire, source, items: items.to_vec() });
         self.wait(None, || self.executing.borrow().is_empty()).await;
         let unmarked = self.unmark_running(items).await;
-        if unmarked.is_none() {
+        if marked && unmarked != Some(true) {
             self.stuck.set(true);
         }
         unmarked?;

@@ -27,7 +27,8 @@ impl Jvm {
         Some(false)
     }
 
-    pub(super) async fn mark_running(&self, items: &[ShardingItem]) -> Option<()> {
+    /// Whether marks were written.
+    pub(super) async fn mark_running(&self, items: &[ShardingItem]) -> Option<bool> {
         self.job_running.set(true);
         let configuration = self.configuration().await?;
         if configuration.monitored {
@@ -39,17 +40,19 @@ impl Jvm {
                 }
             }
         }
-        Some(())
+        Some(configuration.monitored)
     }
 
-    pub(super) async fn unmark_running(&self, items: &[ShardingItem]) -> Option<()> {
+    /// Whether marks were taken away.
+    pub(super) async fn unmark_running(&self, items: &[ShardingItem]) -> Option<bool> {
         self.job_running.set(false);
-        if self.configuration().await?.monitored {
+        let monitored = self.configuration().await?.monitored;
+        if monitored {
             for item in items {
                 self.remove_if_existed(&running(*item)).await;
             }
         }
-        Some(())
+        Some(monitored)
     }
 
     /// Deletes marks on a reconnect, and when execution is no longer monitored.
