@@ -209,6 +209,9 @@ impl JobEngine {
                 Lookup::Unread => return None,
                 // A Java peer that is slow asks for what was taken over, and maybe finished, meanwhile.
                 Lookup::Known(known) if known.czxid < set_by => return Some(Fate::Alive),
+                Lookup::Known(known) if record.is_over() && record.covers(fire_at(known.ctime)) => {
+                    return Some(Fate::Alive);
+                }
                 // It takes the mark of a live run away as well.
                 Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(Fate::Alive),
                 Lookup::Known(known) => (known.ctime, known.czxid),
@@ -222,8 +225,7 @@ impl JobEngine {
         // Handed over by this implementation, or lost with one: the record tells what it was begun for. A Java peer
         // tells only when.
         let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished() && !by_java);
-        let fire =
-            ours.and_then(|_| record.last_fire()).unwrap_or(Fire::Scheduled(lost_at - lost_at.rem_euclid(1_000)));
+        let fire = ours.and_then(|_| record.last_fire()).unwrap_or(fire_at(lost_at));
         Some(Fate::Lost(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), by_java, told_by }))
     }
 
@@ -247,6 +249,11 @@ impl JobEngine {
             self.available_instances()?.into_iter().partition(|id| runners.contains(&id.as_str()));
         Some(idle.into_iter().chain(busy).collect())
     }
+}
+
+/// The fire that a node of this time is taken to be of, where nothing tells it: schedules are in whole seconds.
+pub(super) fn fire_at(time: i64) -> Fire {
+    Fire::Scheduled(time - time.rem_euclid(1_000))
 }
 
 #[cfg(test)]

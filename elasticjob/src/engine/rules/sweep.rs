@@ -6,6 +6,8 @@ use std::time::Duration;
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::fire::FireRecord;
+use crate::engine::lost::fire_at;
 use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
@@ -98,7 +100,10 @@ fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
         return true;
     }
     match (engine.mirror.lookup(&JobPath::FailoverItem(item)), engine.mirror.lookup(&JobPath::fire(item))) {
-        (Lookup::Known(waits), Lookup::Known(record)) => waits.czxid < record.mzxid,
+        (Lookup::Known(waits), Lookup::Known(known)) => {
+            let record = FireRecord::parse(&known.data);
+            waits.czxid < known.mzxid || (record.is_over() && record.covers(fire_at(waits.ctime)))
+        }
         _ => false,
     }
 }

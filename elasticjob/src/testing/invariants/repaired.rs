@@ -28,6 +28,12 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         let Ok(item) = item.parse::<ShardingItem>() else { continue };
         for node in [ItemNode::Running, ItemNode::Failover, ItemNode::Failovering] {
             let path = JobPath::Item(item, node);
+            // A live Java instance that took it while failover was switched off keeps it.
+            let taken = path != JobPath::running(item) && !scene.failover;
+            let by_java = scene.text(&path).is_some_and(|id| scene.java_ids.contains(&id));
+            if taken && by_java {
+                continue;
+            }
             if stands(&path) && !is_run_by(scene, item, scene.text(&path).as_deref()) {
                 return Err(format!("{path} is there, and nobody runs the item"));
             }

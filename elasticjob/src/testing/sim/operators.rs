@@ -15,6 +15,8 @@ impl World {
             .monitor_execution(self.monitored)
             .failover(self.failover)
             .misfire(self.misfire)
+            // Java peers leave more behind that is only found by looking at everything again.
+            .reconcile_interval_minutes(if self.is_mixed() { 1 } else { 10 })
             .build()
             .expect("a valid configuration")
     }

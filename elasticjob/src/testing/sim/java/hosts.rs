@@ -5,9 +5,9 @@ use crate::engine::{Event, ExecutionSource, Fire};
 use crate::ident::ShardingItem;
 use crate::registry::{CommitError, SessionId};
 use crate::testing::invariants::Observation;
-use crate::testing::sim::World;
 use crate::testing::sim::host::{Answer, Execution, Incoming, Millis, Request};
 use crate::testing::sim::world::Happening;
+use crate::testing::sim::{Host, World};
 
 impl World {
     /// Lets a Java process take what is there, and performs what it wants.
@@ -87,11 +87,20 @@ impl World {
     /// exception as the configuration could not be read, or the process has the id of a dead one (finding 3).
     pub(in crate::testing::sim) fn restart_stuck_java(&mut self) {
         for host in 0..self.hosts.len() {
-            let java = self.hosts[host].process.as_mut().and_then(|process| process.program.java());
-            if java.is_some_and(|java| java.is_stuck()) {
-                self.count("java_restarted_by_operator");
-                self.crash(host);
-                self.restart_later(host, false, 1_000);
+            match &mut self.hosts[host] {
+                Host { process: Some(process), .. } => {
+                    if process.program.java().is_some_and(|java| java.is_stuck()) {
+                        self.count("java_restarted_by_operator");
+                        self.crash(host);
+                        self.restart_later(host, false, 1_000);
+                    }
+                }
+                // It is about to start.
+                Host { java: true, id_reused, pid, .. } if *id_reused => {
+                    *pid += 1;
+                    *id_reused = false;
+                }
+                _ => {}
             }
         }
     }

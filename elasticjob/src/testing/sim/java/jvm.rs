@@ -135,10 +135,14 @@ impl Jvm {
         format!("/{}/{node}", self.job)
     }
 
+    pub(super) fn next_ticket(&self) -> Ticket {
+        self.tickets.set(self.tickets.get() + 1);
+        self.tickets.get()
+    }
+
     /// Sends a call whose answer nobody waits for.
     pub(super) fn send(&self, call: Call) -> Ticket {
-        let ticket = self.tickets.get() + 1;
-        self.tickets.set(ticket);
+        let ticket = self.next_ticket();
         self.wish(Wish::Call(ticket, call));
         ticket
     }
@@ -160,8 +164,7 @@ impl Jvm {
     /// Waits until something is so, but no longer than this. Tells whether it is so.
     pub(super) async fn wait(&self, time: Option<Millis>, is_so: impl Fn() -> bool) -> bool {
         let until = time.map(|time| self.now() + time);
-        let ticket = self.tickets.get() + 1;
-        self.tickets.set(ticket);
+        let ticket = self.next_ticket();
         if let Some(until) = until {
             self.timers.borrow_mut().insert(ticket, until);
         }
@@ -190,7 +193,7 @@ impl JavaProcess {
         let jvm = Rc::new(Jvm {
             job,
             id,
-            uuid: format!("{life:032x}"),
+            uuid: format!("{life:024x}"),
             rng: RefCell::new(Rng::new(life)),
             cache: RefCell::default(),
             quartz: RefCell::default(),
