@@ -214,7 +214,10 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     if engine.runs.item(item).is_some() {
         return Some(Verdict::Busy { by: Some(engine.identity.instance.clone()) });
     }
+    // A Java peer takes an item first and marks it later, and until then runs nothing else.
+    let taken = engine.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
     let mark = match engine.look(&JobPath::running(item)) {
+        Lookup::Missing if taken => return Some(Verdict::Skip(SkipReason::AwaitingFailover)),
         Lookup::Missing => return Some(Verdict::Begin),
         Lookup::Unread => return None,
         Lookup::Known(mark) => mark,

@@ -15,6 +15,8 @@ use crate::registry::path::{ItemNode, JobPath};
 
 #[derive(Debug, Default)]
 pub(super) struct BegunOnce {
+    /// Items whose mark of a Java run was replaced.
+    of_java: BTreeSet<ShardingItem>,
     begun: BTreeMap<(ShardingItem, Fire), usize>,
     /// Ends that the registry knows.
     finished: BTreeSet<(ShardingItem, Fire)>,
@@ -31,6 +33,16 @@ impl BegunOnce {
                     {
                         self.begun.retain(|(begun, _), _| *begun != item);
                         self.finished.retain(|(finished, _)| *finished != item);
+                    }
+                }
+                Ok(())
+            }
+            Observation::Committing { host: Some(_), transaction, .. } if scene.is_mixed() => {
+                for op in transaction.ops() {
+                    if let Some(JobPath::Item(item, ItemNode::Running)) = JobPath::parse(scene.job, op.path())
+                        && scene.text(&JobPath::running(item)).is_some_and(|id| scene.java_ids.contains(&id))
+                    {
+                        self.of_java.insert(item);
                     }
                 }
                 Ok(())
@@ -67,7 +79,9 @@ impl BegunOnce {
         source: ExecutionSource,
         token: Option<i64>,
     ) -> Result<(), String> {
-        if self.finished.contains(&(item, fire)) {
+        // What Java ran is known by its time alone, which may be that of a fire of ours.
+        let of_java = self.of_java.remove(&item) && source == ExecutionSource::Failover;
+        if self.finished.contains(&(item, fire)) && !of_java {
             return Err(format!("host {host} begins item {item} of {fire} as {source}, which was finished before"));
         }
         let before = self.begun.insert((item, fire), host);
