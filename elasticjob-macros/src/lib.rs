@@ -62,7 +62,7 @@ use syn::parse_quote;
 /// | `misfire` | flag | A fire missed because the previous one was still running runs right after it, once. | `true` |
 /// | `max_time_diff_seconds` | seconds | Largest difference allowed between the clocks of the host and of the registry. Negative: not checked. | -1 |
 /// | `reconcile_interval_minutes` | minutes | How often wrong states left by lost servers are looked for. Below 1: never. | 10 |
-/// | `job_sharding_strategy_type` | text | How items are spread over instances. | `AVG_ALLOCATION` |
+/// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`. | `AVG_ALLOCATION` |
 /// | `job_executor_thread_pool_size_provider_type` | text | How many items run at a time. | `CPU` |
 /// | `job_error_handler_type` | text | What is done when an item fails. | `LOG` |
 /// | `job_listener_types` | `["A", "B"]` | Listeners before and after each run. | none |
@@ -71,7 +71,7 @@ use syn::parse_quote;
 /// | `disabled` | flag | The job is registered disabled when it starts. | `false` |
 /// | `overwrite` | flag | Settings of this program replace those in the registry at each start; otherwise those in the registry stand. | `false` |
 /// | `label` | text | A label that is kept with the configuration. | none |
-/// | `static_sharding` | flag | Items stay where they are when instances come. | `false` |
+/// | `static_sharding` | flag | Items stay where they are when instances come and go, also with one that is gone. | `false` |
 /// | `elastic_job_class` | text | Class name that Java instances of the same job have. | none |
 /// | `elastic_job_type` | text | Type name that Java instances of the same job have. Not together with `elastic_job_class`. | none |
 /// | `job_bootstrap_bean_name` | text | Name under which the handle of the job is found. | name of the job and `OneOffJobBootstrap` or `ScheduleJobBootstrap` |

@@ -29,9 +29,6 @@ impl fmt::Display for UnsupportedSetting {
 pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> {
     let mut refused = Vec::new();
     let mut refuse = |setting, value: String, possible| refused.push(UnsupportedSetting { setting, value, possible });
-    if configuration.static_sharding {
-        refuse("static-sharding", "true".into(), "false");
-    }
     if configuration.max_time_diff_seconds >= 0 {
         refuse("max-time-diff-seconds", configuration.max_time_diff_seconds.to_string(), "-1");
     }
@@ -58,7 +55,6 @@ mod tests {
     fn what_nothing_acts_on_is_refused_by_name() {
         let builder = || JobConfiguration::builder("job", 1);
         let cases = [
-            ("static-sharding", builder().static_sharding(true)),
             ("max-time-diff-seconds", builder().max_time_diff_seconds(0)),
             ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
             ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
@@ -75,6 +71,7 @@ mod tests {
             .job_error_handler_type("LOG")
             .job_executor_thread_pool_size_provider_type("CPU")
             .label("l")
+            .static_sharding(true)
             .reconcile_interval_minutes(1)
             .build();
         assert!(unsupported(&plain.unwrap()).is_empty());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
 use super::settings::JobSettings;
-use crate::engine::strategy;
+use crate::engine::strategy::{self, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
 
@@ -163,6 +163,15 @@ impl JobConfiguration {
             let known = strategy::TYPES.join(", ");
             wrong("job-sharding-strategy-type", format!("there is no strategy '{unknown}'; there are {known}"));
         }
+        if strategy == Some(SINGLE_SHARDING_BALANCE) {
+            let mut clash = |what| wrong("job-sharding-strategy-type", format!("{SINGLE_SHARDING_BALANCE} {what}"));
+            if !monitor_execution {
+                clash("needs monitor-execution: only the records of runs tell whose turn it is");
+            }
+            if settings.static_sharding == Some(true) {
+                clash("and static-sharding exclude each other: items that stay cannot move on with each fire");
+            }
+        }
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -251,6 +260,11 @@ impl JobConfiguration {
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
         self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)
+    }
+
+    /// Whether items keep their owner when instances and servers come and go.
+    pub fn static_sharding(&self) -> bool {
+        self.static_sharding
     }
 
     /// Whether the server starts disabled.
@@ -397,7 +411,8 @@ impl JobConfigurationBuilder {
         overwrite: bool,
         /// Stored, never used.
         label: text,
-        /// Whether the assignment stays when instances come and go; default false.
+        /// Whether items keep their owner when instances and servers come and go, also an owner that is gone; default
+        /// false. They are assigned at the first fire, and when the total count or the strategy changes.
         static_sharding: bool,
         /// What the root node names. Set it to the Java class where Java instances of the same job run.
         elastic_job_class: text,

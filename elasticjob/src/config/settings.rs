@@ -46,7 +46,7 @@ pub struct JobSettings {
     pub overwrite: Option<bool>,
     /// Stored, never used.
     pub label: Option<String>,
-    /// Whether the assignment stays when instances come and go.
+    /// Whether items keep their owner when instances and servers come and go.
     pub static_sharding: Option<bool>,
     /// The function of the job, and what the root node names.
     pub elastic_job_class: Option<String>,

@@ -133,6 +133,8 @@ pub(super) struct Leadership {
     pub(super) basis: Option<Basis>,
     /// Items that kept their owner because they were running.
     pub(super) pinned: BTreeSet<ShardingItem>,
+    /// Whether the servers were looked through for those without instances.
+    pub(super) knows_servers: bool,
 }
 
 /// What an assignment depends on.

@@ -92,9 +92,12 @@ impl JobEngine {
     /// All items of the open fire that this instance owns now were begun or decided against.
     pub(super) fn looked_at(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let first = !std::mem::replace(&mut open.looked, true);
-        if first && self.runs.regular().is_none() && matches!(open.fire, Fire::Scheduled(_)) {
+        let (fire, first) = (open.fire, !std::mem::replace(&mut open.looked, true));
+        if first && self.runs.regular().is_none() && matches!(fire, Fire::Scheduled(_)) {
             self.fires += 1;
+        }
+        if first {
+            self.tell_items_of_the_gone(fire);
         }
     }
 

@@ -48,26 +48,12 @@ pub(super) struct Loss {
     pub(super) fire: Fire,
     /// Who ran it.
     pub(super) from: Option<InstanceId>,
+    /// Nobody may take it now: whoever took it has not begun yet, or the item is disabled.
+    pub(super) is_held: bool,
     /// The mark is that of a Java instance.
     by_java: bool,
     /// The transaction that made the node which tells of it: tells one loss of an item from the next.
     told_by: Zxid,
-}
-
-/// What was lost, as far as this side sees.
-#[derive(Debug, Default)]
-pub(super) struct Lost {
-    /// What somebody has to take over.
-    pub(super) items: Vec<Loss>,
-    /// There is more that nobody may take now: it is disabled, or somebody took it who has not begun.
-    pub(super) held: bool,
-}
-
-enum Fate {
-    /// The item runs, or nobody misses its run.
-    Alive,
-    Held,
-    Lost(Loss),
 }
 
 impl Losses {
@@ -163,9 +149,9 @@ impl JobEngine {
     }
 
     /// The items below `total` that somebody has to take over, in ascending order; `None` while data are missing.
-    pub(super) fn lost_items(&self, total: u32) -> Option<Lost> {
+    pub(super) fn lost_items(&self, total: u32) -> Option<Vec<Loss>> {
         let mut complete = true;
-        let mut lost = Lost::default();
+        let mut lost = Vec::new();
         let wanted = |item: &ShardingItem| *item < total && self.runs.item(*item).is_none();
         let marked = self.mirror.running_items().filter(wanted);
         let handed_over = self.mirror.failover_items().filter(wanted);
@@ -175,16 +161,14 @@ impl JobEngine {
         for item in items {
             match self.loss_of(item) {
                 None => complete = false,
-                Some(Fate::Alive) => {}
-                Some(Fate::Held) => lost.held = true,
-                Some(Fate::Lost(loss)) => lost.items.push(loss),
+                Some(loss) => lost.extend(loss),
             }
         }
         complete.then_some(lost)
     }
 
     /// Whether an item has to be taken over; `None` while data are missing.
-    fn loss_of(&self, item: ShardingItem) -> Option<Fate> {
+    fn loss_of(&self, item: ShardingItem) -> Option<Option<Loss>> {
         let (record, set_by) = match self.look(&JobPath::fire(item)) {
             // Both are needed: ask for both at once.
             Lookup::Unread => {
@@ -198,35 +182,32 @@ impl JobEngine {
         let (lost_at, told_by) = match self.look(&JobPath::running(item)) {
             Lookup::Unread => return None,
             Lookup::Known(mark) => match self.is_run_alive(item, mark)? {
-                true => return Some(Fate::Alive),
+                true => return Some(None),
                 false => {
                     by_java = !record.is_marked_by(mark.text());
                     (mark.ctime, mark.czxid)
                 }
             },
             Lookup::Missing => match self.look(&JobPath::FailoverItem(item)) {
-                Lookup::Missing => return Some(Fate::Alive),
+                Lookup::Missing => return Some(None),
                 Lookup::Unread => return None,
                 // A Java peer that is slow asks for what was taken over, and maybe finished, meanwhile.
-                Lookup::Known(known) if known.czxid < set_by => return Some(Fate::Alive),
+                Lookup::Known(known) if known.czxid < set_by => return Some(None),
                 Lookup::Known(known) if record.is_over() && record.covers(fire_at(known.ctime)) => {
-                    return Some(Fate::Alive);
+                    return Some(None);
                 }
                 // It takes the mark of a live run away as well.
-                Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(Fate::Alive),
+                Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(None),
                 Lookup::Known(known) => (known.ctime, known.czxid),
             },
         };
-        // Whoever took it has not begun yet, or is disabled.
-        let held = [ItemNode::Failover, ItemNode::Disabled];
-        if held.into_iter().any(|node| self.mirror.exists(&JobPath::Item(item, node))) {
-            return Some(Fate::Held);
-        }
+        let mut holds = [ItemNode::Failover, ItemNode::Disabled].into_iter();
+        let is_held = holds.any(|node| self.mirror.exists(&JobPath::Item(item, node)));
         // Handed over by this implementation, or lost with one: the record tells what it was begun for. A Java peer
         // tells only when.
         let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished() && !by_java);
         let fire = ours.and_then(|_| record.last_fire()).unwrap_or(fire_at(lost_at));
-        Some(Fate::Lost(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), by_java, told_by }))
+        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), is_held, by_java, told_by }))
     }
 
     /// Whether the record is of a run of this implementation that goes on.
@@ -265,7 +246,9 @@ mod tests {
     }
 
     fn losses(items: u32) -> Vec<Loss> {
-        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, by_java: false, told_by: 1 }).collect()
+        let loss =
+            |item| Loss { item, fire: Fire::Scheduled(0), from: None, is_held: false, by_java: false, told_by: 1 };
+        (0..items).map(loss).collect()
     }
 
     /// When each of the takers may take each item, in steps of the stagger.

@@ -184,6 +184,11 @@ pub enum SkipReason {
     ServerDisabled,
     /// The item is disabled.
     ItemDisabled,
+    /// Static sharding leaves the item to an instance that is not online.
+    OwnerGone {
+        /// That instance.
+        owner: InstanceId,
+    },
     /// The instance leaves.
     Leaving,
     /// The registry center is not connected.
@@ -211,6 +216,9 @@ impl fmt::Display for SkipReason {
             Self::NotBegunInTime => f.write_str("the next fire came before it could begin"),
             Self::ServerDisabled => f.write_str("the server is disabled"),
             Self::ItemDisabled => f.write_str("the item is disabled"),
+            Self::OwnerGone { owner } => {
+                write!(f, "static sharding leaves the item to {owner}, which is not online")
+            }
             Self::Leaving => f.write_str("the instance is leaving"),
             Self::RegistryLost => f.write_str("the registry center is not connected"),
         }

@@ -9,6 +9,10 @@ pub enum Bug {
     StolenMark,
     /// The leader assigns items to the instances of the last sharding.
     StaleInstanceList,
+    /// Items of an instance that is gone move although sharding is static.
+    StaticItemsMove,
+    /// Items do not move on although they should with each fire.
+    KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
     RunsOutliveSession,
     /// A lost answer is taken for a failure and the begin is repeated.
@@ -22,10 +26,12 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 9] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
+        ("static-items-move", Self::StaticItemsMove),
+        ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),
         ("swept-marks", Self::SweptMarks),

@@ -4,7 +4,10 @@ mod failover;
 mod group;
 mod misfire;
 mod reconcile;
+mod single_balance;
+mod static_sharding;
 mod status;
+mod sweep;
 
 use std::time::Duration;
 

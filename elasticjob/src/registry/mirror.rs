@@ -329,6 +329,14 @@ impl Mirror {
         })
     }
 
+    /// Addresses of the servers that exist, in ascending order.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.nodes.range(JobPath::Servers..JobPath::Instances).filter_map(|(path, _)| match path {
+            JobPath::Server(ip) => Some(ip.as_ref()),
+            _ => None,
+        })
+    }
+
     /// Numbers of the items that exist, in ascending order.
     pub fn items(&self) -> impl Iterator<Item = ShardingItem> {
         self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Dir).then_some(item))

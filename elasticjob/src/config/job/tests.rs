@@ -41,6 +41,14 @@ fn everything_that_is_wrong_is_said_at_once() {
 }
 
 #[test]
+fn items_that_move_on_with_each_fire_need_records_and_may_not_be_static() {
+    let builder = || JobConfiguration::builder("job", 1).job_sharding_strategy_type("SINGLE_SHARDING_BALANCE");
+    assert!(builder().build().is_ok());
+    assert!(problems(builder().monitor_execution(false))[0].contains("needs monitor-execution"));
+    assert!(problems(builder().static_sharding(true))[0].contains("exclude each other"));
+}
+
+#[test]
 fn a_job_needs_an_item_a_name_and_a_schedule_that_fires() {
     assert!(problems(JobConfiguration::builder("job", 0))[0].contains("at least 1 item"));
     assert!(problems(JobConfiguration::builder("job", 1).cron("0 0 0 30 2 ?"))[0].contains("never fires"));

@@ -30,16 +30,18 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
         return Step::Pass;
     }
     // Nothing is more urgent than what is needed to know.
-    let Some(lost) = engine.lost_items(total) else { return Step::Stop };
-    if lost.items.is_empty() {
-        if !lost.held {
-            engine.found_no_losses();
-        }
+    let Some(mut lost) = engine.lost_items(total) else { return Step::Stop };
+    if lost.is_empty() {
+        engine.found_no_losses();
+        return Step::Pass;
+    }
+    lost.retain(|loss| !loss.is_held);
+    if lost.is_empty() {
         return Step::Pass;
     }
     let Some(takers) = engine.takers() else { return Step::Stop };
     let me = engine.identity.instance.clone();
-    match engine.losses.take_turn(&lost.items, &takers, &me, now.mono) {
+    match engine.losses.take_turn(&lost, &takers, &me, now.mono) {
         Some(loss) => Step::Write(take(engine, loss)),
         None => Step::Pass,
     }

@@ -79,8 +79,8 @@ fn spread(engine: &mut JobEngine, total: u32) -> bool {
     true
 }
 
-/// Takes away marks of own items that nobody will act on: misfire is off, the item is disabled, or it was begun for a
-/// later fire.
+/// Takes away marks that nobody will act on: the leader all of them when misfire is off, an owner those of its items
+/// that are disabled or were begun for a later fire.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     if engine.phase != Phase::Active || !engine.is_registered() {
@@ -90,21 +90,23 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
     if marked.is_empty() {
         return Step::Pass;
     }
-    let Some((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
-    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    for item in marked.into_iter().filter(|item| mine.contains(item)) {
-        let useless = !configuration.misfire()
-            || engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
-            || engine.misfire_of(item) == Some(None);
-        if useless {
-            txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
-        }
-    }
-    let transaction = txn.build();
-    if transaction.is_empty() {
+    let useless: Vec<ShardingItem> = if configuration.misfire() {
+        let Some((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
+        let is_disabled = |item: ShardingItem| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
+        let is_settled = |item: ShardingItem| engine.misfire_of(item) == Some(None);
+        let own = marked.into_iter().filter(|item| mine.contains(item));
+        own.filter(|item| is_disabled(*item) || is_settled(*item)).collect()
+    } else {
+        marked.into_iter().filter(|_| engine.leadership.is_some()).collect()
+    };
+    if useless.is_empty() {
         return Step::Pass;
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Sweep })
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    for item in useless {
+        txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
+    }
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep })
 }
 
 /// Makes a missed fire the open one, once nothing of the job runs here and the items are free.

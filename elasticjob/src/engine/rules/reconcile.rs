@@ -22,6 +22,7 @@ pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
     engine.reconcile_at = Some(at);
     let Some(leadership) = engine.leadership.as_mut().filter(|_| now.mono >= at) else { return Step::Pass };
     leadership.basis = None;
+    leadership.knows_servers = false;
     engine.reconcile_at = Some(now.mono + interval);
     engine.losses.suspect();
     engine.mirror.relist();

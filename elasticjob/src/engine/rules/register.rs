@@ -42,15 +42,12 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         Accepted { disabled: false, write: None }
     };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
-    let status = match engine.look(&server) {
+    let version = match engine.look(&server) {
         Lookup::Unread => return Step::Stop,
-        // An operator's DISABLED stays; blank ones were written by old releases.
-        Lookup::Known(known) => match known.text() {
-            Some(DISABLED) => None,
-            Some(ENABLED) if !accepted.disabled => None,
-            _ => Some(accepted.disabled),
-        },
-        Lookup::Missing => Some(accepted.disabled),
+        // An operator's DISABLED stays.
+        Lookup::Known(known) if known.text() == Some(DISABLED) => None,
+        Lookup::Known(known) => Some(Some(known.version)),
+        Lookup::Missing => Some(None),
     };
     let me = engine.own_node();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -76,13 +73,16 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
             }
         }
     }
-    if let Some(disabled) = status {
-        let text = if disabled { DISABLED } else { ENABLED };
-        if engine.mirror.exists(&server) {
-            txn.set(&server, text, None);
-        } else {
-            txn.create(&server, text, CreateMode::Persistent);
+    // Also what is there is written: an operator may disable it, and a leader sweep it up, at this moment.
+    let status = if accepted.disabled { DISABLED } else { ENABLED };
+    match version {
+        Some(Some(version)) => {
+            txn.set(&server, status, Some(version));
         }
+        Some(None) => {
+            txn.create(&server, status, CreateMode::Persistent);
+        }
+        None => {}
     }
     // A trigger that waited for an earlier owner of this id is not meant for this one.
     if joining {

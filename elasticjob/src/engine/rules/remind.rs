@@ -57,6 +57,7 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
     let Some((mine, settled)) = engine.own_items(total) else { return Step::Pass };
     let Some(available) = engine.available_instances() else { return Step::Pass };
     let left_out = mine.is_empty()
+        && !configuration.static_sharding()
         && available.contains(&engine.identity.instance)
         && available.len() <= total as usize
         && engine.reminder.asked_among.as_ref() != Some(&available);

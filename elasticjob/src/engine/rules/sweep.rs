@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::Step;
+use super::register::ENABLED;
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::fire::FireRecord;
@@ -18,13 +19,15 @@ use crate::registry::path::{ItemNode, JobPath};
 /// How long a leader has to sweep before the others do.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, and what
-/// failover leaves behind.
+/// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, servers
+/// without instances, and what failover leaves behind.
 pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     if engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
-    let Some(dead) = dead_marks(engine) else { return Step::Pass };
+    let (Some(dead), Some(servers)) = (dead_marks(engine), servers_without_instances(engine)) else {
+        return Step::Pass;
+    };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if engine.leadership.is_some() {
         txn.check(&JobPath::LeaderInstance);
@@ -33,6 +36,9 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
     for id in engine.mirror.triggers().filter(gone) {
         txn.delete(&JobPath::Trigger(id.clone()), None);
+    }
+    for (server, version) in servers {
+        txn.delete(&server, Some(version));
     }
     for (item, version) in &dead {
         // Somebody may begin it at this moment.
@@ -64,6 +70,35 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
         return Step::Pass;
     }
     Step::Write(Proposal { transaction, purpose: Purpose::Sweep })
+}
+
+/// Servers whose instances are all gone, with the versions of their nodes: addresses change with every deployment. One
+/// that an operator disabled stays, so that it is disabled when it comes back. Looked for when leading begins, and when
+/// the leader reconciles; `None` while data are missing.
+fn servers_without_instances(engine: &mut JobEngine) -> Option<Vec<(JobPath, i32)>> {
+    if engine.leadership.as_ref().is_none_or(|leadership| leadership.knows_servers) {
+        return Some(Vec::new());
+    }
+    let mut complete = true;
+    let mut found = Vec::new();
+    for ip in engine.mirror.servers() {
+        if engine.mirror.instances().any(|id| id.server_ip() == ip) {
+            continue;
+        }
+        let path = JobPath::Server(ip.into());
+        match engine.look(&path) {
+            Lookup::Known(known) if known.text() == Some(ENABLED) => found.push((path, known.version)),
+            Lookup::Unread => complete = false,
+            Lookup::Known(_) | Lookup::Missing => {}
+        }
+    }
+    if complete
+        && found.is_empty()
+        && let Some(leadership) = &mut engine.leadership
+    {
+        leadership.knows_servers = true;
+    }
+    complete.then_some(found)
 }
 
 /// Marks of runs that are lost, with the versions of their items' records, where nobody takes over; `None` while data

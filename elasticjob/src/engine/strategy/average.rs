@@ -6,7 +6,7 @@ use crate::ident::{InstanceId, JobName};
 pub(super) struct Average;
 
 impl ShardingStrategy for Average {
-    fn type_name(&self) -> &'static str {
+    fn type_name(&self) -> &str {
         "AVG_ALLOCATION"
     }
 

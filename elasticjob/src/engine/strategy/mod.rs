@@ -4,10 +4,14 @@
 mod average;
 mod odevity;
 mod round_robin;
+mod single_balance;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::ident::{InstanceId, JobName, ShardingItem};
+pub use single_balance::SINGLE_SHARDING_BALANCE;
+pub(super) use single_balance::in_turn;
 
 /// The items of each instance.
 pub type Assignment = BTreeMap<InstanceId, Vec<ShardingItem>>;
@@ -15,17 +19,18 @@ pub type Assignment = BTreeMap<InstanceId, Vec<ShardingItem>>;
 /// Assigns items to instances.
 pub trait ShardingStrategy: Sync {
     /// The name in `job-sharding-strategy-type`.
-    fn type_name(&self) -> &'static str;
+    fn type_name(&self) -> &str;
 
     /// Assigns the items 0 to `total` exclusive. The instances come as [`sort_as_java`] orders them; nothing is assigned
     /// when there are none.
     fn assign(&self, job: &JobName, instances: &[InstanceId], total: u32) -> Assignment;
 }
 
-const STRATEGIES: [&dyn ShardingStrategy; 3] = [&average::Average, &odevity::Odevity, &round_robin::RoundRobin];
+const STRATEGIES: [&dyn ShardingStrategy; 4] =
+    [&average::Average, &odevity::Odevity, &round_robin::RoundRobin, &single_balance::SingleBalance];
 
 /// The type names there are.
-pub const TYPES: [&str; 3] = ["AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN"];
+pub const TYPES: [&str; 4] = ["AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE];
 
 /// The strategy with a type name.
 pub fn by_type(name: &str) -> Option<&'static dyn ShardingStrategy> {
@@ -34,7 +39,12 @@ pub fn by_type(name: &str) -> Option<&'static dyn ShardingStrategy> {
 
 /// Orders instances as Java lists them: descending, by UTF-16 code units.
 pub fn sort_as_java(instances: &mut [InstanceId]) {
-    instances.sort_by(|a, b| b.as_str().encode_utf16().cmp(a.as_str().encode_utf16()));
+    instances.sort_by(|a, b| java_order(a.as_str(), b.as_str()));
+}
+
+/// The order of two ids in such a list.
+fn java_order(a: &str, b: &str) -> Ordering {
+    b.encode_utf16().cmp(a.encode_utf16())
 }
 
 /// `String.hashCode` of Java, on which two of the strategies stand.

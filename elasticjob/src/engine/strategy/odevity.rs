@@ -7,7 +7,7 @@ use crate::ident::{InstanceId, JobName};
 pub(super) struct Odevity;
 
 impl ShardingStrategy for Odevity {
-    fn type_name(&self) -> &'static str {
+    fn type_name(&self) -> &str {
         "ODEVITY"
     }
 

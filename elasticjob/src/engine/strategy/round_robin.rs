@@ -7,17 +7,22 @@ use crate::ident::{InstanceId, JobName};
 pub(super) struct RoundRobin;
 
 impl ShardingStrategy for RoundRobin {
-    fn type_name(&self) -> &'static str {
+    fn type_name(&self) -> &str {
         "ROUND_ROBIN"
     }
 
     fn assign(&self, job: &JobName, instances: &[InstanceId], total: u32) -> Assignment {
         let mut instances = instances.to_vec();
         if !instances.is_empty() {
-            // Java fails for a hash of the smallest number, whose absolute value is negative there.
-            let offset = java_hash(job.as_str()).unsigned_abs() as usize % instances.len();
-            instances.rotate_left(offset);
+            let first = first_place(job, instances.len());
+            instances.rotate_left(first);
         }
         Average.assign(job, &instances, total)
     }
+}
+
+/// Which of so many instances a job begins with; there is at least one.
+pub(super) fn first_place(job: &JobName, instances: usize) -> usize {
+    // Java fails for a hash of the smallest number, whose absolute value is negative there.
+    java_hash(job.as_str()).unsigned_abs() as usize % instances
 }

@@ -79,6 +79,23 @@ fn odevity_and_round_robin_depend_on_the_name() {
 }
 
 #[test]
+fn a_turn_begins_with_the_owner_and_moves_on_to_the_next() {
+    // In the order .2, .1, .10.
+    let (second, first, tenth) = ("10.0.0.2@-@200", "10.0.0.1@-@100", "10.0.0.10@-@300");
+    let begins = |owner, moves_on| in_turn(&job("jobA"), &three(), owner, moves_on)[0].to_string();
+    for (owner, stays, next) in [(second, second, first), (first, first, tenth), (tenth, tenth, second)] {
+        assert_eq!((begins(Some(owner), false), begins(Some(owner), true)), (stays.to_owned(), next.to_owned()));
+    }
+    // One that is gone has had its turn: whoever came after it goes on, in a circle.
+    for (gone, next) in [("10.0.0.2@-@100", first), ("10.0.0.1@-@0", tenth), ("10.0.0.0@-@1", second)] {
+        assert_eq!((begins(Some(gone), false), begins(Some(gone), true)), (next.to_owned(), next.to_owned()), "{gone}");
+    }
+    // As ROUND_ROBIN begins.
+    assert_eq!(begins(None, false), tenth);
+    assert!(in_turn(&job("jobA"), &[], None, true).is_empty());
+}
+
+#[test]
 fn every_item_has_exactly_one_owner_at_any_size() {
     for strategy in TYPES {
         for count in 0..8 {

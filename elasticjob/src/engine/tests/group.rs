@@ -159,7 +159,7 @@ impl Group {
 
     fn settle_events(&mut self) {
         while let Some((host, event)) = self.events.pop_front() {
-            if self.hosts[host].killed {
+            if self.hosts[host].killed || self.hosts[host].stopped {
                 continue;
             }
             let now = Now { wall: EPOCH + self.now as i64, mono: Duration::from_millis(self.now) };
@@ -178,7 +178,7 @@ impl Group {
                 let wall = timeout.wall.map(|wall| (wall - EPOCH) as u64);
                 timeout.mono.map(|at| at.as_millis() as u64).into_iter().chain(wall).min()
             };
-            let alive = self.hosts.iter().enumerate().filter(|(_, state)| !state.killed);
+            let alive = self.hosts.iter().enumerate().filter(|(_, state)| !state.killed && !state.stopped);
             let next = alive.filter_map(|(host, state)| Some((due(state)?, host))).min();
             match next.filter(|(at, _)| *at <= end) {
                 Some((at, host)) => {
@@ -229,6 +229,15 @@ impl Group {
         let mut transaction = Transaction::new();
         transaction.set(path.absolute(&job()), data, None);
         self.operate(&transaction, false);
+    }
+
+    /// Who owns each item, as the host's number.
+    pub(super) fn owners(&self, total: u32) -> Vec<Option<usize>> {
+        let owner = |item| {
+            let id = self.text(&JobPath::owner_of(item))?;
+            self.hosts.iter().position(|host| host.engine.instance().as_str() == id)
+        };
+        (0..total).map(owner).collect()
     }
 
     pub(super) fn text(&self, path: &JobPath) -> Option<String> {

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::kept::Kept;
 use super::{Observation, Scene};
 use crate::engine::{Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
@@ -14,6 +15,8 @@ use crate::testing::sim::EPOCH;
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
 /// of a fire for it.
 const REACH: i64 = 25_000;
+/// How long an instance may take to find its place after it has registered.
+const JOINED: i64 = 5_000;
 /// When the processes of a group have all started.
 const STARTED: i64 = 10_000;
 
@@ -27,7 +30,7 @@ pub(super) struct Accounted {
     /// Items that a Java instance leaves out of a fire.
     left_out: BTreeMap<i64, BTreeSet<ShardingItem>>,
     incidents: BTreeSet<i64>,
-    from: i64,
+    calm_from: i64,
     until: i64,
 }
 
@@ -39,7 +42,7 @@ impl Accounted {
             skipped: BTreeMap::new(),
             left_out: BTreeMap::new(),
             incidents: BTreeSet::new(),
-            from: 0,
+            calm_from: i64::MAX,
             until: 0,
         }
     }
@@ -52,7 +55,12 @@ impl Accounted {
         self.incidents.insert(wall);
     }
 
-    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+    pub(super) fn check(
+        &mut self,
+        scene: &Scene<'_>,
+        observation: &Observation<'_>,
+        kept: &Kept,
+    ) -> Result<(), String> {
         match observation {
             Observation::Started { item, fire: Fire::Scheduled(at), .. } => {
                 self.begun.entry(*at).or_default().insert(*item);
@@ -61,7 +69,7 @@ impl Accounted {
                 self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
             }
             // Starting and leaving is no fault where the record tells who begins what.
-            Observation::Notice { notice: Notice::Registered { .. } | Notice::Left, .. } if !scene.monitored => {
+            Observation::Notice { notice: Notice::Registered { .. } | Notice::Left, .. } if !scene.shape.monitored => {
                 self.incident(EPOCH + scene.now as i64);
             }
             Observation::LeftOut { fires, items } => {
@@ -69,16 +77,17 @@ impl Accounted {
                     self.left_out.entry(*fire).or_default().extend(*items);
                 }
             }
-            Observation::Calm { from, until } => (self.from, self.until) = (*from, *until),
-            Observation::Over => return self.settle(scene),
+            Observation::Calm { from, until } => (self.calm_from, self.until) = (*from, *until),
+            Observation::Over => return self.settle(scene, kept),
             _ => {}
         }
         Ok(())
     }
 
     /// Looks at every fire between the start and the end of the calm.
-    fn settle(&self, scene: &Scene<'_>) -> Result<(), String> {
-        if self.begun.is_empty() {
+    fn settle(&self, scene: &Scene<'_>, kept: &Kept) -> Result<(), String> {
+        // With static sharding all owners may be gone before the first fire for good.
+        if self.begun.is_empty() && !scene.shape.static_sharding {
             return Err("nothing ever fired".to_owned());
         }
         let last = self.until - 2_000;
@@ -90,16 +99,16 @@ impl Accounted {
                 at += period - at % period;
                 continue;
             }
-            self.account(scene, at)?;
+            self.account(scene, at, kept)?;
             at += period;
         }
         Ok(())
     }
 
-    fn account(&self, scene: &Scene<'_>, at: i64) -> Result<(), String> {
+    fn account(&self, scene: &Scene<'_>, at: i64, kept: &Kept) -> Result<(), String> {
         let disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
         // A Java leader reshards when it fires next and nothing runs, so a fault reaches to the calm.
-        if disturbed || (scene.is_mixed() && at < self.from) {
+        if disturbed || (scene.is_mixed() && at < self.calm_from) {
             return Ok(());
         }
         let begun = self.begun.get(&at);
@@ -113,7 +122,17 @@ impl Accounted {
                 })
             });
             let by_java = self.left_out.get(&at).is_some_and(|items| items.contains(&item));
-            if !by_somebody && !with_reason && !by_java {
+            if by_somebody || with_reason || by_java {
+                continue;
+            }
+            // Nobody may take its place; the leader says so.
+            let gone = kept.was_gone(item, at - JOINED, at + REACH);
+            let said = || {
+                let is_that = |reason: &SkipReason| matches!(reason, SkipReason::OwnerGone { .. });
+                excused
+                    .is_some_and(|skips| skips.iter().any(|(items, reason)| items.contains(&item) && is_that(reason)))
+            };
+            if !gone || (at >= self.calm_from && !said()) {
                 return Err(format!(
                     "item {item} of the fire at {} ({at}) was not begun; skips: {excused:?}",
                     at - EPOCH
@@ -128,7 +147,9 @@ impl Accounted {
 fn is_good(reason: &SkipReason) -> bool {
     match reason {
         SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. } | SkipReason::ItemDisabled => true,
-        SkipReason::AlreadyBegun { .. }
+        // Only while the owner is gone, which is looked at by itself.
+        SkipReason::OwnerGone { .. }
+        | SkipReason::AlreadyBegun { .. }
         | SkipReason::AwaitingFailover
         | SkipReason::Refused
         | SkipReason::NotBegunInTime

@@ -57,7 +57,9 @@ impl BegunOnce {
                 }
                 Ok(())
             }
-            Observation::Started { host, item, fire, source, token } if scene.monitored && !scene.is_java(*host) => {
+            Observation::Started { host, item, fire, source, token }
+                if scene.shape.monitored && !scene.is_java(*host) =>
+            {
                 self.begin(*host, *item, *fire, *source, *token)
             }
             _ => Ok(()),

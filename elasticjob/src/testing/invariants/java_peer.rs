@@ -41,6 +41,13 @@ fn judge(scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<()
     let mut assigns = false;
     for op in transaction.ops() {
         let path = JobPath::parse(scene.job, op.path());
+        if let (Op::Delete { .. }, Some(JobPath::Server(ip))) = (op, &path)
+            && scene.hosts.iter().any(|host| host.java && host.process.is_some() && *host.ip == **ip)
+        {
+            return Err(format!(
+                "host {host} deletes servers/{ip} while a Java instance starts there, which never runs then"
+            ));
+        }
         assigns |= matches!(path, Some(JobPath::Item(_, ItemNode::Instance))) && !matches!(op, Op::Check { .. });
         let (Op::Create { data, .. } | Op::Set { data, .. }) = op else { continue };
         let Some(path) = path else { continue };
@@ -49,7 +56,7 @@ fn judge(scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<()
             .map_err(|why| format!("host {host} writes {path}={text}: {why}"))?;
     }
     let open = |path: &JobPath| scene.text(path).is_some() && !deletes(path);
-    if assigns && (!deletes(&JobPath::Necessary) || open(&JobPath::Processing)) {
+    if assigns && open(&JobPath::Necessary) {
         return Err(format!("host {host} assigns items and leaves Java peers waiting for the end of it"));
     }
     Ok(())

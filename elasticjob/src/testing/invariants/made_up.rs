@@ -28,9 +28,9 @@ pub(super) struct MadeUp {
 
 impl MadeUp {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-        if scene.misfire != self.on {
-            self.on = scene.misfire;
-            self.off_since = (!scene.misfire).then_some(scene.now);
+        if scene.shape.misfire != self.on {
+            self.on = scene.shape.misfire;
+            self.off_since = (!scene.shape.misfire).then_some(scene.now);
         }
         match observation {
             Observation::Committing { host: Some(host), transaction, .. } if scene.is_java(*host) => {
@@ -53,7 +53,7 @@ impl MadeUp {
                     },
             } => {
                 self.missed.insert(*at);
-                if scene.calm && scene.misfire {
+                if scene.calm && scene.shape.misfire {
                     let running = scene.hosts[*host].process.iter().flat_map(|process| process.executions.keys());
                     let items: Vec<ShardingItem> =
                         if items.is_empty() { running.copied().collect() } else { items.clone() };

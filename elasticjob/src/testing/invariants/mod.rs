@@ -4,12 +4,14 @@ mod accounted;
 mod assignment;
 mod begun_once;
 mod java_peer;
+mod kept;
 mod leadership;
 mod made_up;
 mod nothing_left;
 mod one_owner;
 mod punctual;
 mod repaired;
+mod turns;
 
 use std::collections::BTreeSet;
 
@@ -18,7 +20,7 @@ use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction};
-use crate::testing::sim::{Host, Millis};
+use crate::testing::sim::{EPOCH, Host, Millis, Shape};
 
 /// Something that invariants look at.
 #[derive(Debug)]
@@ -70,6 +72,8 @@ pub enum Observation<'a> {
         /// The items.
         items: &'a [ShardingItem],
     },
+    /// The server ended a session.
+    SessionEnded,
     /// An engine that was connected stopped.
     Left {
         /// Its host.
@@ -100,9 +104,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) job: &'a JobName,
     pub(crate) tree: &'a Tree,
     pub(crate) hosts: &'a [Host],
-    pub(crate) monitored: bool,
-    pub(crate) failover: bool,
-    pub(crate) misfire: bool,
+    pub(crate) shape: &'a Shape,
     pub(crate) total: u32,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
@@ -136,9 +138,7 @@ impl Scene<'_> {
 /// All invariants of one history.
 #[derive(Debug)]
 pub struct Invariants {
-    monitored: bool,
-    failover: bool,
-    misfire: bool,
+    shape: Shape,
     total: u32,
     calm: bool,
     accounted: accounted::Accounted,
@@ -147,17 +147,18 @@ pub struct Invariants {
     one_owner: one_owner::OneOwner,
     java_peer: java_peer::JavaPeer,
     java_ids: BTreeSet<String>,
+    kept: kept::Kept,
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
+    punctual: punctual::Punctual,
+    turns: turns::Turns,
 }
 
 impl Invariants {
     /// The invariants of a group with so many items, and a fire every `period` seconds.
-    pub fn new(total: u32, monitored: bool, period: u32) -> Self {
+    pub fn new(total: u32, period: u32, shape: Shape) -> Self {
         Self {
-            monitored,
-            failover: false,
-            misfire: false,
+            shape,
             total,
             calm: false,
             accounted: accounted::Accounted::new(period),
@@ -166,8 +167,11 @@ impl Invariants {
             one_owner: one_owner::OneOwner::default(),
             java_peer: java_peer::JavaPeer::new(),
             java_ids: BTreeSet::new(),
+            kept: kept::Kept::default(),
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
+            punctual: punctual::Punctual::default(),
+            turns: turns::Turns::default(),
         }
     }
 
@@ -176,12 +180,14 @@ impl Invariants {
         self.accounted.incident(wall);
     }
 
-    /// These settings are in force from that time on, in milliseconds since 1970; the period in seconds.
-    pub fn configured(&mut self, wall: i64, total: u32, failover: bool, misfire: bool, period: u32) {
+    /// This total count, this period in seconds, and these settings are in force from now on.
+    pub fn configured(&mut self, now: Millis, total: u32, period: u32, shape: &Shape) {
+        if total != self.total {
+            self.kept.total_changed(now);
+        }
         self.total = total;
-        self.failover = failover;
-        self.misfire = misfire;
-        self.accounted.scheduled(wall, period);
+        self.shape = shape.clone();
+        self.accounted.scheduled(EPOCH + now as i64, period);
     }
 
     /// Looks at what happened.
@@ -197,23 +203,26 @@ impl Invariants {
         observation: &Observation<'_>,
     ) -> Result<(), String> {
         self.calm |= matches!(observation, Observation::Converged);
-        let Self { monitored, failover, misfire, total, calm, .. } = *self;
         if let Observation::Committing { host: Some(host), transaction, .. } = observation
             && hosts[*host].java
         {
             self.java_ids.extend(java_peer::registered(job, transaction));
         }
-        let java_ids = &self.java_ids;
-        let scene = Scene { now, job, tree, hosts, monitored, failover, misfire, total, calm, java_ids };
+        let (shape, total, calm, java_ids) = (&self.shape, self.total, self.calm, &self.java_ids);
+        let scene = Scene { now, job, tree, hosts, shape, total, calm, java_ids };
+        self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
+        self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
         repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
-        self.accounted.check(&scene, observation).map_err(|why| format!("every fire accounted for: {why}"))?;
+        self.accounted
+            .check(&scene, observation, &self.kept)
+            .map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
         self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
-        punctual::check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
+        self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
 }

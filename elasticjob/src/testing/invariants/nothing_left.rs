@@ -58,7 +58,7 @@ impl NothingLeft {
         let is_left = |item: &ShardingItem| {
             let mark = scene.text(&JobPath::running(*item));
             let marked = mark.is_some_and(|id| !scene.java_ids.contains(&id));
-            marked && !(scene.failover && self.abandoned.contains(item))
+            marked && !(scene.shape.failover && self.abandoned.contains(item))
         };
         match items.find(is_left) {
             Some(item) => Err(format!("the mark of item {item} is still there")),

@@ -34,7 +34,7 @@ impl OneOwner {
                 }
                 Ok(())
             }
-            Observation::Started { host, item, fire, .. } if scene.monitored && !scene.is_java(*host) => {
+            Observation::Started { host, item, fire, .. } if scene.shape.monitored && !scene.is_java(*host) => {
                 self.unmarked.remove(&(*host, *item));
                 match self.other_runner(scene, *host, *item) {
                     Some(other) => Err(format!("host {host} starts item {item} of {fire} while host {other} runs it")),

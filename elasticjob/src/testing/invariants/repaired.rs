@@ -29,7 +29,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         for node in [ItemNode::Running, ItemNode::Failover, ItemNode::Failovering] {
             let path = JobPath::Item(item, node);
             // A live Java instance that took it while failover was switched off keeps it.
-            let taken = path != JobPath::running(item) && !scene.failover;
+            let taken = path != JobPath::running(item) && !scene.shape.failover;
             let by_java = scene.text(&path).is_some_and(|id| scene.java_ids.contains(&id));
             if taken && by_java {
                 continue;
@@ -43,7 +43,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         // Java marks what it misses also with misfire off, and leaves it there.
         let owner = scene.text(&JobPath::owner_of(item));
         let is_java = owner.is_some_and(|owner| scene.java_ids.contains(&owner));
-        if stands(&path) && !running && !scene.misfire && !is_java {
+        if stands(&path) && !running && !scene.shape.misfire && !is_java {
             return Err(format!("{path} is there, and misfire is off"));
         }
     }

@@ -94,7 +94,7 @@ impl World {
         self.heard.entry(session).and_modify(|heard| *heard = self.now.min(*heard));
     }
 
-    pub(super) fn expire(&mut self) {
+    pub(super) fn expire(&mut self) -> Result<(), String> {
         let now = self.now;
         for host in &self.hosts {
             // Pings.
@@ -115,7 +115,9 @@ impl World {
             self.heard.remove(&session);
             let events = self.tree.close_session(session);
             self.publish(&events);
+            self.observe(Observation::SessionEnded)?;
         }
+        Ok(())
     }
 
     /// Sends a message to a host, behind everything that is under way to it.

@@ -121,15 +121,15 @@ impl World {
                 self.count("slow_network");
                 self.latency = self.rng.between(2, 400);
             }
-            24 if self.monitored => {
+            24 if self.shape.monitored => {
                 self.count("failover_switched");
-                self.failover = !self.failover;
+                self.shape.failover = !self.shape.failover;
                 let total = self.total;
                 self.configure(total);
             }
             25 => {
                 self.count("misfire_switched");
-                self.misfire = !self.misfire;
+                self.shape.misfire = !self.shape.misfire;
                 let total = self.total;
                 self.configure(total);
             }

@@ -11,11 +11,13 @@ mod host;
 mod java;
 mod operators;
 mod processes;
+mod shape;
 mod world;
 
 pub use faults::FaultCounts;
 pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};
 pub use java::check_configuration;
+pub use shape::Shape;
 pub use world::World;
 
 use crate::engine::Bug;

@@ -12,9 +12,11 @@ impl World {
     pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
         JobConfiguration::builder(self.job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
-            .monitor_execution(self.monitored)
-            .failover(self.failover)
-            .misfire(self.misfire)
+            .monitor_execution(self.shape.monitored)
+            .failover(self.shape.failover)
+            .misfire(self.shape.misfire)
+            .static_sharding(self.shape.static_sharding)
+            .job_sharding_strategy_type(self.shape.strategy)
             // Java peers leave more behind that is only found by looking at everything again.
             .reconcile_interval_minutes(if self.is_mixed() { 1 } else { 10 })
             .build()
@@ -25,8 +27,7 @@ impl World {
     pub(super) fn configure(&mut self, total: u32) {
         self.incident();
         self.total = total;
-        let Self { now, failover, misfire, period, .. } = *self;
-        self.invariants.configured(EPOCH + now as i64, total, failover, misfire, period);
+        self.invariants.configured(self.now, total, self.period, &self.shape);
         let yaml = wire::to_yaml(&self.configuration(total));
         let root = JobPath::Root;
         if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::faults::FaultCounts;
 use super::host::{EPOCH, Host, Millis, Process};
 use super::java::java_hosts;
+use super::shape::Shape;
 use crate::engine::Bug;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -94,9 +95,7 @@ pub struct World {
     pub(super) bug: Option<Bug>,
     pub(super) period: u32,
     pub(super) total: u32,
-    pub(super) monitored: bool,
-    pub(super) failover: bool,
-    pub(super) misfire: bool,
+    pub(super) shape: Shape,
     pub(super) longest_run: Millis,
     pub(super) tree: Tree,
     /// When the server heard of each session last.
@@ -118,9 +117,9 @@ impl World {
         let hosts = rng.between(1, 5) as usize;
         let session_timeout = rng.pick(&[2_000, 4_000, 10_000]);
         let period = rng.pick(&[1, 2, 5, 10]);
-        let monitored = !rng.one_in(8);
-        let failover = monitored && rng.one_in(2);
-        let misfire = rng.one_in(2);
+        let java = java_hosts(seed, hosts);
+        let mixed = java.contains(&true);
+        let shape = Shape::draw(&mut rng, mixed);
         let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
         let total = rng.between(1, 7) as u32;
         let job = JobName::new("job").expect("a valid name");
@@ -129,8 +128,6 @@ impl World {
         // Several processes on one host share its address, and in containers even the number of the process.
         let one_address = rng.one_in(6);
         let one_pid = one_address && rng.one_in(2);
-        let java = java_hosts(seed, hosts);
-        let mixed = java.contains(&true);
         // A Java process takes away the node of whoever has its id: hosts of a mixed group need ids of their own.
         let one_pid = one_pid && !mixed;
         let hosts = (0..hosts)
@@ -153,9 +150,8 @@ impl World {
             bug,
             period,
             total,
-            monitored,
-            failover,
-            misfire,
+            invariants: Invariants::new(total, period, shape.clone()),
+            shape,
             longest_run,
             tree,
             heard: BTreeMap::new(),
@@ -163,16 +159,16 @@ impl World {
             serial: 0,
             faults_until: 0,
             closing: false,
-            invariants: Invariants::new(total, monitored, period),
             counts: FaultCounts::default(),
             history: keep_history.then(Vec::new),
             rng,
         };
         world.log(|world| {
             format!(
-                "seed {seed}: {} hosts, session {session_timeout} ms, every {period} s, {total} items, monitored {monitored}, \
-                 failover {failover}, misfire {misfire}, runs up to {longest_run} ms",
-                world.hosts.len()
+                "seed {seed}: {} hosts, session {session_timeout} ms, every {period} s, {total} items, \
+                 runs up to {longest_run} ms, {:?}",
+                world.hosts.len(),
+                world.shape
             )
         });
         if mixed {
@@ -320,7 +316,7 @@ impl World {
             Happening::Restart { host } => return self.start(host),
             Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
-                self.expire();
+                self.expire()?;
                 let next = self.now + 100;
                 self.at(next, Happening::Expire);
             }

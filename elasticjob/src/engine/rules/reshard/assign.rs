@@ -1,0 +1,91 @@
+//! The transaction of a resharding.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::floor::Floor;
+use super::survey::Survey;
+use super::{Request, Sharding};
+use crate::engine::engine::{Basis, JobEngine, Proposal, Purpose};
+use crate::engine::strategy::{self, SINGLE_SHARDING_BALANCE};
+use crate::engine::txn::JobTransaction;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::CreateMode;
+use crate::registry::path::JobPath;
+
+/// One transaction that assigns every item and takes the request back; `None` while data are missing.
+pub(super) fn assign(
+    engine: &JobEngine,
+    basis: Basis,
+    survey: &Survey<'_>,
+    moves_on: bool,
+    request: Request,
+) -> Option<Proposal> {
+    let instances = match basis.strategy.as_str() {
+        SINGLE_SHARDING_BALANCE => &strategy::in_turn(&engine.job, &basis.instances, survey.owner(0), moves_on),
+        _ => &basis.instances,
+    };
+    let assignment = strategy::by_type(&basis.strategy)
+        .expect("a configuration with an unknown strategy is never in force")
+        .assign(&engine.job, instances, basis.total);
+    let wanted: BTreeMap<ShardingItem, InstanceId> =
+        assignment.into_iter().flat_map(|(id, items)| items.into_iter().map(move |item| (item, id.clone()))).collect();
+    let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+    let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
+        engine.mirror.items().partition(|item| *item < basis.total);
+    let (removed, surplus_running): (Vec<ShardingItem>, Vec<ShardingItem>) =
+        surplus.into_iter().partition(|item| !survey.running.contains(item));
+    // Only asked for when the number of items changes.
+    let floor = match removed.is_empty() && kept.len() == basis.total as usize {
+        true => Floor::default(),
+        false => Floor::of(engine, &removed)?,
+    };
+    let mut moved = Vec::new();
+    let mut pinned = BTreeSet::from_iter(surplus_running);
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    txn.check(&JobPath::LeaderInstance);
+    for item in 0..basis.total {
+        let (owner, wanted) = (survey.owner(item), wanted.get(&item).map(InstanceId::as_str));
+        let path = JobPath::owner_of(item);
+        if owner != wanted {
+            if survey.running.contains(&item) && owner.is_some() {
+                pinned.insert(item);
+            } else {
+                moved.push(format!("{item}: {} -> {}", owner.unwrap_or("nobody"), wanted.unwrap_or("nobody")));
+                match wanted {
+                    Some(id) if engine.mirror.exists(&path) => {
+                        txn.set(&path, id, None);
+                    }
+                    Some(id) => {
+                        txn.create(&path, id, CreateMode::Persistent);
+                    }
+                    None => txn.delete_existing(&path),
+                }
+            }
+        }
+        if monitored && !engine.mirror.exists(&JobPath::fire(item)) {
+            txn.create(&JobPath::fire(item), floor.data(), CreateMode::Persistent);
+        }
+    }
+    for item in removed {
+        moved.push(format!("{item}: removed"));
+        for path in engine.mirror.item_tree(item) {
+            // Somebody may begin it at this moment.
+            let version = (path == JobPath::fire(item)).then(|| floor.versions.get(&item).copied()).flatten();
+            txn.delete(&path, version);
+        }
+    }
+    if let Some(version) = floor.raised {
+        txn.set(&JobPath::Sharding, floor.data(), Some(version));
+    }
+    match request {
+        Request::Waits { version } => txn.delete(&JobPath::Necessary, Some(version)),
+        // There and gone in one transaction: it guards that there is none.
+        Request::None => {
+            txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+            txn.delete(&JobPath::Necessary, None)
+        }
+    };
+    txn.delete_existing(&JobPath::Processing);
+    let purpose = Purpose::Reshard(Sharding { basis, pinned, moved });
+    Some(Proposal { transaction: txn.build(), purpose })
+}

@@ -1,0 +1,72 @@
+//! Why the items have to be assigned anew.
+
+use std::collections::BTreeSet;
+
+use super::survey::Survey;
+use crate::config::JobConfiguration;
+use crate::engine::engine::{Basis, JobEngine};
+use crate::engine::planted::Bug;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::path::JobPath;
+
+/// The reason for a resharding, if there is one.
+///
+/// With static sharding instances and servers that come and go are none: an item that has an owner keeps it, also one
+/// that is gone. And the first assignment waits for the first fire, so that instances which start together share the
+/// items; otherwise the very first instance had all of them for good.
+pub(super) fn cause(
+    engine: &JobEngine,
+    configuration: &JobConfiguration,
+    survey: &Survey<'_>,
+    basis: &Basis,
+    last: Option<&Basis>,
+    pinned: &BTreeSet<ShardingItem>,
+) -> Option<String> {
+    let is_static = configuration.static_sharding() && !engine.planted.has(Bug::StaticItemsMove);
+    if is_static && survey.owners.is_empty() && !engine.awaits_items() {
+        return None;
+    }
+    let owned_well = |item: ShardingItem| {
+        let in_place = |owner: &str| is_static || basis.is_available(owner);
+        survey.running.contains(&item) || survey.owner(item).is_some_and(in_place)
+    };
+    if let Some(item) = (0..basis.total).find(|item| !owned_well(*item)) {
+        return Some(match survey.owner(item) {
+            None => format!("item {item} has no owner"),
+            Some(owner) => format!("item {item} belongs to {owner}, which is not available"),
+        });
+    }
+    let surplus = engine.mirror.items().find(|item| *item >= basis.total && !survey.running.contains(item));
+    if let Some(item) = surplus {
+        return Some(format!("item {item} is beyond the total count of {}", basis.total));
+    }
+    if engine.mirror.exists(&JobPath::Processing) {
+        return Some("another leader began to assign the items and did not end".to_owned());
+    }
+    if let Some(item) = pinned.iter().find(|item| !survey.running.contains(item)) {
+        return Some(format!("item {item}, which stayed where it ran, has ended"));
+    }
+    match last {
+        // A new leader trusts an assignment that everybody takes part in.
+        None if is_static => None,
+        None => {
+            let owners: BTreeSet<&str> = survey.owners.values().copied().collect();
+            let expected = basis.instances.len().min(basis.total as usize);
+            let without = basis.instances.iter().find(|id| !owners.contains(id.as_str()));
+            without.filter(|_| owners.len() < expected).map(|id| format!("{id} has no item"))
+        }
+        Some(last) if (last.total, &last.strategy) != (basis.total, &basis.strategy) => {
+            Some("the sharding configuration changed".to_owned())
+        }
+        Some(last) if last.instances != basis.instances && !is_static => Some(format!(
+            "the available instances changed from [{}] to [{}]",
+            list(&last.instances),
+            list(&basis.instances)
+        )),
+        Some(_) => None,
+    }
+}
+
+fn list(instances: &[InstanceId]) -> String {
+    instances.iter().map(InstanceId::as_str).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,53 @@
+//! What items that are removed leave behind.
+
+use std::collections::BTreeMap;
+
+use crate::engine::engine::JobEngine;
+use crate::engine::fire::FireRecord;
+use crate::ident::ShardingItem;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+/// What items that were removed may have been begun for. It is kept as data of `sharding` and becomes the record of new
+/// items: one that is made anew must not be begun for a fire that it was begun for before.
+#[derive(Default)]
+pub(super) struct Floor {
+    record: Option<FireRecord>,
+    /// Version of `sharding`, when its data have to be written.
+    pub(super) raised: Option<i32>,
+    /// Versions of the records of the items that are removed.
+    pub(super) versions: BTreeMap<ShardingItem, i32>,
+}
+
+impl Floor {
+    pub(super) fn data(&self) -> Vec<u8> {
+        self.record.as_ref().map(FireRecord::to_bytes).unwrap_or_default()
+    }
+
+    /// `None` while data are missing.
+    pub(super) fn of(engine: &JobEngine, removed: &[ShardingItem]) -> Option<Self> {
+        let (before, version) = match engine.look(&JobPath::Sharding) {
+            Lookup::Missing => return Some(Self::default()),
+            Lookup::Unread => (None, None),
+            Lookup::Known(known) => (Some(FireRecord::parse(&known.data)), Some(known.version)),
+        };
+        let mut complete = version.is_some();
+        let mut record = before.clone().unwrap_or(FireRecord::empty());
+        let mut versions = BTreeMap::new();
+        for item in removed {
+            match engine.look(&JobPath::fire(*item)) {
+                Lookup::Missing => {}
+                Lookup::Unread => complete = false,
+                Lookup::Known(known) => {
+                    let last = FireRecord::parse(&known.data);
+                    record.through = record.through.max(last.through);
+                    record.triggered = record.triggered.max(last.triggered);
+                    versions.insert(*item, known.version);
+                }
+            }
+        }
+        let raised = version.filter(|_| before.as_ref() != Some(&record));
+        let record = Some(record).filter(|record| *record != FireRecord::empty());
+        complete.then_some(Self { record, raised, versions })
+    }
+}

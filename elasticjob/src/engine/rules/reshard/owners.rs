@@ -1,0 +1,81 @@
+//! Who may own items, and who does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::engine::JobEngine;
+use crate::engine::fire::Fire;
+use crate::engine::notice::SkipReason;
+use crate::engine::strategy;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+impl JobEngine {
+    /// Online instances of enabled servers, in the order strategies get them; `None` while data are missing.
+    pub(in crate::engine) fn available_instances(&self) -> Option<Vec<InstanceId>> {
+        let mut known = true;
+        let mut available = Vec::new();
+        for id in self.mirror.instances() {
+            match self.is_enabled(id.server_ip()) {
+                Some(true) => available.push(id.clone()),
+                Some(false) => {}
+                None => known = false,
+            }
+        }
+        strategy::sort_as_java(&mut available);
+        known.then_some(available)
+    }
+
+    /// The items of this instance as they stand, `None` while data are missing. The flag is whether the leader has
+    /// nothing left to assign, as far as this side sees.
+    pub(in crate::engine) fn own_items(&self, total: u32) -> Option<(Vec<ShardingItem>, bool)> {
+        let mut own = Vec::new();
+        let mut known = true;
+        let mut settled = !self.mirror.exists(&JobPath::Necessary) && !self.mirror.exists(&JobPath::Processing);
+        let is_static = self.has_static_sharding();
+        let instances: BTreeSet<&str> = self.mirror.instances().map(InstanceId::as_str).collect();
+        for item in 0..total {
+            match self.look(&JobPath::owner_of(item)) {
+                Lookup::Missing => settled = false,
+                Lookup::Unread => known = false,
+                Lookup::Known(data) => {
+                    let owner = data.text().unwrap_or_default();
+                    settled &= is_static || instances.contains(owner);
+                    if owner == self.identity.instance.as_str() {
+                        own.push(item);
+                    }
+                }
+            }
+        }
+        known.then_some((own, settled))
+    }
+
+    /// Whether some fire waits for items: one that is due here, or a manual trigger anywhere.
+    pub(super) fn awaits_items(&self) -> bool {
+        self.open.is_some() || self.mirror.triggers().next().is_some()
+    }
+
+    /// The leader says for everybody which items of a fire are not run, because static sharding leaves them to an
+    /// instance that is gone.
+    pub(in crate::engine) fn tell_items_of_the_gone(&mut self, fire: Fire) {
+        if self.leadership.is_none() || !self.has_static_sharding() {
+            return;
+        }
+        let mut gone: BTreeMap<InstanceId, Vec<ShardingItem>> = BTreeMap::new();
+        for item in self.mirror.items() {
+            let Lookup::Known(known) = self.mirror.lookup(&JobPath::owner_of(item)) else { continue };
+            if let Some(owner) = known.text().and_then(|text| text.parse::<InstanceId>().ok())
+                && !self.mirror.exists(&JobPath::Instance(owner.clone()))
+            {
+                gone.entry(owner).or_default().push(item);
+            }
+        }
+        for (owner, items) in gone {
+            self.tell_skip(fire, items, SkipReason::OwnerGone { owner });
+        }
+    }
+
+    fn has_static_sharding(&self) -> bool {
+        self.configuration.as_ref().is_some_and(|configuration| configuration.static_sharding())
+    }
+}

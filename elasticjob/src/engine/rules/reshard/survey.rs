@@ -1,0 +1,73 @@
+//! What the leader sees of the items.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::engine::{Basis, JobEngine};
+use crate::ident::ShardingItem;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+/// Owners and running items.
+pub(super) struct Survey<'a> {
+    /// Owner of each item that has one, as the node tells it.
+    pub(super) owners: BTreeMap<ShardingItem, &'a str>,
+    /// Items that somebody runs.
+    pub(super) running: BTreeSet<ShardingItem>,
+}
+
+impl<'a> Survey<'a> {
+    /// `None` while data are missing. What a mark says is only read where it matters: with every fire there are new ones.
+    pub(super) fn take(
+        engine: &'a JobEngine,
+        basis: &Basis,
+        pinned: &BTreeSet<ShardingItem>,
+        requested: bool,
+    ) -> Option<Self> {
+        let mut complete = true;
+        let mut owners = BTreeMap::new();
+        for item in 0..basis.total {
+            match engine.look(&JobPath::owner_of(item)) {
+                Lookup::Missing => {}
+                Lookup::Unread => complete = false,
+                Lookup::Known(known) => {
+                    if let Some(owner) = known.text() {
+                        owners.insert(item, owner);
+                    }
+                }
+            }
+        }
+        let mut running = BTreeSet::new();
+        for item in engine.mirror.running_items() {
+            let owned_well = owners.get(&item).is_some_and(|owner| basis.is_available(owner));
+            if owned_well && !requested && !pinned.contains(&item) {
+                running.insert(item);
+                continue;
+            }
+            match engine.look(&JobPath::running(item)) {
+                Lookup::Missing => {}
+                Lookup::Unread => complete = false,
+                Lookup::Known(known) => {
+                    // What is lost is run again, or not at all; it holds nobody up.
+                    match engine.is_run_alive(item, known) {
+                        Some(true) => {
+                            running.insert(item);
+                        }
+                        Some(false) => {}
+                        None => complete = false,
+                    }
+                }
+            }
+        }
+        complete.then_some(Self { owners, running })
+    }
+
+    pub(super) fn owner(&self, item: ShardingItem) -> Option<&'a str> {
+        self.owners.get(&item).copied()
+    }
+}
+
+impl Basis {
+    pub(super) fn is_available(&self, owner: &str) -> bool {
+        self.instances.iter().any(|id| id.as_str() == owner)
+    }
+}

@@ -1,0 +1,31 @@
+//! `SINGLE_SHARDING_BALANCE`: when the items move on.
+
+use super::survey::Survey;
+use crate::engine::engine::{Basis, JobEngine};
+use crate::engine::fire::{FireRecord, FireState};
+use crate::engine::planted::Bug;
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::{ItemNode, JobPath};
+
+/// Whether the items move on to the next instance; `None` while data are missing.
+///
+/// They do when nobody runs an item and the first item that is not disabled was run by its owner last. Nothing has to be
+/// remembered for that: after they have moved on its owner is another one. So each fire moves them once, whoever leads,
+/// and a fire that nobody ran does not.
+pub(super) fn is_over(engine: &JobEngine, basis: &Basis, survey: &Survey<'_>) -> Option<bool> {
+    let moves = basis.strategy == SINGLE_SHARDING_BALANCE && !engine.planted.has(Bug::KeptTurn);
+    if !moves || basis.instances.len() < 2 || !survey.running.is_empty() {
+        return Some(false);
+    }
+    let is_disabled = |item: u32| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
+    let Some(item) = (0..basis.total).find(|item| !is_disabled(*item)) else { return Some(false) };
+    match engine.look(&JobPath::fire(item)) {
+        Lookup::Missing => Some(false),
+        Lookup::Unread => None,
+        Lookup::Known(known) => {
+            let last = FireRecord::parse(&known.data).last.filter(|begun| begun.state != FireState::Running);
+            Some(last.is_some_and(|begun| survey.owner(item) == Some(begun.instance.as_str())))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What the leader sweeps up.
+
+use super::group::{Group, every_five, job};
+use crate::registry::path::JobPath;
+use crate::registry::{CreateMode, Transaction};
+
+fn server(ip: &str) -> JobPath {
+    JobPath::Server(ip.into())
+}
+
+#[test]
+fn servers_without_instances_are_deleted_unless_an_operator_disabled_them() {
+    let mut group = Group::settled(2, &every_five(2));
+    let mut foreign = Transaction::new();
+    // The first is a prefix of the second, which has an instance.
+    for (ip, data) in [("10.0.0.3", "ENABLED"), ("10.0.0.4", "DISABLED"), ("10.0.0", "ENABLED")] {
+        foreign.create(server(ip).absolute(&job()), data, CreateMode::Persistent);
+    }
+    group.operate(&foreign, false);
+    assert!(group.exists(&server("10.0.0.3")), "while nobody becomes leader it is not looked for");
+    let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
+    group.kill(leader);
+    group.run_until(4_500);
+    assert!(!group.exists(&server("10.0.0.3")) && !group.exists(&server("10.0.0")));
+    assert_eq!(group.text(&server("10.0.0.4")).as_deref(), Some("DISABLED"));
+    let lives = format!("10.0.0.{}", 2 - leader);
+    assert_eq!(group.text(&server(&lives)).as_deref(), Some("ENABLED"));
+    let dead = format!("10.0.0.{}", leader + 1);
+    assert!(!group.exists(&server(&dead)));
+}
+
+#[test]
+fn a_server_that_was_swept_up_is_enabled_when_it_comes_back() {
+    let mut group = Group::settled(2, &every_five(2));
+    group.kill(0);
+    group.run_until(4_500);
+    assert!(!group.exists(&server("10.0.0.1")));
+    group.join("10.0.0.1", &every_five(2));
+    assert_eq!(group.text(&server("10.0.0.1")).as_deref(), Some("ENABLED"));
+}
