@@ -14,7 +14,7 @@ use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
-use super::rules::{BeginPlan, RULES, Reminder, Sharding, Step, Unresolved};
+use super::rules::{BeginPlan, IdleServers, RULES, Reminder, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
@@ -133,8 +133,7 @@ pub(super) struct Leadership {
     pub(super) basis: Option<Basis>,
     /// Items that kept their owner because they were running.
     pub(super) pinned: BTreeSet<ShardingItem>,
-    /// Whether the servers were looked through for those without instances.
-    pub(super) knows_servers: bool,
+    pub(super) idle_servers: IdleServers,
 }
 
 /// What an assignment depends on.
@@ -289,7 +288,8 @@ impl JobEngine {
         let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
         let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
         let finish = self.runs.iter().filter_map(Run::finish_at);
-        let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept]);
+        let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
+        let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
         let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);

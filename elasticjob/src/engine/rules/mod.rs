@@ -15,6 +15,7 @@ mod register;
 mod remind;
 mod reshard;
 mod resolve;
+mod servers;
 mod sweep;
 mod trigger;
 
@@ -24,6 +25,7 @@ pub(super) use begin::BeginPlan;
 pub(super) use remind::Reminder;
 pub(super) use reshard::Sharding;
 pub(super) use resolve::Unresolved;
+pub(super) use servers::IdleServers;
 
 /// What a rule came to.
 pub(super) enum Step {

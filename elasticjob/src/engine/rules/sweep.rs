@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use super::Step;
-use super::register::ENABLED;
+use super::{Step, servers};
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::fire::FireRecord;
@@ -25,7 +24,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     if engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
-    let (Some(dead), Some(servers)) = (dead_marks(engine), servers_without_instances(engine)) else {
+    let (Some(dead), Some(servers)) = (dead_marks(engine), servers::without_instances(engine, now)) else {
         return Step::Pass;
     };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -70,35 +69,6 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
         return Step::Pass;
     }
     Step::Write(Proposal { transaction, purpose: Purpose::Sweep })
-}
-
-/// Servers whose instances are all gone, with the versions of their nodes: addresses change with every deployment. One
-/// that an operator disabled stays, so that it is disabled when it comes back. Looked for when leading begins, and when
-/// the leader reconciles; `None` while data are missing.
-fn servers_without_instances(engine: &mut JobEngine) -> Option<Vec<(JobPath, i32)>> {
-    if engine.leadership.as_ref().is_none_or(|leadership| leadership.knows_servers) {
-        return Some(Vec::new());
-    }
-    let mut complete = true;
-    let mut found = Vec::new();
-    for ip in engine.mirror.servers() {
-        if engine.mirror.instances().any(|id| id.server_ip() == ip) {
-            continue;
-        }
-        let path = JobPath::Server(ip.into());
-        match engine.look(&path) {
-            Lookup::Known(known) if known.text() == Some(ENABLED) => found.push((path, known.version)),
-            Lookup::Unread => complete = false,
-            Lookup::Known(_) | Lookup::Missing => {}
-        }
-    }
-    if complete
-        && found.is_empty()
-        && let Some(leadership) = &mut engine.leadership
-    {
-        leadership.knows_servers = true;
-    }
-    complete.then_some(found)
 }
 
 /// Marks of runs that are lost, with the versions of their items' records, where nobody takes over; `None` while data

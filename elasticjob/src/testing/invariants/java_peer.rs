@@ -1,28 +1,42 @@
 //! What an instance of this implementation owes to Java peers, also while there are none: data they can read, marks that
 //! are respected, and an assignment that changes in one transaction which ends their wait.
 
+use std::collections::BTreeMap;
+
 use super::{Observation, Scene};
 use crate::config::wire;
 use crate::ident::JobName;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::registry::{CreateMode, Op, Transaction};
+use crate::registry::{CreateMode, Op, SessionId, Transaction};
 use crate::testing::sim::check_configuration;
 
 #[derive(Debug)]
 pub(super) struct JavaPeer {
     /// What is wrong with the transaction that the server is about to try, should it be applied.
     verdict: Result<(), String>,
+    /// Servers that a Java instance made or wrote last, and its session.
+    servers: BTreeMap<Box<str>, SessionId>,
 }
 
 impl JavaPeer {
     pub(super) fn new() -> Self {
-        Self { verdict: Ok(()) }
+        Self { verdict: Ok(()), servers: BTreeMap::new() }
     }
 
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
             Observation::Committing { host: Some(host), transaction, .. } if !scene.is_java(*host) => {
-                self.verdict = judge(scene, *host, transaction);
+                self.verdict = judge(scene, &self.servers, *host, transaction);
+                Ok(())
+            }
+            Observation::Committed { host: Some(host), transaction, session, .. } if scene.is_java(*host) => {
+                for op in transaction.ops() {
+                    if let (Op::Create { .. } | Op::Set { .. }, Some(JobPath::Server(ip))) =
+                        (op, JobPath::parse(scene.job, op.path()))
+                    {
+                        self.servers.insert(ip, *session);
+                    }
+                }
                 Ok(())
             }
             Observation::Committed { host: Some(host), .. } if !scene.is_java(*host) => {
@@ -33,7 +47,12 @@ impl JavaPeer {
     }
 }
 
-fn judge(scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<(), String> {
+fn judge(
+    scene: &Scene<'_>,
+    servers: &BTreeMap<Box<str>, SessionId>,
+    host: usize,
+    transaction: &Transaction,
+) -> Result<(), String> {
     let deletes = |path: &JobPath| {
         let path = path.absolute(scene.job);
         transaction.ops().iter().any(|op| matches!(op, Op::Delete { path: deleted, .. } if *deleted == path))
@@ -42,10 +61,10 @@ fn judge(scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<()
     for op in transaction.ops() {
         let path = JobPath::parse(scene.job, op.path());
         if let (Op::Delete { .. }, Some(JobPath::Server(ip))) = (op, &path)
-            && scene.hosts.iter().any(|host| host.java && host.process.is_some() && *host.ip == **ip)
+            && servers.get(ip).is_some_and(|session| scene.tree.session_timeout(*session).is_some())
         {
             return Err(format!(
-                "host {host} deletes servers/{ip} while a Java instance starts there, which never runs then"
+                "host {host} deletes servers/{ip}: the Java instance that starts there never runs then"
             ));
         }
         assigns |= matches!(path, Some(JobPath::Item(_, ItemNode::Instance))) && !matches!(op, Op::Check { .. });
