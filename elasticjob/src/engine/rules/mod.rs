@@ -40,10 +40,11 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 17] = [
+pub(super) const RULES: [Rule; 18] = [
     leave::removed,
     leave::leave,
     register::register,
+    servers::restore,
     configure::follow,
     resolve::resolve,
     finish::finish,

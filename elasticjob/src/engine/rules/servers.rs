@@ -1,10 +1,14 @@
-//! Servers without instances: addresses change with every deployment, and nobody else takes their nodes away.
+//! The nodes of servers while their instances come and go: those without instances are deleted, as addresses change with
+//! every deployment, and the own one is made anew where a peer deleted it.
 
 use std::time::Duration;
 
+use super::Step;
 use super::register::ENABLED;
-use crate::engine::engine::JobEngine;
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::txn::JobTransaction;
+use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
@@ -32,6 +36,20 @@ impl IdleServers {
             Self::Unknown | Self::None => None,
         }
     }
+}
+
+/// A Java instance that starts deletes servers of which it sees no instance yet, also while one registers. Without its
+/// server an instance counts as disabled.
+pub(super) fn restore(engine: &mut JobEngine, _: Now) -> Step {
+    let server = JobPath::Server(engine.identity.instance.server_ip().into());
+    if engine.phase != Phase::Active || !engine.is_registered() || engine.mirror.exists(&server) {
+        return Step::Pass;
+    }
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    // Without its instance it is an operator who took both away.
+    txn.check(&engine.own_node());
+    txn.create(&server, ENABLED, CreateMode::Persistent);
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep })
 }
 
 /// The servers to be deleted now, with the versions of their nodes; `None` while data are missing. One that an operator

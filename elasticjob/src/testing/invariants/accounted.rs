@@ -10,6 +10,7 @@ use super::kept::Kept;
 use super::{Observation, Scene};
 use crate::engine::{Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
+use crate::registry::path::JobPath;
 use crate::testing::sim::EPOCH;
 
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
@@ -32,6 +33,8 @@ pub(super) struct Accounted {
     incidents: BTreeSet<i64>,
     calm_from: i64,
     until: i64,
+    /// Who led in the calm.
+    leader: String,
 }
 
 impl Accounted {
@@ -44,6 +47,7 @@ impl Accounted {
             incidents: BTreeSet::new(),
             calm_from: i64::MAX,
             until: 0,
+            leader: String::new(),
         }
     }
 
@@ -77,7 +81,10 @@ impl Accounted {
                     self.left_out.entry(*fire).or_default().extend(*items);
                 }
             }
-            Observation::Calm { from, until } => (self.calm_from, self.until) = (*from, *until),
+            Observation::Calm { from, until } => {
+                (self.calm_from, self.until) = (*from, *until);
+                self.leader = scene.text(&JobPath::LeaderInstance).unwrap_or_default();
+            }
             Observation::Over => return self.settle(scene, kept),
             _ => {}
         }
@@ -132,7 +139,9 @@ impl Accounted {
                 excused
                     .is_some_and(|skips| skips.iter().any(|(items, reason)| items.contains(&item) && is_that(reason)))
             };
-            if !gone || (at >= self.calm_from && !said()) {
+            // A Java leader says nothing.
+            let by_java = scene.is_mixed() && scene.java_ids.contains(&self.leader);
+            if !gone || (at >= self.calm_from && !said() && !by_java) {
                 return Err(format!(
                     "item {item} of the fire at {} ({at}) was not begun; skips: {excused:?}",
                     at - EPOCH

@@ -51,6 +51,11 @@ impl Assignment {
                 let live = scene.children(&JobPath::Instances).into_iter().collect();
                 // Static sharding leaves items to owners that are gone.
                 self.all_owned(scene, Some(&live).filter(|_| !scene.shape.static_sharding))?;
+                for host in scene.hosts.iter().filter(|host| host.process.is_some() && !host.java) {
+                    if scene.text(&JobPath::Server(host.ip.as_str().into())).is_none() {
+                        return Err(format!("servers/{} is gone, and its instance runs nothing any more", host.ip));
+                    }
+                }
                 let items = scene.children(&JobPath::Sharding).len();
                 let leader = scene.text(&JobPath::LeaderInstance);
                 // A Java leader takes items away by their count, so one that was marked too late stays (finding 9).

@@ -40,9 +40,9 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         }
         let path = JobPath::Item(item, ItemNode::Misfire);
         let running = scene.text(&JobPath::running(item)).is_some();
-        // Java marks what it misses also with misfire off, and leaves it there.
-        let owner = scene.text(&JobPath::owner_of(item));
-        let is_java = owner.is_some_and(|owner| scene.java_ids.contains(&owner));
+        // Java marks what it misses also with misfire off, and a Java leader leaves it there.
+        let leader = scene.text(&JobPath::LeaderInstance);
+        let is_java = leader.is_some_and(|leader| scene.java_ids.contains(&leader));
         if stands(&path) && !running && !scene.shape.misfire && !is_java {
             return Err(format!("{path} is there, and misfire is off"));
         }
@@ -58,6 +58,6 @@ fn is_run_by(scene: &Scene<'_>, item: ShardingItem, id: Option<&str>) -> bool {
             let ends = matches!(engine.status().activity, Activity::Running(_));
             Some(engine.instance().as_str()) == id && (process.executions.contains_key(&item) || ends)
         }
-        Program::Java(java) => Some(java.id().as_str()) == id && java.is_running(),
+        Program::Java(java) => Some(java.id().as_str()) == id && java.is_busy(),
     })
 }

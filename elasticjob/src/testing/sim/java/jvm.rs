@@ -82,6 +82,8 @@ pub(super) struct Jvm {
     pub(super) latches_gone: RefCell<BTreeSet<String>>,
     /// The job runs in this process, as it believes.
     pub(super) job_running: Cell<bool>,
+    /// Its worker is anywhere between a trigger and the end of its runs.
+    pub(super) busy: Cell<bool>,
     pub(super) executing: RefCell<BTreeSet<ShardingItem>>,
     /// The items it found to be its own when it looked last.
     pub(super) own_items: RefCell<Vec<ShardingItem>>,
@@ -202,6 +204,7 @@ impl JavaProcess {
             reconnects: Cell::new(0),
             latches_gone: RefCell::default(),
             job_running: Cell::new(false),
+            busy: Cell::new(false),
             executing: RefCell::default(),
             own_items: RefCell::default(),
             total: Cell::new(0),
@@ -235,9 +238,9 @@ impl JavaProcess {
         &self.jvm.id
     }
 
-    /// Whether the job runs in this process, as it believes.
-    pub(crate) fn is_running(&self) -> bool {
-        self.jvm.job_running.get()
+    /// Whether it is anywhere between a trigger and the end of its runs.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.jvm.busy.get()
     }
 
     pub(super) fn on_session(&self, state: SessionState) {

@@ -111,9 +111,11 @@ pub(super) async fn worker(jvm: Rc<Jvm>) {
         match taken {
             Some(fire) => {
                 jvm.log(format!("Java runs {fire}"));
+                jvm.busy.set(true);
                 if jvm.execute(fire).await.is_none() {
                     jvm.log("the run ended with an exception");
                 }
+                jvm.busy.set(false);
             }
             None => until_due(&jvm).await,
         }
