@@ -14,7 +14,7 @@ use crate::testing::sim::check_configuration;
 pub(super) struct JavaPeer {
     /// What is wrong with the transaction that the server is about to try, should it be applied.
     verdict: Result<(), String>,
-    /// Servers that a Java instance made or wrote last, and its session.
+    /// Servers of Java instances that have still to make their own nodes, and their sessions.
     servers: BTreeMap<Box<str>, SessionId>,
 }
 
@@ -31,10 +31,14 @@ impl JavaPeer {
             }
             Observation::Committed { host: Some(host), transaction, session, .. } if scene.is_java(*host) => {
                 for op in transaction.ops() {
-                    if let (Op::Create { .. } | Op::Set { .. }, Some(JobPath::Server(ip))) =
-                        (op, JobPath::parse(scene.job, op.path()))
-                    {
-                        self.servers.insert(ip, *session);
+                    match (op, JobPath::parse(scene.job, op.path())) {
+                        (Op::Create { .. } | Op::Set { .. }, Some(JobPath::Server(ip))) => {
+                            self.servers.insert(ip, *session);
+                        }
+                        (Op::Create { .. }, Some(JobPath::Instance(id))) => {
+                            self.servers.remove(id.server_ip());
+                        }
+                        _ => {}
                     }
                 }
                 Ok(())

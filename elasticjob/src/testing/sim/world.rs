@@ -10,9 +10,9 @@ use super::java::java_hosts;
 use super::shape::Shape;
 use crate::engine::Bug;
 use crate::ident::{JobName, ShardingItem};
-use crate::registry::SessionId;
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
+use crate::registry::{CreateMode, SessionId, Transaction};
 use crate::testing::invariants::{Invariants, Observation};
 use crate::testing::rng::Rng;
 
@@ -359,12 +359,19 @@ impl World {
         self.hosts.iter().any(|host| host.java)
     }
 
+    /// Enables every server. That of a Java instance may be gone: another one that starts deletes servers of which it sees
+    /// no instance yet.
     fn enable_servers(&mut self) {
         for host in 0..self.hosts.len() {
             let server = JobPath::Server(self.hosts[host].ip.as_str().into());
-            let node = self.tree.get(&server.absolute(&self.job)).ok().flatten();
-            if node.is_some_and(|node| node.data != b"ENABLED") {
+            let status = self.tree.get(&server.absolute(&self.job)).ok().flatten().map(|node| node.data);
+            if status.as_ref().is_some_and(|status| status != b"ENABLED") {
                 self.operator_sets(&server, "ENABLED");
+            }
+            if status.is_none() && self.hosts[host].java && self.hosts[host].process.is_some() {
+                let mut transaction = Transaction::new();
+                transaction.create(server.absolute(&self.job), "ENABLED", CreateMode::Persistent);
+                self.operate(&transaction);
             }
         }
     }
