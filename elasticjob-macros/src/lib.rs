@@ -58,11 +58,11 @@ use syn::parse_quote;
 /// | `sharding_item_parameters` | text | Parameters of items, `0=Beijing,1=Shanghai`. Also written `params`. | none |
 /// | `job_parameter` | text | A parameter for all items. | empty |
 /// | `monitor_execution` | flag | Runs are recorded in the registry, so that no item runs twice at a time. Costs two requests a fire; for jobs that fire every few moments `false` may be better. | `true` |
-/// | `failover` | flag | Items cut off by a crash run again at once on another instance. Needs `monitor_execution`. | `false` |
-/// | `misfire` | flag | A fire missed because the previous one was still running runs right after it, once. | `true` |
+/// | `failover` | flag | What an instance had begun and not finished when it died, or was cut off by its shutdown, is begun again at once by another one. Part of the work may have been done. Needs `monitor_execution`. | `false` |
+/// | `misfire` | flag | A fire that comes while the one before still runs is made up for right after it; of several only the latest. | `true` |
 /// | `max_time_diff_seconds` | seconds | Largest difference allowed between the clocks of the host and of the registry. Negative: not checked. | -1 |
-/// | `reconcile_interval_minutes` | minutes | How often wrong states left by lost servers are looked for. Below 1: never. | 10 |
-/// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`. | `AVG_ALLOCATION` |
+/// | `reconcile_interval_minutes` | minutes | How often the leader looks at all nodes of the job again, for what no event told of. Below 1: never. | 10 |
+/// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`, or the type name of an own strategy. | `AVG_ALLOCATION` |
 /// | `job_executor_thread_pool_size_provider_type` | text | How many items run at a time. | `CPU` |
 /// | `job_error_handler_type` | text | What is done when an item fails. | `LOG` |
 /// | `job_listener_types` | `["A", "B"]` | Listeners before and after each run. | none |
@@ -79,6 +79,11 @@ use syn::parse_quote;
 /// | `crate` | path | Where the library is found, when a dependency was renamed: `crate = ::jobs::elasticjob`. | from where the attribute is taken |
 ///
 /// Texts are string literals, flags `true` or `false`.
+///
+/// The option counts at the first start of a job in a namespace, or with `overwrite`; then the registry center keeps the
+/// configuration. A value whose feature this version does not have is an error when the program starts that names the
+/// option; the README lists them under "Not in this version". So is `failover` without `monitor_execution`, already when
+/// compiling where both stand in the attribute.
 ///
 /// # What is checked when compiling
 ///

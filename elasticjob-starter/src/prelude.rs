@@ -1,6 +1,7 @@
 //! What a program with jobs needs: `use elasticjob_starter::prelude::*;`.
 
-pub use elasticjob::api::{Inject, JobError, JobResult, ShardingContext};
+pub use elasticjob::api::{Assignment, Inject, JobError, JobResult, ShardingContext, ShardingStrategy};
+pub use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 pub use elasticjob::runtime::{OneOffJob, ScheduleJob, Triggered};
 
-pub use crate::{AppError, ElasticJobApp, elastic_job, init_logging};
+pub use crate::{AppError, ElasticJobApp, elastic_job, init_logging, register_sharding_strategy};

@@ -1,9 +1,12 @@
-//! Identifiers: names and ids that are checked once, where they enter.
+//! Identifiers: names and ids that are checked once, where they enter. Clones share their text.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use crate::registry::limits;
 
 /// The delimiter inside instance ids and task ids, fixed by the registry layout of ElasticJob.
 pub const ID_DELIMITER: &str = "@-@";
@@ -13,19 +16,39 @@ pub type ShardingItem = u32;
 
 /// Why a text is not a valid identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} '{value}' is not valid: {reason}")]
+#[error("{what} '{}' is not valid: {reason}", .value.escape_debug())]
 pub struct InvalidIdent {
     what: &'static str,
     value: String,
-    reason: &'static str,
+    reason: String,
+}
+
+/// Why a text cannot be the name of a node in the registry.
+fn unfit_for_node(text: &str) -> Option<String> {
+    if text.trim().is_empty() {
+        Some("it is blank".to_owned())
+    } else if text == "." || text == ".." {
+        Some("'.' and '..' are not allowed in a registry path".to_owned())
+    } else if text.contains('/') {
+        Some("'/' separates the nodes of a registry path".to_owned())
+    } else {
+        limits::refused_char(text).map(|c| {
+            format!(
+                "U+{:04X} is not allowed in a registry path, as are all control characters, private characters and those \
+                 above U+FFEF",
+                u32::from(c)
+            )
+        })
+    }
 }
 
 /// Name of a job: one segment of a registry path, unique in a namespace.
 ///
-/// Any text but an empty one, `.` or `..`, and without `/`, control characters and `@-@`.
+/// Any text but a blank one, `.` or `..`, without `/` and `@-@`, and without the characters that ZooKeeper refuses in a
+/// path: control characters, private ones and those above U+FFEF, such as emoji.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct JobName(String);
+pub struct JobName(Arc<str>);
 
 impl JobName {
     /// Checks a name.
@@ -34,20 +57,11 @@ impl JobName {
     /// [`InvalidIdent`] names the character or form that is not allowed.
     pub fn new(name: impl Into<String>) -> Result<Self, InvalidIdent> {
         let name = name.into();
-        let reason = if name.trim().is_empty() {
-            "it is blank"
-        } else if name == "." || name == ".." {
-            "'.' and '..' are not allowed in a registry path"
-        } else if name.contains('/') {
-            "'/' separates the nodes of a registry path"
-        } else if name.contains(ID_DELIMITER) {
-            "'@-@' separates the parts of a task id"
-        } else if name.chars().any(|c| c.is_control() || ('\u{fff0}'..='\u{ffff}').contains(&c)) {
-            "control characters are not allowed in a registry path"
-        } else {
-            return Ok(Self(name));
-        };
-        Err(InvalidIdent { what: "job name", value: name, reason })
+        let delimiter = || name.contains(ID_DELIMITER).then(|| "'@-@' separates the parts of a task id".to_owned());
+        match unfit_for_node(&name).or_else(delimiter) {
+            None => Ok(Self(name.into())),
+            Some(reason) => Err(InvalidIdent { what: "job name", value: name, reason }),
+        }
     }
 
     /// The name as text.
@@ -59,7 +73,7 @@ impl JobName {
 /// Id of a job instance: `ip@-@pid`, with a suffix where that id is taken by another session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct InstanceId(String);
+pub struct InstanceId(Arc<str>);
 
 impl InstanceId {
     /// Checks an id.
@@ -68,34 +82,34 @@ impl InstanceId {
     /// [`InvalidIdent`] when it is blank or cannot be a node of the registry.
     pub fn new(id: impl Into<String>) -> Result<Self, InvalidIdent> {
         let id = id.into();
-        let reason = if id.trim().is_empty() {
-            "it is blank"
-        } else if id.contains('/') {
-            "'/' separates the nodes of a registry path"
-        } else {
-            return Ok(Self(id));
-        };
-        Err(InvalidIdent { what: "instance id", value: id, reason })
+        match unfit_for_node(&id) {
+            None => Ok(Self(id.into())),
+            Some(reason) => Err(InvalidIdent { what: "instance id", value: id, reason }),
+        }
     }
 
     /// The id of process `pid` on the host with address `ip`.
     pub fn of_process(ip: &str, pid: u32) -> Self {
-        Self(format!("{ip}{ID_DELIMITER}{pid}"))
+        Self(format!("{ip}{ID_DELIMITER}{pid}").into())
     }
 
     /// The same process under another id, for when this id is taken: `ip@-@pid-4hex`.
     pub fn with_suffix(&self, suffix: u16) -> Self {
-        Self(format!("{}-{suffix:04x}", self.0))
+        Self(format!("{}-{suffix:04x}", self.0).into())
     }
 
     /// The address of the server: what stands before `@-@`, or the whole id where there is none.
     pub fn server_ip(&self) -> &str {
-        self.0.split_once(ID_DELIMITER).map_or(self.0.as_str(), |(ip, _)| ip)
+        self.0.split_once(ID_DELIMITER).map_or(self.as_str(), |(ip, _)| ip)
     }
 
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    pub(crate) fn shared_text(&self) -> Arc<str> {
+        self.0.clone()
     }
 }
 
@@ -104,13 +118,13 @@ impl InstanceId {
 /// It names the job, the items and the instance. It is the same for every run of the same items on the same instance;
 /// what tells runs apart is the attempt of a run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TaskId(String);
+pub struct TaskId(Arc<str>);
 
 impl TaskId {
     /// The task id of a run of `items` on `instance`.
     pub fn new(job: &JobName, items: impl IntoIterator<Item = ShardingItem>, instance: &InstanceId) -> Self {
         let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
-        Self(format!("{job}{ID_DELIMITER}{}{ID_DELIMITER}READY{ID_DELIMITER}{instance}", items.join(",")))
+        Self(format!("{job}{ID_DELIMITER}{}{ID_DELIMITER}READY{ID_DELIMITER}{instance}", items.join(",")).into())
     }
 
     /// The id as text.
@@ -148,7 +162,7 @@ macro_rules! text_ident {
 
         impl From<$name> for String {
             fn from(ident: $name) -> String {
-                ident.0
+                ident.0.as_ref().to_owned()
             }
         }
     };
@@ -164,12 +178,34 @@ mod tests {
 
     #[test]
     fn a_job_name_that_cannot_be_a_node_is_refused_with_the_reason() {
-        for (name, reason) in [("", "blank"), ("..", "'..'"), ("a/b", "'/'"), ("a@-@b", "'@-@'"), ("a\u{7}", "control")]
-        {
+        for (name, reason) in [
+            ("", "blank"),
+            (" ", "blank"),
+            ("..", "'..'"),
+            ("a/b", "'/'"),
+            ("a@-@b", "'@-@'"),
+            ("a\u{7}", "'a\\u{7}' is not valid: U+0007"),
+            ("a\u{9f}", "U+009F"),
+            ("\u{e000}", "U+E000"),
+            ("a\u{fff0}", "U+FFF0"),
+            ("nightly 😀", "U+1F600"),
+        ] {
             let error = JobName::new(name).unwrap_err().to_string();
             assert!(error.contains(reason), "{name:?}: {error}");
         }
-        assert_eq!(JobName::new("订单.sync job").unwrap().as_str(), "订单.sync job");
+        for name in ["订单.sync job", "...", "a@b", "\u{ffef}"] {
+            assert_eq!(JobName::new(name).unwrap().as_str(), name);
+        }
+    }
+
+    #[test]
+    fn an_instance_id_that_cannot_be_a_node_is_refused_with_the_reason() {
+        for (id, reason) in [("", "blank"), (".", "'.'"), ("a/b", "'/'"), ("a\u{85}", "U+0085"), ("host😀", "U+1F600")]
+        {
+            let error = InstanceId::new(id).unwrap_err().to_string();
+            assert!(error.starts_with("instance id '") && error.contains(reason), "{id:?}: {error}");
+        }
+        assert_eq!(InstanceId::new("192.0.2.2@-@7").unwrap().as_str(), "192.0.2.2@-@7");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! is split into sharding items that are spread over the live instances.
 
 pub mod api;
+mod by_type;
 pub mod config;
 pub mod engine;
 pub mod executor;
@@ -9,9 +10,11 @@ pub mod ident;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;
+pub mod secret;
 pub mod spi;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod unwind;
 
 #[doc(hidden)]
 #[path = "private.rs"]

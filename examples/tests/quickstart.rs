@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::DateTime;
+use elasticjob::engine::ExecutionSource;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob_tests::group::{Group, Program};
 use elasticjob_tests::harness::Harness;
-use elasticjob_tests::records::{Run, complete_lines, now_us};
+use elasticjob_tests::records::{Ending, ProcessRecords, Run, complete_lines, now_us};
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
 
+const JOB: &str = "quickstart";
 const ITEMS: u32 = 3;
 const PARAMETERS: [&str; ITEMS as usize] = ["Beijing", "Shanghai", "Guangzhou"];
 const SESSION_TIMEOUT: Duration = Duration::from_secs(2);
@@ -34,22 +36,22 @@ fn main() -> ExitCode {
 
 async fn two_fires() {
     let mut group = Group::new(Quickstart { server: None, namespace: "embedded", arguments: &["--fires", "2"] });
-    let pid = group.start();
+    let pid = group.start().await;
     let status = group.exited(pid, LIMIT).await;
     assert!(status.success(), "{status}\n{}", group.logs());
     let history = group.history();
-    let fires = Vec::from_iter(history.fires());
+    let fires = Vec::from_iter(history.fires(JOB));
     assert_eq!(fires.len(), 2, "{fires:?}\n{}", group.logs());
     for fire in &fires {
-        assert_eq!(history.owners(*fire).len(), ITEMS as usize, "{history:?}");
+        assert_eq!(history.owners(JOB, *fire).len(), ITEMS as usize, "{history:?}");
     }
-    group.check(ITEMS, fires[0] - 1_000, fires[1]);
+    group.check(JOB, ITEMS, fires[0] - 1_000, fires[1]);
     assert!(group.logs().contains("WARN"), "the embedded registry is announced\n{}", group.logs());
 }
 
 async fn ctrl_c() {
     let mut group = Group::new(Quickstart { server: None, namespace: "embedded", arguments: &[] });
-    let pid = group.start();
+    let pid = group.start().await;
     group.wait("a first line", LIMIT, |history| history.runs.first().map(|_| ())).await;
     let status = group.end(pid, "INT", LIMIT).await;
     assert!(status.success(), "{status}\n{}", group.logs());
@@ -58,15 +60,15 @@ async fn ctrl_c() {
 async fn three_processes(server: Arc<ZookeeperServer>) {
     let namespace = "quickstart";
     let mut group = Group::new(Quickstart { server: Some(server.clone()), namespace, arguments: &[] });
-    let pids = [group.start(), group.start(), group.start()];
-    let from = group.wait_split(ITEMS, &pids, 0, LIMIT).await;
+    let pids = [group.start().await, group.start().await, group.start().await];
+    let from = group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
 
-    group.kill(pids[0]);
+    group.kill(&[pids[0]]);
     let rest = [pids[1], pids[2]];
-    let moved = group.wait_split(ITEMS, &rest, now_us() / 1_000, LIMIT).await;
-    let successor = group.start();
+    let moved = group.wait_split(JOB, ITEMS, &rest, now_us() / 1_000, LIMIT).await;
+    let successor = group.start().await;
     let all = [pids[1], pids[2], successor];
-    let back = group.wait_split(ITEMS, &all, moved, LIMIT).await;
+    let back = group.wait_split(JOB, ITEMS, &all, moved, LIMIT).await;
 
     let config = ZookeeperBackend::new(server.clone(), namespace).config(server.connect_string());
     let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
@@ -84,10 +86,10 @@ async fn three_processes(server: Arc<ZookeeperServer>) {
     }
     registry.close().await;
 
-    let until = group.wait_split(ITEMS, &[pids[2], successor], back, LIMIT).await;
+    let until = group.wait_split(JOB, ITEMS, &[pids[2], successor], back, LIMIT).await;
     let status = group.end(successor, "INT", LIMIT).await;
     assert!(status.success(), "{status}\n{}", group.logs());
-    group.check(ITEMS, from, until);
+    group.check(JOB, ITEMS, from, until);
 }
 
 /// How to start `quickstart`, firing each second.
@@ -98,7 +100,7 @@ struct Quickstart {
 }
 
 impl Program for Quickstart {
-    fn command(&self, records: &Path) -> Command {
+    fn command(&self, records: &Path, _: Option<&str>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quickstart"));
         // The settings of the examples are found from here.
         command.current_dir(env!("CARGO_MANIFEST_DIR")).args(self.arguments);
@@ -114,19 +116,20 @@ impl Program for Quickstart {
     }
 
     /// Each line is a run that is over.
-    fn runs(&self, pid: u32, records: &str) -> Vec<Run> {
-        complete_lines(records)
-            .map(|line| run(pid, line).unwrap_or_else(|| panic!("'{line}' is no line of a run")))
-            .collect()
+    fn records(&self, pid: u32, text: &str) -> ProcessRecords {
+        let runs = complete_lines(text)
+            .zip(0..)
+            .map(|(line, number)| run(pid, number, line).unwrap_or_else(|| panic!("'{line}' is no line of a run")));
+        ProcessRecords { runs: runs.collect(), skips: vec![] }
     }
 
-    fn takeover(&self) -> Duration {
-        SESSION_TIMEOUT + Duration::from_secs(2)
+    fn session_timeout(&self) -> Duration {
+        SESSION_TIMEOUT
     }
 }
 
 /// Takes a line of the form `<scheduled time, RFC 3339> item=0 parameter=Beijing instance=<id>`, no other.
-fn run(pid: u32, line: &str) -> Option<Run> {
+fn run(pid: u32, number: u64, line: &str) -> Option<Run> {
     let words: Vec<&str> = line.split(' ').collect();
     let [time, item, parameter, instance] = words.as_slice() else { return None };
     let scheduled_ms = DateTime::parse_from_rfc3339(time).ok()?.timestamp_millis();
@@ -135,6 +138,7 @@ fn run(pid: u32, line: &str) -> Option<Run> {
     let instance = instance.strip_prefix("instance=")?.to_owned();
     let is_right = PARAMETERS.get(item as usize) == Some(&parameter) && instance.ends_with(&format!("@-@{pid}"));
     let began_us = scheduled_ms * 1_000;
-    let end = Some((began_us, elasticjob_tests::records::What::End));
-    is_right.then_some(Run { item, scheduled_ms, token: None, instance, pid, began_us, end, refused: 0 })
+    let (job, source, end) = (JOB.to_owned(), ExecutionSource::NormalTrigger, Some((began_us, Ending::Finished)));
+    let (token, refused) = (None, 0);
+    is_right.then_some(Run { pid, number, job, item, scheduled_ms, source, token, instance, began_us, end, refused })
 }

@@ -61,6 +61,15 @@ impl Harness {
         self.add_ignorable(name, move || test(ZookeeperServer::start().expect("ZooKeeper starts")));
     }
 
+    /// Adds a test of a program that starts servers by itself.
+    pub fn beside_zookeeper<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce() -> F + Send + 'static,
+    ) {
+        self.add_ignorable(name, test);
+    }
+
     fn add_ignorable<F: Future<Output = ()>>(
         &mut self,
         name: impl Into<String>,

@@ -1,9 +1,12 @@
 //! Fixtures shared by the test programs.
 
+pub mod chaos;
 pub mod fence;
 pub mod group;
 pub mod harness;
+pub mod observer;
 pub mod proxy;
 pub mod records;
 pub mod usage;
+pub mod worker;
 pub mod zookeeper;

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob::registry::{
-    CommitError, Committed, CreateMode, NodeData, Op, OpResult, RegistryCenter, SessionId, SessionState, Stat,
+    CommitError, Committed, CreateMode, Data, NodeData, Op, OpResult, RegistryCenter, SessionId, SessionState, Stat,
     Transaction, WatchEvent, WatchStream, Zxid,
 };
 use elasticjob_tests::harness::Harness;
@@ -78,8 +78,8 @@ impl Random {
         [None, None, None, Some(0), Some(0), Some(1), Some(2), Some(-1)][self.below(8)]
     }
 
-    fn data(&mut self) -> Vec<u8> {
-        vec![b'x'; self.below(4)]
+    fn data(&mut self) -> Data {
+        vec![b'x'; self.below(4)].into()
     }
 
     fn op(&mut self) -> Op {

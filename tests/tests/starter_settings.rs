@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use elasticjob::secret::Secret;
 use elasticjob_starter::settings::{JobEntry, Settings, Sources};
 
 /// A folder of its own with these files in it.
@@ -180,7 +181,7 @@ fn every_setting_beside_the_jobs_is_read() {
         center.connection_timeout_milliseconds,
     ];
     assert_eq!(numbers, [Some(1), Some(2), Some(3), Some(4), Some(5)]);
-    assert_eq!(center.digest.as_deref(), Some("me:secret"));
+    assert_eq!(center.digest.as_ref().map(Secret::reveal), Some("me:secret"));
     assert!(!format!("{settings:?}").contains("secret"), "{settings:?}");
 }
 
@@ -433,7 +434,7 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             "a digest without user",
             yaml,
             "elasticjob:\n  reg-center: {server-lists: a, namespace: x, digest: hush}\n",
-            &["application.yaml:2", "elasticjob.reg-center.digest", "<hidden>", "user:password"],
+            &["application.yaml:2", "elasticjob.reg-center.digest", "'***'", "user:password"],
         ),
         Wrong("broken yaml", yaml, "elasticjob:\n\tenabled: true\n", &["application.yaml:2", "not valid YAML"]),
         Wrong(

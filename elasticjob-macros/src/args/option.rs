@@ -143,6 +143,10 @@ fn nearest(written: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use elasticjob::config::JobSettings;
+
     use super::*;
 
     #[test]
@@ -169,5 +173,12 @@ mod tests {
         for option in OPTIONS {
             assert!(documentation.contains(&format!("/// | `{}` |", option.name)), "{} is not documented", option.name);
         }
+    }
+
+    #[test]
+    fn the_options_are_the_settings_of_a_job_and_two_about_the_attribute() {
+        let options: BTreeSet<&str> = OPTIONS.iter().map(|option| option.name).collect();
+        let settings = JobSettings::NAMES.iter().copied().chain(["name", "crate"]);
+        assert_eq!(options, settings.collect());
     }
 }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elasticjob::api::Beans;
+use elasticjob::api::{Beans, ShardingStrategy};
 use elasticjob::registry::RegistryCenter;
+use elasticjob::spi::{Catalog, CatalogBuilder};
 
 use super::ElasticJobApp;
 use super::start::start;
@@ -19,6 +20,7 @@ pub struct ElasticJobAppBuilder {
     pub(super) beans: Beans,
     pub(super) names: BTreeSet<String>,
     pub(super) registry_centers: BTreeMap<String, Arc<dyn RegistryCenter>>,
+    pub(super) catalog: CatalogBuilder,
     pub(super) wrong: Vec<PlanError>,
 }
 
@@ -29,6 +31,7 @@ impl ElasticJobAppBuilder {
             beans: Beans::default(),
             names: BTreeSet::new(),
             registry_centers: BTreeMap::new(),
+            catalog: Catalog::builder(),
             wrong: Vec::new(),
         }
     }
@@ -56,6 +59,14 @@ impl ElasticJobAppBuilder {
     /// that name replaces it. It stays open when the application shuts down.
     pub fn registry_center(mut self, name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
         self.registry_centers.insert(name.into(), center);
+        self
+    }
+
+    /// Adds a sharding strategy that jobs can name in `job-sharding-strategy-type`, beside the built-in ones and those
+    /// that [`register_sharding_strategy!`](crate::register_sharding_strategy) links. A name that is taken is an error at
+    /// start.
+    pub fn sharding_strategy(mut self, strategy: impl ShardingStrategy + 'static) -> Self {
+        self.catalog = self.catalog.sharding_strategy(strategy);
         self
     }
 

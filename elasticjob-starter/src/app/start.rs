@@ -53,13 +53,19 @@ fn checked(
     settings: &Settings,
 ) -> Result<(Plan, JobEnvironment), AppError> {
     let mut problems: Vec<Problem> = builder.wrong.iter().cloned().map(Problem::from).collect();
+    // Without a catalog jobs are looked at as far as that goes: everything that is wrong is told together.
+    let catalog = builder.catalog.clone().build();
+    let registry_centers: BTreeSet<String> = builder.registry_centers.keys().cloned().collect();
+    let around =
+        Surroundings { registry_centers: &registry_centers, provided: &builder.names, catalog: catalog.as_ref().ok() };
     let environment = JobEnvironment::builder()
         .preferred_network_interface(settings.preferred_network_interface.clone())
         .preferred_network_ip(settings.preferred_network_ip.clone())
-        .shutdown_grace(settings.shutdown_grace)
-        .build();
-    let registry_centers: BTreeSet<String> = builder.registry_centers.keys().cloned().collect();
-    let around = Surroundings { registry_centers: &registry_centers, provided: &builder.names };
+        .shutdown_grace(settings.shutdown_grace);
+    let environment = match &catalog {
+        Ok(catalog) => environment.catalog(catalog.clone()).build(),
+        Err(clashes) => Err(clashes.clone().into()),
+    };
     match (Plan::make(linked, settings, &around), environment) {
         (Ok(plan), Ok(environment)) => {
             // Made for the look at their arguments alone; these are never started.

@@ -2,6 +2,8 @@
 
 use elasticjob::config::{Invalid, JobConfiguration, JobSettings, UnsupportedSetting, unsupported};
 
+use elasticjob::spi::Catalog;
+
 use super::{Draft, PlanError};
 use crate::settings::JobEntry;
 
@@ -13,21 +15,19 @@ pub(super) fn over(attribute: JobSettings, entry: Option<&JobEntry>) -> JobSetti
     }
 }
 
-/// The checked configuration, of which this version can do everything.
-pub(super) fn configure(draft: &Draft<'_>) -> Result<JobConfiguration, Vec<PlanError>> {
+/// The checked configuration, of which this program can do everything.
+pub(super) fn configure(draft: &Draft<'_>, catalog: Option<&Catalog>) -> Result<JobConfiguration, Vec<PlanError>> {
     let invalid = |setting: &str, reason: String| PlanError::Invalid {
         origin: draft.origin(setting),
         job: draft.name.to_string(),
         reason,
     };
+    let named = |wrong: Invalid| invalid(wrong.setting, wrong.to_string());
     let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
-    let configuration = checked.map_err(|wrong| {
-        let named = |wrong: Invalid| invalid(wrong.setting, wrong.to_string());
-        wrong.into_iter().map(named).collect::<Vec<_>>()
-    })?;
-    let refused: Vec<PlanError> = unsupported(&configuration)
-        .into_iter()
-        .map(|refused: UnsupportedSetting| invalid(refused.setting, refused.to_string()))
-        .collect();
+    let configuration = checked.map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>())?;
+    let unsupported = unsupported(&configuration).into_iter();
+    let unsupported = unsupported.map(|refused: UnsupportedSetting| invalid(refused.setting, refused.to_string()));
+    let unknown = catalog.map(|catalog| catalog.problems(&configuration)).into_iter().flatten().map(named);
+    let refused: Vec<PlanError> = unsupported.chain(unknown).collect();
     if refused.is_empty() { Ok(configuration) } else { Err(refused) }
 }

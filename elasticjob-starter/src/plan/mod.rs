@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use elasticjob::api::{Beans, ItemHandler, JobDescriptor};
 use elasticjob::config::{JobConfiguration, JobSettings};
 use elasticjob::ident::JobName;
+use elasticjob::spi::Catalog;
 
 pub use error::PlanError;
 pub(crate) use linked::Linked;
@@ -62,6 +63,8 @@ pub(crate) struct Surroundings<'a> {
     pub registry_centers: &'a BTreeSet<String>,
     /// Names of provided values.
     pub provided: &'a BTreeSet<String>,
+    /// What settings can name, `None` while that is not known.
+    pub catalog: Option<&'a Catalog>,
 }
 
 impl Plan {
@@ -78,7 +81,7 @@ impl Plan {
         let drafts = drafts(linked, settings, &mut errors);
         let mut jobs = Vec::new();
         for draft in drafts {
-            match configuration::configure(&draft) {
+            match configuration::configure(&draft, around.catalog) {
                 Ok(configuration) => {
                     jobs.push(planned(draft, configuration, around, &mut errors));
                 }

@@ -59,7 +59,12 @@ fn settings(yaml: &str) -> Settings {
 }
 
 fn made(functions: &'static [JobDescriptor], yaml: &str) -> Result<Plan, Vec<String>> {
-    let around = Surroundings { registry_centers: &BTreeSet::new(), provided: &BTreeSet::from(["taken".to_owned()]) };
+    let catalog = Catalog::builder().build().unwrap();
+    let around = Surroundings {
+        registry_centers: &BTreeSet::new(),
+        provided: &BTreeSet::from(["taken".to_owned()]),
+        catalog: Some(&catalog),
+    };
     let texts = |errors: Vec<PlanError>| errors.iter().map(ToString::to_string).collect();
     Plan::make(&Linked::new(functions), &settings(yaml), &around).map_err(texts)
 }
@@ -184,6 +189,16 @@ fn a_wrong_setting_names_its_place() {
 }
 
 #[test]
+fn a_strategy_that_there_is_not_names_its_place_and_those_there_are() {
+    let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      job-sharding-strategy-type: RANDOM\n";
+    only_error(
+        &SYNC,
+        yaml,
+        &["application.yaml:4", "'syncOrders'", "job-sharding-strategy-type", "'RANDOM'", "ODEVITY (built in)"],
+    );
+}
+
+#[test]
 fn a_setting_that_nothing_acts_on_yet_is_refused_at_its_place() {
     let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      job-error-handler-type: EMAIL\n";
     only_error(
@@ -210,7 +225,7 @@ fn a_registry_center_has_to_be_there() {
     static ELSEWHERE: [JobDescriptor; 1] = [function("r", "shop::r", elsewhere)];
     only_error(&ELSEWHERE, "", &["'r'", "'reports'", ".registry_center(\"reports\", ...)", "known: none"]);
     let centers = BTreeSet::from(["reports".to_owned()]);
-    let around = Surroundings { registry_centers: &centers, provided: &BTreeSet::new() };
+    let around = Surroundings { registry_centers: &centers, provided: &BTreeSet::new(), catalog: None };
     let plan =
         Plan::make(&Linked::new(&ELSEWHERE), &settings(""), &around).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(plan.jobs[0].registry_center.as_deref(), Some("reports"));

@@ -38,7 +38,7 @@ pub enum SettingError {
         origin: Origin,
         /// The setting.
         key: String,
-        /// The value; hidden where it is a secret.
+        /// The value; `***` where it is a secret.
         value: String,
         /// What is wrong, and what would be right.
         reason: String,

@@ -54,7 +54,8 @@ fn entry(reader: &mut Reader<'_>, key: &Key, name: String, origin: Origin) -> Jo
         overwrite: fields.with("overwrite", Reader::flag),
         label: fields.text("label"),
         static_sharding: fields.with("static-sharding", Reader::flag),
-        ..JobSettings::default()
+        // A registry center is made, and named, by the code alone.
+        registry_center: None,
     };
     JobEntry { name, settings, origins: fields.origins, origin }
 }
@@ -76,5 +77,40 @@ impl<'a> Fields<'_, 'a> {
             self.origins.insert(name, origin);
         }
         read(self.reader, &key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use config::{Map, Value};
+
+    use super::*;
+    use crate::settings::schema::{JOB, Kind, Schema};
+
+    fn read_with(setting: &str, value: Value) -> JobEntry {
+        let job = Map::from_iter([(setting.to_owned(), value)]);
+        let jobs = Map::from_iter([("sync".to_owned(), Value::from(job))]);
+        let merged = Map::from_iter([("jobs".to_owned(), Value::from(jobs))]);
+        let mut reader = Reader { merged: &merged, lookup: &|_| None, errors: Vec::new() };
+        let entries = read(&mut reader);
+        assert!(reader.errors.is_empty(), "{setting}: {:?}", reader.errors);
+        entries.into_iter().next().expect("one entry")
+    }
+
+    #[test]
+    fn every_setting_is_read_into_the_field_of_its_name() {
+        for setting in JOB {
+            let value = match &setting.schema {
+                Schema::Props => Map::from_iter([("key".to_owned(), Value::from("1"))]).into(),
+                Schema::Value(Kind::Flag) => "true".into(),
+                _ => "1".into(),
+            };
+            let entry = read_with(setting.name, value);
+            let field = setting.name.replace('-', "_");
+            let fields = format!("{:?}", entry.settings);
+            assert!(fields.contains(&format!("{field}: Some(")), "{field} is not set: {fields}");
+            assert_eq!(fields.matches(": Some(").count(), 1, "{field}: {fields}");
+            assert_eq!(entry.origins.into_keys().collect::<Vec<_>>(), [setting.name]);
+        }
     }
 }

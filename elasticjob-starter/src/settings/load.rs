@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::{Map, Value, ValueKind};
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+use elasticjob::secret::Secret;
 
 use super::environment::{self, Known};
 use super::error::SettingError;
@@ -233,7 +234,7 @@ fn reg_center(reader: &mut Reader<'_>) -> RegCenterSettings {
         max_retries: reader.whole(&key("max-retries")),
         session_timeout_milliseconds: reader.whole(&key("session-timeout-milliseconds")),
         connection_timeout_milliseconds: reader.whole(&key("connection-timeout-milliseconds")),
-        digest: filled(reader.text(&key("digest"))),
+        digest: filled(reader.text(&key("digest"))).map(Secret::from),
     };
     for problem in settings.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
         // What is missing is reported where the servers stand.

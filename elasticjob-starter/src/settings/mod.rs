@@ -22,11 +22,11 @@ mod sources;
 mod toml;
 mod yaml;
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+use elasticjob::secret::Secret;
 
 pub use error::SettingError;
 pub use jobs::JobEntry;
@@ -64,7 +64,7 @@ pub struct Settings {
 
 /// `elasticjob.reg-center`: how the registry center is reached. Values that are not set have the defaults of
 /// ElasticJob.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RegCenterSettings {
     /// `host:port` of the ZooKeeper servers. Empty: the embedded registry of this process.
@@ -82,7 +82,7 @@ pub struct RegCenterSettings {
     /// How long one attempt to connect may take, in milliseconds; 0 for the default.
     pub connection_timeout_milliseconds: Option<u32>,
     /// `user:password` of the scheme `digest`.
-    pub digest: Option<String>,
+    pub digest: Option<Secret>,
 }
 
 impl RegCenterSettings {
@@ -101,21 +101,5 @@ impl RegCenterSettings {
         zookeeper.max_retries = self.max_retries.unwrap_or(zookeeper.max_retries);
         zookeeper.digest = self.digest.clone();
         Some(zookeeper)
-    }
-}
-
-// Not derived: the digest is secret.
-impl fmt::Debug for RegCenterSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RegCenterSettings")
-            .field("server_lists", &self.server_lists)
-            .field("namespace", &self.namespace)
-            .field("base_sleep_time_milliseconds", &self.base_sleep_time_milliseconds)
-            .field("max_sleep_time_milliseconds", &self.max_sleep_time_milliseconds)
-            .field("max_retries", &self.max_retries)
-            .field("session_timeout_milliseconds", &self.session_timeout_milliseconds)
-            .field("connection_timeout_milliseconds", &self.connection_timeout_milliseconds)
-            .field("digest", &self.digest.as_ref().map(|_| "***"))
-            .finish()
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use config::{Map, Value, ValueKind};
+use elasticjob::secret::Secret;
 
 use super::error::SettingError;
 use super::node::Origin;
@@ -82,7 +83,7 @@ impl Reader<'_> {
         if value.is_none() {
             let kind = kind_at(key);
             let shown = match kind {
-                Some(kind) if kind.is_secret() => "***".to_owned(),
+                Some(kind) if kind.is_secret() => Secret::MASK.to_owned(),
                 _ => format!("'{}'", given.value),
             };
             let expected = kind.map_or_else(|| "another value".to_owned(), |kind| kind.to_string());

@@ -127,7 +127,7 @@ pub(super) static ROOT: Schema = Schema::Section(&[
 ]);
 
 /// The settings of one job.
-const JOB: &[Setting] = &[
+pub(super) const JOB: &[Setting] = &[
     Setting::value("elastic-job-class", Kind::Text),
     Setting::value("elastic-job-type", Kind::Text),
     Setting::value("cron", Kind::Text),
@@ -240,6 +240,10 @@ pub(crate) fn nearest<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use elasticjob::config::JobSettings;
+
     use super::*;
 
     #[test]
@@ -266,5 +270,12 @@ mod tests {
         assert_eq!(kind_at(&Key::of(["jobs", "any", "failover"])), Some(Kind::Flag));
         assert_eq!(kind_at(&Key::of(["jobs", "any", "props", "x"])), None);
         assert_eq!(kind_at(&Key::of(["reg-center"])), None);
+    }
+
+    #[test]
+    fn every_setting_of_a_job_can_be_set_in_a_file_but_the_registry_center() {
+        let known: BTreeSet<String> = JOB.iter().map(|setting| setting.name.replace('-', "_")).collect();
+        let fields = JobSettings::NAMES.iter().filter(|name| **name != "registry_center");
+        assert_eq!(known, fields.map(|name| (*name).to_owned()).collect());
     }
 }

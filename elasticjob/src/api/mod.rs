@@ -11,3 +11,5 @@ pub use beans::{Beans, MissingBean};
 pub use context::{ItemRun, ShardingContext};
 pub use descriptor::{ItemFuture, ItemHandler, JobDescriptor, item_handler};
 pub use outcome::{IntoJobResult, JobError, JobResult};
+
+pub use crate::engine::strategy::{Assignment, ShardingStrategy};

@@ -4,12 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
 use super::settings::JobSettings;
-use crate::engine::strategy::{self, SINGLE_SHARDING_BALANCE};
+use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
-
-/// The default sharding strategy.
-pub(super) const DEFAULT_STRATEGY: &str = "AVG_ALLOCATION";
 
 /// What a transaction may weigh: ZooKeeper takes about 1 MiB, and closes the connection on more.
 const TRANSACTION_LIMIT: usize = 900_000;
@@ -159,10 +156,6 @@ impl JobConfiguration {
             wrong("failover", "it needs monitor-execution: only marks of running items tell what a crash left".into());
         }
         let strategy = settings.job_sharding_strategy_type.as_deref().filter(|name| !name.is_empty());
-        if let Some(unknown) = strategy.filter(|name| strategy::by_type(name).is_none()) {
-            let known = strategy::TYPES.join(", ");
-            wrong("job-sharding-strategy-type", format!("there is no strategy '{unknown}'; there are {known}"));
-        }
         if strategy == Some(SINGLE_SHARDING_BALANCE) {
             let mut clash = |what| wrong("job-sharding-strategy-type", format!("{SINGLE_SHARDING_BALANCE} {what}"));
             if !monitor_execution {
@@ -259,7 +252,7 @@ impl JobConfiguration {
 
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
-        self.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY)
+        self.strategy.as_deref().unwrap_or(AVG_ALLOCATION)
     }
 
     /// Whether items keep their owner when instances and servers come and go.
@@ -397,7 +390,8 @@ impl JobConfigurationBuilder {
         max_time_diff_seconds: i32,
         /// How often the leader looks for wrong assignments, in minutes; default 10, below 1: never.
         reconcile_interval_minutes: i32,
-        /// Type name of the sharding strategy; default `AVG_ALLOCATION`.
+        /// Type name of the sharding strategy; default `AVG_ALLOCATION`. Whether there is such a strategy is found out
+        /// at start: that depends on the program.
         job_sharding_strategy_type: text,
         /// Type name of the pool that runs items; default `CPU`.
         job_executor_thread_pool_size_provider_type: text,

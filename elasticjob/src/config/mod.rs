@@ -1,12 +1,14 @@
 //! The configuration of a job: valid by construction, and as the registry stores it.
 
 mod features;
+mod foreign;
 mod items;
 mod job;
 mod settings;
 pub mod wire;
 
 pub use features::{UnsupportedSetting, unsupported};
+pub use foreign::ForeignToJava;
 pub use items::{ItemParameterError, ItemParameters};
 pub use job::{ConfigError, Invalid, JobConfiguration, JobConfigurationBuilder};
 pub use settings::JobSettings;

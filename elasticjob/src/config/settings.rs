@@ -58,12 +58,16 @@ pub struct JobSettings {
     pub registry_center: Option<String>,
 }
 
-impl JobSettings {
-    /// These settings, and where they are missing, those of `base`. Properties are joined key by key.
-    #[must_use]
-    pub fn over(self, base: Self) -> Self {
-        macro_rules! first {
-            ($($field:ident),* $(,)?) => {
+/// What is done with every setting: one that is missing from the list does not compile.
+macro_rules! settings {
+    ($($field:ident,)*) => {
+        impl JobSettings {
+            /// Names of all settings, as the fields are called.
+            pub const NAMES: &[&str] = &["props", $(stringify!($field)),*];
+
+            /// These settings, and where they are missing, those of `base`. Properties are joined key by key.
+            #[must_use]
+            pub fn over(self, base: Self) -> Self {
                 Self {
                     props: match (base.props, self.props) {
                         (Some(mut base), Some(props)) => {
@@ -74,34 +78,35 @@ impl JobSettings {
                     },
                     $($field: self.$field.or(base.$field)),*
                 }
-            };
+            }
         }
-        first!(
-            cron,
-            time_zone,
-            sharding_total_count,
-            sharding_item_parameters,
-            job_parameter,
-            monitor_execution,
-            failover,
-            misfire,
-            max_time_diff_seconds,
-            reconcile_interval_minutes,
-            job_sharding_strategy_type,
-            job_executor_thread_pool_size_provider_type,
-            job_error_handler_type,
-            job_listener_types,
-            description,
-            disabled,
-            overwrite,
-            label,
-            static_sharding,
-            elastic_job_class,
-            elastic_job_type,
-            job_bootstrap_bean_name,
-            registry_center,
-        )
-    }
+    };
+}
+
+settings! {
+    cron,
+    time_zone,
+    sharding_total_count,
+    sharding_item_parameters,
+    job_parameter,
+    monitor_execution,
+    failover,
+    misfire,
+    max_time_diff_seconds,
+    reconcile_interval_minutes,
+    job_sharding_strategy_type,
+    job_executor_thread_pool_size_provider_type,
+    job_error_handler_type,
+    job_listener_types,
+    description,
+    disabled,
+    overwrite,
+    label,
+    static_sharding,
+    elastic_job_class,
+    elastic_job_type,
+    job_bootstrap_bean_name,
+    registry_center,
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
-use super::event::{Event, Now, TriggerId};
-use super::fire::{Attempt, ExecutionSource, Fire};
+use super::event::{Event, ItemEnd, Now, TriggerId};
+use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
@@ -18,11 +18,12 @@ use super::rules::{BeginPlan, IdleServers, RULES, Reminder, Sharding, Step, Unre
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
-use crate::config::JobConfiguration;
+use super::strategy::ShardingStrategies;
+use crate::config::{ForeignToJava, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
-use crate::registry::{SessionId, SessionState, Transaction};
+use crate::registry::{Data, SessionId, SessionState, Transaction};
 
 /// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
 const RETRY_FIRST: Duration = Duration::from_millis(50);
@@ -51,9 +52,11 @@ pub struct JobEngine {
     pub(super) identity: Identity,
     /// The configuration of the program.
     pub(super) local: Arc<JobConfiguration>,
+    /// What a configuration can name as its strategy.
+    pub(super) strategies: Arc<ShardingStrategies>,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
-    pub(super) configuration_data: Option<Box<[u8]>>,
+    pub(super) configuration_data: Option<Data>,
     pub(super) phase: Phase,
     pub(super) session: Session,
     pub(super) mirror: Mirror,
@@ -65,7 +68,8 @@ pub struct JobEngine {
     /// When the leader looks at everything again.
     pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
-    pub(super) open: Option<OpenFire>,
+    /// Boxed, as most of the time there is none.
+    pub(super) open: Option<Box<OpenFire>>,
     pub(super) runs: Runs,
     /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
     pub(super) missed: Option<i64>,
@@ -74,19 +78,20 @@ pub struct JobEngine {
     pub(super) losses: Losses,
     /// Runs go on that could not be stopped: their session has to say so.
     pub(super) has_abandoned_runs: bool,
-    /// A begin of which it is not known whether it went through.
-    pub(super) unresolved: Option<Unresolved>,
+    /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
+    pub(super) unresolved: Option<Box<Unresolved>>,
     pub(super) triggers: VecDeque<TriggerId>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
     /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
     /// in vain, and why its configuration is not in force.
-    pub(super) last_skip: Option<Skip>,
+    pub(super) last_skip: Option<Arc<Skip>>,
     pub(super) own_items_seen: Vec<ShardingItem>,
-    pub(super) trouble: Option<String>,
-    pub(super) refused_configuration: Option<String>,
+    pub(super) trouble: Option<Arc<str>>,
+    pub(super) refused_configuration: Option<Arc<str>>,
     pub(super) planted: Planted,
-    write: Option<Write>,
+    /// Boxed, as most of the time there is none.
+    write: Option<Box<Write>>,
     /// The last time this engine was asked: timers up to it were looked at.
     seen: Option<Now>,
     retry: Retry,
@@ -121,7 +126,7 @@ pub(super) struct Membership {
     /// The session in which the instance was registered last.
     pub(super) session: Option<SessionId>,
     /// Sessions of this engine: nodes of the earlier ones are ghosts to be replaced.
-    pub(super) own_sessions: BTreeSet<SessionId>,
+    pub(super) own_sessions: Vec<SessionId>,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(super) removal_confirmed: bool,
 }
@@ -170,29 +175,41 @@ pub(super) struct Proposal {
 /// What the transaction in flight is for.
 #[derive(Debug, Clone)]
 pub(super) enum Purpose {
-    Register,
+    Register {
+        /// What the configuration that it writes has in it for Rust instances alone.
+        foreign: Vec<ForeignToJava>,
+    },
     Candidate,
     Elect,
     Abdicate,
-    Request { why: String },
+    Request {
+        why: String,
+    },
     Reshard(Sharding),
-    Trigger { ids: Vec<TriggerId> },
+    Trigger {
+        ids: Vec<TriggerId>,
+    },
     Begin(BeginPlan),
-    Miss { items: Vec<(ShardingItem, i64)> },
-    Finish { items: Vec<ShardingItem> },
+    Miss {
+        items: Vec<(ShardingItem, i64)>,
+    },
+    Finish {
+        items: Vec<ShardingItem>,
+    },
     Sweep,
     Leave,
 }
 
 impl JobEngine {
     /// An engine that has not heard anything yet.
-    pub fn new(identity: Identity, local: Arc<JobConfiguration>) -> Self {
+    pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
         Self {
             mirror: Mirror::new(job.clone()),
             job,
             identity,
             local,
+            strategies,
             configuration: None,
             configuration_data: None,
             phase: Phase::Joining,
@@ -258,7 +275,12 @@ impl JobEngine {
 
     /// The next action, until there is none.
     pub fn poll_action(&mut self) -> Option<Action> {
-        self.actions.pop_front()
+        let action = self.actions.pop_front();
+        if action.is_none() {
+            // Nothing happens for most of the time: keep no room for it in each of thousands of jobs.
+            self.actions = VecDeque::new();
+        }
+        action
     }
 
     /// When to send a [`Event::Tick`] at the latest.
@@ -345,7 +367,9 @@ impl JobEngine {
 
     fn on_session_back(&mut self, new: bool) {
         let Some(session) = self.session.connected() else { return };
-        self.membership.own_sessions.insert(session);
+        if !self.membership.own_sessions.contains(&session) {
+            self.membership.own_sessions.push(session);
+        }
         self.membership.removal_confirmed = false;
         self.note_success();
         if new {
@@ -357,9 +381,12 @@ impl JobEngine {
         self.tell(Notice::RegistryBack { session, new });
     }
 
-    fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: super::event::ItemEnd) {
+    fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: ItemEnd) {
         if let Some(run) = self.runs.item_mut(item) {
-            run.stage = Stage::Ended { at: now.mono, end };
+            // A run that gives up because it was told to has not failed: it was cut off.
+            let told = matches!(run.stage, Stage::Cancelled { .. } | Stage::Aborted);
+            let state = if told && end.state == FireState::Failed { FireState::Cancelled } else { end.state };
+            run.stage = Stage::Ended { at: now.mono, end: ItemEnd { state, ..end } };
         }
     }
 
@@ -406,7 +433,7 @@ impl JobEngine {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
-                    self.write = Some(Write { transaction, purpose, session });
+                    self.write = Some(Box::new(Write { transaction, purpose, session }));
                     break;
                 }
             }
@@ -433,7 +460,7 @@ impl JobEngine {
 
     /// The write in flight, taken when it is answered.
     pub(super) fn take_write(&mut self) -> Option<Write> {
-        self.write.take()
+        self.write.take().map(|write| *write)
     }
 
     /// Whether the begin of a fire that came here is in flight.
@@ -476,7 +503,7 @@ impl JobEngine {
         self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
         // Without a connection every question fails; that was said once.
         if self.session.connected().is_some() {
-            self.trouble = Some(why.clone());
+            self.trouble = Some(why.as_str().into());
             self.tell(Notice::RegistryTrouble { why });
         }
     }
@@ -533,7 +560,7 @@ impl JobEngine {
 
     /// Says what is not run here, and why.
     pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
-        self.last_skip = Some(Skip { fire, items: items.clone(), reason: reason.clone() });
+        self.last_skip = Some(Arc::new(Skip { fire, items: items.clone(), reason: reason.clone() }));
         self.tell(Notice::Skipped { fire, items, reason });
     }
 

@@ -27,7 +27,7 @@ impl JobEngine {
             self.on_due(now, due.at);
         }
         let over = |open: &OpenFire| now.mono >= open.closes_at;
-        if !self.is_beginning() && !self.is_begin_unresolved() && self.open.as_ref().is_some_and(over) {
+        if !self.is_beginning() && !self.is_begin_unresolved() && self.open.as_deref().is_some_and(over) {
             self.close();
         }
     }
@@ -62,7 +62,7 @@ impl JobEngine {
             return;
         }
         self.close();
-        self.open = Some(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
+        self.open = Some(Box::new(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono)));
     }
 
     /// Whether it is not known what became of the begin of a fire that came here.

@@ -1,6 +1,6 @@
 //! Runs that were lost with their instances: who lives, and whose turn it is to take an item over.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::engine::JobEngine;
@@ -30,8 +30,8 @@ pub(super) struct Losses {
 struct Witnesses {
     /// Of the mirror: after a gap somebody may have gone unseen.
     generation: u32,
-    instances: BTreeSet<InstanceId>,
-    sessions: BTreeSet<SessionId>,
+    instances: Vec<InstanceId>,
+    sessions: Vec<SessionId>,
 }
 
 #[derive(Debug)]

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::fire::{ExecutionSource, Fire, FireState};
+use super::strategy::StrategyFault;
+use crate::config::ForeignToJava;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
 
@@ -29,6 +31,11 @@ pub enum Notice {
         differences: Vec<String>,
         /// Whether the program's values were written to the registry (`overwrite`).
         overwritten: bool,
+    },
+    /// The configuration that this instance wrote has values that Java instances of the job cannot use.
+    ForeignToJava {
+        /// These.
+        values: Vec<ForeignToJava>,
     },
     /// The configuration in the registry changed and is in force.
     ConfigurationChanged,
@@ -59,6 +66,13 @@ pub enum Notice {
         moved: Vec<String>,
         /// Items that stay where they run for now.
         pinned: Vec<ShardingItem>,
+    },
+    /// The sharding strategy failed the leader, which assigns by `AVG_ALLOCATION` instead.
+    StrategyFailed {
+        /// Type name of the strategy.
+        strategy: String,
+        /// What it did.
+        fault: StrategyFault,
     },
     /// The items of a fire that this instance owns began.
     Begun {

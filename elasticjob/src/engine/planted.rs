@@ -21,12 +21,32 @@ pub enum Bug {
     SweptMarks,
     /// An item is taken over without looking whether somebody else took it.
     UnguardedTakeover,
+    /// The mark of a run stays when it is finished.
+    KeptMark,
+    /// A missed fire is never made up for.
+    ForgottenMisfire,
+    /// A manual trigger is said to be queued and never written.
+    LostTrigger,
+    /// The instance stays in the registry when it leaves.
+    ForgottenInstance,
+    /// An instance that an operator deleted goes on.
+    IgnoredRemoval,
+    /// A changed configuration is not put in force.
+    FrozenConfiguration,
+    /// An id that another session holds is taken all the same.
+    StolenId,
+    /// A leader whose server is disabled goes on leading.
+    ClingingLeader,
+    /// Whoever is enabled makes itself the leader, also where there is one.
+    Usurper,
+    /// The leader never looks at everything again.
+    BlindTrust,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 9] = [
+    pub const ALL: [(&'static str, Self); 19] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -36,6 +56,16 @@ impl Bug {
         ("blind-retry", Self::BlindRetry),
         ("swept-marks", Self::SweptMarks),
         ("unguarded-takeover", Self::UnguardedTakeover),
+        ("kept-mark", Self::KeptMark),
+        ("forgotten-misfire", Self::ForgottenMisfire),
+        ("lost-trigger", Self::LostTrigger),
+        ("forgotten-instance", Self::ForgottenInstance),
+        ("ignored-removal", Self::IgnoredRemoval),
+        ("frozen-configuration", Self::FrozenConfiguration),
+        ("stolen-id", Self::StolenId),
+        ("clinging-leader", Self::ClingingLeader),
+        ("usurper", Self::Usurper),
+        ("blind-trust", Self::BlindTrust),
     ];
 }
 

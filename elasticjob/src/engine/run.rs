@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use litemap::LiteMap;
+
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use crate::ident::ShardingItem;
@@ -66,7 +68,8 @@ pub(super) struct Runs(Vec<Run>);
 pub(super) struct Run {
     pub(super) fire: Fire,
     pub(super) source: ExecutionSource,
-    pub(super) items: BTreeMap<ShardingItem, ItemRun>,
+    /// Mostly few, so they are sorted in a vector without room for more: all jobs of a process may run at the same moment.
+    pub(super) items: LiteMap<ShardingItem, ItemRun>,
     /// How the items ended that are finished already.
     pub(super) finished: Vec<(ShardingItem, FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
@@ -143,6 +146,9 @@ impl Runs {
     pub(super) fn add(&mut self, fire: Fire, source: ExecutionSource, item: ShardingItem, item_run: ItemRun) {
         let place = self.0.iter().position(|run| run.fire == fire && run.source == source);
         let place = place.unwrap_or_else(|| {
+            if self.0.is_empty() {
+                self.0.reserve_exact(1);
+            }
             self.0.push(Run::new(fire, source));
             self.0.len() - 1
         });
@@ -157,7 +163,7 @@ impl Runs {
 
 impl Run {
     fn new(fire: Fire, source: ExecutionSource) -> Self {
-        Self { fire, source, items: BTreeMap::new(), finished: Vec::new(), skipped: None }
+        Self { fire, source, items: LiteMap::with_capacity(1), finished: Vec::new(), skipped: None }
     }
 
     /// The items whose futures live.

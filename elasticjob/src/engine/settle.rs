@@ -45,7 +45,12 @@ impl JobEngine {
 
     fn on_done(&mut self, now: Now, purpose: Purpose, committed: &Committed, session: SessionId) {
         match purpose {
-            Purpose::Register => self.on_registered(session),
+            Purpose::Register { foreign } => {
+                if !foreign.is_empty() {
+                    self.tell(Notice::ForeignToJava { values: foreign });
+                }
+                self.on_registered(session);
+            }
             Purpose::Candidate | Purpose::Sweep | Purpose::Leave => {}
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
@@ -102,7 +107,7 @@ impl JobEngine {
             }
             // Asked again by the rule, with what the mirror knows by then.
             Purpose::Trigger { ids } => self.triggers.extend(ids),
-            Purpose::Register if self.phase == Phase::Joining && is_final(reason) => {
+            Purpose::Register { .. } if self.phase == Phase::Joining && is_final(reason) => {
                 self.tell(Notice::StartFailed { why: why.to_owned() });
                 self.stop();
             }

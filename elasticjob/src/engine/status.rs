@@ -1,5 +1,7 @@
 //! What a job does and waits for, in one structure.
 
+use std::sync::Arc;
+
 use super::engine::{JobEngine, Phase};
 use super::fire::{ExecutionSource, Fire, FireRecord};
 use super::notice::SkipReason;
@@ -20,7 +22,7 @@ pub struct JobStatus {
     /// The session with the registry center, `None` while there is no connection.
     pub session: Option<SessionId>,
     /// Why the registry center was asked in vain last, as long as it is.
-    pub trouble: Option<String>,
+    pub trouble: Option<Arc<str>>,
     /// Whether this instance leads.
     pub leader: bool,
     /// Whether the group has a leader, as far as this instance knows.
@@ -42,9 +44,9 @@ pub struct JobStatus {
     /// How many scheduled fires since the start are over here, with or without items of this instance.
     pub fires: u64,
     /// What was not run here last, and why.
-    pub last_skip: Option<Skip>,
+    pub last_skip: Option<Arc<Skip>>,
     /// Why the configuration in the registry is not the one in force.
-    pub refused_configuration: Option<String>,
+    pub refused_configuration: Option<Arc<str>>,
 }
 
 /// A fire, or some items of it, that an instance did not run.

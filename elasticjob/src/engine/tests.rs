@@ -3,6 +3,7 @@
 mod failover;
 mod group;
 mod misfire;
+mod own_strategy;
 mod reconcile;
 mod single_balance;
 mod static_sharding;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::ident::JobName;
 use crate::registry::mirror::Mirror;
 use crate::registry::path::JobPath;
-use crate::registry::{CreateMode, Transaction};
+use crate::registry::{CreateMode, Data, Transaction};
 
 /// A transaction in the making. Creates the missing nodes above a node it creates, as plain ones without data.
 pub(super) struct JobTransaction<'a> {
@@ -36,7 +36,7 @@ impl<'a> JobTransaction<'a> {
         self.created.remove(path);
     }
 
-    pub(super) fn create(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
+    pub(super) fn create(&mut self, path: &JobPath, data: impl Into<Data>, mode: CreateMode) -> usize {
         if let Some(parent) = path.parent() {
             self.create_missing(&parent, "", CreateMode::Persistent);
         }
@@ -44,7 +44,7 @@ impl<'a> JobTransaction<'a> {
         self.transaction.create(path.absolute(self.job), data, mode)
     }
 
-    pub(super) fn set(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, version: Option<i32>) -> usize {
+    pub(super) fn set(&mut self, path: &JobPath, data: impl Into<Data>, version: Option<i32>) -> usize {
         self.transaction.set(path.absolute(self.job), data, version)
     }
 
@@ -53,7 +53,7 @@ impl<'a> JobTransaction<'a> {
     }
 
     /// Creates a node unless it exists, or this transaction creates it.
-    pub(super) fn create_missing(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) {
+    pub(super) fn create_missing(&mut self, path: &JobPath, data: impl Into<Data>, mode: CreateMode) {
         if !self.mirror.exists(path) && !self.created.contains(path) {
             self.create(path, data, mode);
         }
@@ -67,7 +67,7 @@ impl<'a> JobTransaction<'a> {
     }
 
     /// Deletes a node where it exists and creates it anew, for an ephemeral node of another session.
-    pub(super) fn replace(&mut self, path: &JobPath, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
+    pub(super) fn replace(&mut self, path: &JobPath, data: impl Into<Data>, mode: CreateMode) -> usize {
         self.delete_existing(path);
         self.create(path, data, mode)
     }

@@ -1,6 +1,5 @@
 //! The run of one item on the user's runtime.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::end::{EndGuard, ItemEnd, ItemOutcome};
 use crate::api::{ItemHandler, ShardingContext};
+use crate::unwind::panic_message;
 
 /// The run of an item that was spawned. Dropping this neither cancels nor aborts it.
 #[derive(Debug, Clone)]
@@ -57,11 +57,6 @@ pub fn spawn_item(
         });
     });
     RunningItem { cancellation, task: task.abort_handle() }
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("a value that is not text").to_owned()
 }
 
 #[cfg(test)]

@@ -53,7 +53,12 @@ fn is_valid_prefix(path: &str) -> bool {
 }
 
 fn is_valid_segment(segment: &str) -> bool {
-    !matches!(segment, "" | "." | "..") && segment.chars().all(is_valid_char)
+    !matches!(segment, "" | "." | "..") && refused_char(segment).is_none()
+}
+
+/// The first character of a name that no server takes in a path.
+pub fn refused_char(name: &str) -> Option<char> {
+    name.chars().find(|c| !is_valid_char(*c))
 }
 
 fn is_valid_char(c: char) -> bool {

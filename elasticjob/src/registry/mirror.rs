@@ -8,17 +8,22 @@
 //! [`crate::registry`]), but an event may arrive before an answer that was given earlier. The mirror therefore keeps
 //! apart what an own transaction announces (`InFlight`) and drops answers to questions asked before a gap.
 
+mod nodes;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::nodes::Nodes;
 use super::path::{ItemNode, JobPath};
-use super::{Committed, CreateMode, NodeData, Op, OpResult, SessionId, Transaction, WatchEvent, Zxid};
+use super::{Committed, CreateMode, Data, NodeData, Op, OpResult, SessionId, Stat, Transaction, WatchEvent, Zxid};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 
 /// Data of a node as far as they are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     /// The data.
-    pub data: Box<[u8]>,
+    pub data: Data,
     /// Version of the data.
     pub version: i32,
     /// The transaction that set them, 0 where the server did not tell.
@@ -32,9 +37,20 @@ pub struct Known {
 }
 
 impl Known {
+    fn boxed(data: Data, stat: Stat) -> Box<Self> {
+        Box::new(Self {
+            data,
+            version: stat.version,
+            mzxid: stat.mzxid,
+            czxid: stat.czxid,
+            ctime: stat.ctime,
+            owner: stat.ephemeral_owner,
+        })
+    }
+
     /// The data as text.
     pub fn text(&self) -> Option<&str> {
-        std::str::from_utf8(&self.data).ok()
+        self.data.text()
     }
 }
 
@@ -57,8 +73,7 @@ struct InFlight(BTreeMap<JobPath, (u32, u32)>);
 #[derive(Debug)]
 pub struct Mirror {
     job: JobName,
-    /// Boxed, as most data are never read and a process may follow thousands of jobs.
-    nodes: BTreeMap<JobPath, Option<Box<Known>>>,
+    nodes: Nodes,
     /// Grows with every gap: answers to older questions are dropped.
     generation: u32,
     /// Directories still to be asked for, and asked for.
@@ -76,7 +91,7 @@ impl Mirror {
     pub fn new(job: JobName) -> Self {
         Self {
             job,
-            nodes: BTreeMap::new(),
+            nodes: Nodes::new(),
             generation: 0,
             to_list: BTreeSet::new(),
             listing: BTreeMap::new(),
@@ -105,7 +120,7 @@ impl Mirror {
 
     fn doubt_all(&mut self) {
         self.generation += 1;
-        self.nodes.values_mut().for_each(|known| *known = None);
+        self.nodes.forget_all();
         self.reading.clear();
         self.listing.clear();
         self.to_list = BTreeSet::from([JobPath::Root]);
@@ -157,7 +172,7 @@ impl Mirror {
         if generation != self.generation {
             return;
         }
-        let Some(told) = self.listing.remove(path) else { return };
+        let Some(told) = take(&mut self.listing, path) else { return };
         let exists = children.is_some();
         let listed: BTreeSet<JobPath> =
             children.unwrap_or_default().iter().filter_map(|name| path.child(&self.job, name)).collect();
@@ -167,7 +182,7 @@ impl Mirror {
         match exists {
             _ if told.contains(path) => {}
             true => {
-                self.nodes.entry(path.clone()).or_insert(None);
+                self.nodes.add(path.clone());
             }
             false => {
                 self.nodes.remove(path);
@@ -179,7 +194,7 @@ impl Mirror {
                 self.to_list.insert(child.clone());
             }
             if !told.contains(&child) {
-                self.nodes.entry(child).or_insert(None);
+                self.nodes.add(child);
             }
         }
     }
@@ -189,10 +204,10 @@ impl Mirror {
         if generation != self.generation {
             return;
         }
-        if self.listing.remove(path).is_some() {
+        if take(&mut self.listing, path).is_some() {
             self.to_list.insert(path.clone());
         }
-        self.reading.remove(path);
+        take(&mut self.reading, path);
     }
 
     /// Of the nodes somebody asks for, those to read now.
@@ -214,19 +229,10 @@ impl Mirror {
         }
         // Doubtful: an event came between question and answer, and may be the later one. The next rule that needs the
         // data asks again.
-        let Some(false) = self.reading.remove(path) else { return };
+        let Some(false) = take(&mut self.reading, path) else { return };
         match node {
             Some(node) => {
-                let NodeData { data, stat } = node;
-                let known = Box::new(Known {
-                    data: data.into_boxed_slice(),
-                    version: stat.version,
-                    mzxid: stat.mzxid,
-                    czxid: stat.czxid,
-                    ctime: stat.ctime,
-                    owner: stat.ephemeral_owner,
-                });
-                self.nodes.insert(path.clone(), Some(known));
+                self.nodes.insert(path.clone(), Some(Known::boxed(node.data, node.stat)));
             }
             None => {
                 self.nodes.remove(path);
@@ -263,29 +269,24 @@ impl Mirror {
             let told = seen > 0;
             let foreign = seen > expected;
             match (op, result) {
-                (Op::Create { data, mode, .. }, _) if !told || self.nodes.contains_key(&path) => {
-                    let known = Box::new(Known {
-                        data: data.as_slice().into(),
-                        version: 0,
-                        mzxid: zxid,
-                        czxid: zxid,
-                        ctime: 0,
-                        owner: (*mode != CreateMode::Persistent).then_some(session),
-                    });
+                (Op::Create { data, mode, .. }, _) if !told || self.nodes.contains(&path) => {
                     // Who takes a trigger needs to know when it was made, which the answer does not tell.
-                    let complete = !matches!(path, JobPath::Trigger(_));
-                    self.nodes.insert(path, (complete && !foreign).then_some(known));
-                }
-                (Op::Set { data, .. }, OpResult::Set { stat }) if !told || self.nodes.contains_key(&path) => {
-                    let known = Box::new(Known {
-                        data: data.as_slice().into(),
-                        version: stat.version,
-                        mzxid: stat.mzxid,
-                        czxid: stat.czxid,
-                        ctime: stat.ctime,
-                        owner: stat.ephemeral_owner,
+                    let complete = path.has_data() && !matches!(path, JobPath::Trigger(_));
+                    let known = (complete && !foreign).then(|| {
+                        Box::new(Known {
+                            data: data.clone(),
+                            version: 0,
+                            mzxid: zxid,
+                            czxid: zxid,
+                            ctime: 0,
+                            owner: (*mode != CreateMode::Persistent).then_some(session),
+                        })
                     });
-                    self.nodes.insert(path, (!foreign).then_some(known));
+                    self.nodes.insert(path, known);
+                }
+                (Op::Set { data, .. }, OpResult::Set { stat }) if !told || self.nodes.contains(&path) => {
+                    let known = (!foreign).then(|| Known::boxed(data.clone(), *stat));
+                    self.nodes.insert(path, known);
                 }
                 (Op::Delete { .. }, _) if !told => {
                     self.nodes.remove(&path);
@@ -302,9 +303,7 @@ impl Mirror {
 
     /// Forgets the data of a node, so that they are read again when needed.
     pub fn doubt(&mut self, path: &JobPath) {
-        if let Some(known) = self.nodes.get_mut(path) {
-            *known = None;
-        }
+        self.nodes.forget(path);
     }
 
     /// What is known of a node.
@@ -318,12 +317,12 @@ impl Mirror {
 
     /// Whether a node exists.
     pub fn exists(&self, path: &JobPath) -> bool {
-        self.nodes.contains_key(path)
+        self.nodes.contains(path)
     }
 
     /// The live instances, in ascending order.
     pub fn instances(&self) -> impl Iterator<Item = &InstanceId> {
-        self.nodes.range(JobPath::Instances..JobPath::Sharding).filter_map(|(path, _)| match path {
+        self.nodes.after(&JobPath::Instances).map_while(|path| match path {
             JobPath::Instance(id) => Some(id),
             _ => None,
         })
@@ -331,7 +330,7 @@ impl Mirror {
 
     /// Addresses of the servers that exist, in ascending order.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
-        self.nodes.range(JobPath::Servers..JobPath::Instances).filter_map(|(path, _)| match path {
+        self.nodes.after(&JobPath::Servers).map_while(|path| match path {
             JobPath::Server(ip) => Some(ip.as_ref()),
             _ => None,
         })
@@ -339,27 +338,27 @@ impl Mirror {
 
     /// Numbers of the items that exist, in ascending order.
     pub fn items(&self) -> impl Iterator<Item = ShardingItem> {
-        self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Dir).then_some(item))
+        self.nodes.items_with(ItemNode::Dir)
     }
 
     /// The items that run somewhere, in ascending order.
     pub fn running_items(&self) -> impl Iterator<Item = ShardingItem> {
-        self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Running).then_some(item))
+        self.nodes.items_with(ItemNode::Running)
     }
 
     /// The items that have a missed fire to be made up for, in ascending order.
     pub fn misfired_items(&self) -> impl Iterator<Item = ShardingItem> {
-        self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Misfire).then_some(item))
+        self.nodes.items_with(ItemNode::Misfire)
     }
 
     /// The items that somebody took over, in ascending order.
     pub fn taken_over_items(&self) -> impl Iterator<Item = ShardingItem> {
-        self.item_nodes().filter_map(|(item, node)| (*node == ItemNode::Failovering).then_some(item))
+        self.nodes.items_with(ItemNode::Failovering)
     }
 
     /// The items that wait to be taken over, in ascending order.
     pub fn failover_items(&self) -> impl Iterator<Item = ShardingItem> {
-        self.nodes.range(JobPath::FailoverItems..JobPath::LeaderSharding).filter_map(|(path, _)| match path {
+        self.nodes.after(&JobPath::FailoverItems).map_while(|path| match path {
             JobPath::FailoverItem(item) => Some(*item),
             _ => None,
         })
@@ -367,32 +366,20 @@ impl Mirror {
 
     /// The sessions that say that they live, in ascending order.
     pub fn sessions(&self) -> impl Iterator<Item = SessionId> {
-        self.nodes.range(JobPath::Sessions..).filter_map(|(path, _)| match path {
+        self.nodes.after(&JobPath::Sessions).map_while(|path| match path {
             JobPath::Session(id) => Some(*id),
-            _ => None,
-        })
-    }
-
-    fn item_nodes(&self) -> impl Iterator<Item = (ShardingItem, &ItemNode)> {
-        self.nodes.range(JobPath::Sharding..JobPath::Leader).filter_map(|(path, _)| match path {
-            JobPath::Item(item, node) => Some((*item, node)),
             _ => None,
         })
     }
 
     /// The nodes of an item, deepest first, the item's own node last.
     pub fn item_tree(&self, item: ShardingItem) -> Vec<JobPath> {
-        let first = JobPath::Item(item, ItemNode::Dir);
-        let below =
-            self.nodes.range(first.clone()..).take_while(|(path, _)| matches!(path, JobPath::Item(i, _) if *i == item));
-        let mut paths: Vec<JobPath> = below.map(|(path, _)| path.clone()).collect();
-        paths.reverse();
-        paths
+        self.nodes.of_item(item).rev().map(|node| JobPath::Item(item, node.clone())).collect()
     }
 
     /// The instances that a trigger waits for.
     pub fn triggers(&self) -> impl Iterator<Item = &InstanceId> {
-        self.nodes.range(JobPath::Triggers..JobPath::Sessions).filter_map(|(path, _)| match path {
+        self.nodes.after(&JobPath::Triggers).map_while(|path| match path {
             JobPath::Trigger(id) => Some(id),
             _ => None,
         })
@@ -400,7 +387,7 @@ impl Mirror {
 
     /// Names of the candidates for leadership.
     pub fn candidates(&self) -> impl Iterator<Item = &str> {
-        self.nodes.range(JobPath::Latch..JobPath::LeaderFailover).filter_map(|(path, _)| match path {
+        self.nodes.after(&JobPath::Latch).map_while(|path| match path {
             JobPath::Candidate(name) => Some(name.as_ref()),
             _ => None,
         })
@@ -412,7 +399,7 @@ impl Mirror {
             JobPath::Item(item, ItemNode::Dir) => {
                 self.item_tree(*item).into_iter().filter(|path| path != parent).collect()
             }
-            _ => self.nodes.keys().filter(|path| path.parent().as_ref() == Some(parent)).cloned().collect(),
+            _ => self.nodes.paths().filter(|path| path.parent().as_ref() == Some(parent)).collect(),
         }
     }
 
@@ -428,5 +415,12 @@ impl Mirror {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Takes out an entry. An emptied B-tree would keep a leaf for the next one, which counts where thousands of jobs are
+/// followed.
+fn take<V>(map: &mut BTreeMap<JobPath, V>, path: &JobPath) -> Option<V> {
+    let value = map.remove(path);
+    if map.is_empty() {
+        *map = BTreeMap::new();
+    }
+    value
+}

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 pub use error::{CommitError, Refusal, RegistryError};
-pub use model::{NodeData, SessionId, Stat, Zxid};
+pub use model::{Data, NodeData, SessionId, Stat, Zxid};
 pub use transaction::{Committed, CreateMode, Op, OpResult, Transaction};
 
 /// An answer to come. The request is sent when the method is called; dropping the future does not take it back.

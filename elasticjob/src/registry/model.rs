@@ -1,6 +1,10 @@
 //! What a node is.
 
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::ident::InstanceId;
 
 /// Id of a transaction at the server. It grows with every transaction of the whole registry.
 pub type Zxid = i64;
@@ -32,11 +36,68 @@ pub struct Stat {
     pub ephemeral_owner: Option<SessionId>,
 }
 
+/// The data of a node. Clones share them: a transaction, the node that it writes and the mirrors that know it hold them
+/// once.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Data(Arc<[u8]>);
+
+impl Data {
+    /// The data as text, which they mostly are.
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+}
+
+impl Deref for Data {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<&[u8]> for Data {
+    fn from(bytes: &[u8]) -> Self {
+        // The default takes no memory, unlike a slice that happens to be empty.
+        if bytes.is_empty() { Self::default() } else { Self(bytes.into()) }
+    }
+}
+
+impl From<&str> for Data {
+    fn from(text: &str) -> Self {
+        text.as_bytes().into()
+    }
+}
+
+impl From<String> for Data {
+    fn from(text: String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<Vec<u8>> for Data {
+    fn from(bytes: Vec<u8>) -> Self {
+        bytes.as_slice().into()
+    }
+}
+
+impl From<&InstanceId> for Data {
+    fn from(id: &InstanceId) -> Self {
+        Self(id.shared_text().into())
+    }
+}
+
+impl fmt::Debug for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&String::from_utf8_lossy(self), f)
+    }
+}
+
 /// Data and stat of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeData {
     /// The data.
-    pub data: Vec<u8>,
+    pub data: Data,
     /// The stat.
     pub stat: Stat,
 }

@@ -75,8 +75,8 @@ pub enum ItemNode {
     Misfire,
     /// `running`: id of the instance that runs the item.
     Running,
-    /// Another one: kept to be deleted with the item.
-    Other(Box<str>),
+    /// Another one: kept to be deleted with the item. Boxed twice, since it is rare and would make every path larger.
+    Other(Box<Box<str>>),
 }
 
 impl JobPath {
@@ -188,6 +188,11 @@ impl JobPath {
             _ => false,
         }
     }
+
+    /// Whether this side wants to know the data of this node; of other directories it is enough that they exist.
+    pub fn has_data(&self) -> bool {
+        matches!(self, Self::Root | Self::Sharding) || !self.has_children()
+    }
 }
 
 impl ItemNode {
@@ -201,7 +206,7 @@ impl ItemNode {
             Some("instance") => Self::Instance,
             Some("misfire") => Self::Misfire,
             Some("running") => Self::Running,
-            Some(other) => Self::Other(other.into()),
+            Some(other) => Self::Other(Box::new(other.into())),
         }
     }
 
@@ -291,7 +296,7 @@ mod tests {
             JobPath::Item(10, ItemNode::Failover),
             JobPath::Item(10, ItemNode::Failovering),
             JobPath::Item(10, ItemNode::Misfire),
-            JobPath::Item(10, ItemNode::Other("foreign".into())),
+            JobPath::Item(10, ItemNode::Other(Box::new("foreign".into()))),
             JobPath::Leader,
             JobPath::Election,
             JobPath::LeaderInstance,

@@ -1,6 +1,6 @@
 //! Transactions: several guards and writes, all or nothing.
 
-use super::{CommitError, SessionId, Stat, Zxid};
+use super::{CommitError, Data, SessionId, Stat, Zxid};
 
 /// How a node lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Op {
         /// The node, or the prefix of its name when sequential.
         path: String,
         /// Its data.
-        data: Vec<u8>,
+        data: Data,
         /// How it lives.
         mode: CreateMode,
     },
@@ -37,7 +37,7 @@ pub enum Op {
         /// The node.
         path: String,
         /// Its new data.
-        data: Vec<u8>,
+        data: Data,
         /// The version it must have before, or any.
         version: Option<i32>,
     },
@@ -111,12 +111,12 @@ impl Transaction {
     }
 
     /// Adds the creation of a node.
-    pub fn create(&mut self, path: impl Into<String>, data: impl Into<Vec<u8>>, mode: CreateMode) -> usize {
+    pub fn create(&mut self, path: impl Into<String>, data: impl Into<Data>, mode: CreateMode) -> usize {
         self.push(Op::Create { path: path.into(), data: data.into(), mode })
     }
 
     /// Adds the change of a node's data.
-    pub fn set(&mut self, path: impl Into<String>, data: impl Into<Vec<u8>>, version: Option<i32>) -> usize {
+    pub fn set(&mut self, path: impl Into<String>, data: impl Into<Data>, version: Option<i32>) -> usize {
         self.push(Op::Set { path: path.into(), data: data.into(), version })
     }
 

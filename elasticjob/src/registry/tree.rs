@@ -5,45 +5,40 @@
 //! event for each change, in the order of the operations. Two things the real server leaves open are fixed here: children
 //! come sorted, and the ephemeral nodes of an ended session go in the order of their paths.
 
+mod names;
+mod nodes;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
 use std::time::Duration;
 
+use self::nodes::{Nodes, parent_of};
 use super::limits;
 use super::{
-    CommitError, Committed, CreateMode, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction, WatchEvent, Zxid,
+    CommitError, Committed, CreateMode, Data, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction,
+    WatchEvent, Zxid,
 };
 
 /// The nodes and sessions of a registry.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// Boxed: a B-tree keeps a third of its places free, which shall be small.
-    nodes: BTreeMap<Box<str>, Box<Node>>,
-    sessions: BTreeMap<SessionId, Session>,
+    nodes: Nodes,
+    /// The open sessions with their time-outs. Which nodes are theirs, the nodes tell.
+    sessions: BTreeMap<SessionId, Duration>,
     zxid: Zxid,
-}
-
-#[derive(Debug, Clone)]
-struct Session {
-    timeout: Duration,
-    ephemerals: BTreeSet<Box<str>>,
 }
 
 /// 0 is no session: an `Option` would make each of many thousand nodes larger.
 #[derive(Debug, Clone)]
 struct Node {
-    data: Box<[u8]>,
+    data: Data,
     czxid: Zxid,
     mzxid: Zxid,
     ctime: i64,
     mtime: i64,
     owner: i64,
     version: i32,
-    /// How many children it has.
-    children: u32,
     /// How many children were ever created, which numbers the sequential ones.
     created: i32,
 }
@@ -52,8 +47,8 @@ struct Node {
 #[derive(Debug)]
 enum Undo {
     Remove(Box<str>),
-    Replace(Box<str>, Box<Node>),
-    Insert(Box<str>, Box<Node>),
+    Replace(Box<str>, Node),
+    Insert(Box<str>, Node),
 }
 
 /// Why a tree did not apply a transaction.
@@ -108,18 +103,9 @@ impl Node {
 impl Tree {
     /// A tree with a root and nothing else, whose first transaction gets the id `base + 1`.
     pub fn new(base: Zxid) -> Self {
-        let root = Box::new(Node {
-            data: Box::default(),
-            czxid: 0,
-            mzxid: 0,
-            ctime: 0,
-            mtime: 0,
-            owner: 0,
-            version: 0,
-            children: 0,
-            created: 0,
-        });
-        Self { nodes: BTreeMap::from([("/".into(), root)]), sessions: BTreeMap::new(), zxid: base }
+        let root =
+            Node { data: Data::default(), czxid: 0, mzxid: 0, ctime: 0, mtime: 0, owner: 0, version: 0, created: 0 };
+        Self { nodes: Nodes::new(root), sessions: BTreeMap::new(), zxid: base }
     }
 
     /// Id of the last transaction.
@@ -138,8 +124,8 @@ impl Tree {
     }
 
     /// All paths, sorted.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.nodes.keys().map(AsRef::as_ref)
+    pub fn paths(&self) -> BTreeSet<String> {
+        self.nodes.walk().map(|(path, _)| path).collect()
     }
 
     /// The open sessions.
@@ -151,23 +137,26 @@ impl Tree {
     pub fn open_session(&mut self, id: SessionId, timeout: Duration) {
         debug_assert!(id.0 != 0 && !self.sessions.contains_key(&id), "{id} cannot be opened");
         self.zxid += 1;
-        self.sessions.insert(id, Session { timeout, ephemerals: BTreeSet::new() });
+        self.sessions.insert(id, timeout);
     }
 
     /// The time-out of an open session.
     pub fn session_timeout(&self, id: SessionId) -> Option<Duration> {
-        self.sessions.get(&id).map(|session| session.timeout)
+        self.sessions.get(&id).copied()
     }
 
     /// Ends a session, by its owner or because it expired, and deletes its ephemeral nodes.
     pub fn close_session(&mut self, id: SessionId) -> Vec<WatchEvent> {
-        let Some(session) = self.sessions.remove(&id) else { return Vec::new() };
-        self.zxid += 1;
-        for path in &session.ephemerals {
-            self.nodes.remove(path);
-            self.parent_mut(path).children -= 1;
+        if self.sessions.remove(&id).is_none() {
+            return Vec::new();
         }
-        session.ephemerals.into_iter().map(|path| WatchEvent::Deleted(path.into_string())).collect()
+        self.zxid += 1;
+        let ephemerals = self.nodes.walk().filter(|(_, node)| node.owner == id.0).map(|(path, _)| path);
+        let ephemerals: BTreeSet<String> = ephemerals.collect();
+        for path in &ephemerals {
+            self.nodes.remove(path);
+        }
+        ephemerals.into_iter().map(WatchEvent::Deleted).collect()
     }
 
     /// Data and stat of a node, `None` where there is no such node.
@@ -176,7 +165,7 @@ impl Tree {
     /// [`Refusal::BadArguments`] when the path can not be one.
     pub fn get(&self, path: &str) -> Result<Option<NodeData>, Refusal> {
         check_path(path)?;
-        Ok(self.nodes.get(path).map(|node| NodeData { data: node.data.to_vec(), stat: node.stat() }))
+        Ok(self.nodes.get(path).map(|node| NodeData { data: node.data.clone(), stat: node.stat() }))
     }
 
     /// Names of the children of a node, sorted, `None` where there is no such node.
@@ -185,27 +174,7 @@ impl Tree {
     /// [`Refusal::BadArguments`] when the path can not be one.
     pub fn children(&self, path: &str) -> Result<Option<Vec<String>>, Refusal> {
         check_path(path)?;
-        let Some(node) = self.nodes.get(path) else { return Ok(None) };
-        let mut names = Vec::with_capacity(node.children as usize);
-        let base = if path == "/" { 1 } else { path.len() + 1 };
-        // From child to child: everything below a child is skipped at once.
-        let mut after = format!("{}/", path.trim_end_matches('/'));
-        while names.len() < node.children as usize {
-            let behind = (Bound::Excluded(after.as_str()), Bound::Unbounded);
-            let Some((key, _)) = self.nodes.range::<str, _>(behind).next() else { break };
-            after.clear();
-            match key[base..].split_once('/') {
-                None => {
-                    names.push(key[base..].to_owned());
-                    after.push_str(key);
-                }
-                Some((child, _)) => {
-                    after.push_str(&key[..base + child.len()]);
-                    after.push_str("/\u{10ffff}");
-                }
-            }
-        }
-        Ok(Some(names))
+        Ok(self.nodes.children(path))
     }
 
     /// Applies a transaction of a session at server time `now_ms`, in milliseconds since 1970, or refuses it whole.
@@ -263,25 +232,22 @@ impl Tree {
                 Ok(OpResult::Create { path })
             }
             Op::Set { path, data, version } => {
-                let node = self.node(path)?;
+                let node = self.nodes.get_mut(path).ok_or(Refusal::NoNode)?;
                 node.check_version(*version)?;
-                undo.push(Undo::Replace(path.as_str().into(), Box::new(node.clone())));
-                let zxid = self.zxid;
-                let node = self.nodes.get_mut(path.as_str()).ok_or(Refusal::NoNode)?;
-                node.data = data.as_slice().into();
+                undo.push(Undo::Replace(path.as_str().into(), node.clone()));
+                node.data = data.clone();
                 node.version = node.version.wrapping_add(1);
-                node.mzxid = zxid;
+                node.mzxid = self.zxid;
                 node.mtime = now_ms;
                 events.push(WatchEvent::Changed(path.clone()));
                 Ok(OpResult::Set { stat: node.stat() })
             }
             Op::Delete { path, version } => {
-                let node = self.node(path)?;
-                node.check_version(*version)?;
-                if node.children > 0 {
+                self.node(path)?.check_version(*version)?;
+                if self.nodes.has_children(path) {
                     return Err(Refusal::NotEmpty);
                 }
-                let node = self.unlink(path).ok_or(Refusal::NoNode)?;
+                let node = self.nodes.remove(path).ok_or(Refusal::NoNode)?;
                 undo.push(Undo::Insert(path.as_str().into(), node));
                 events.push(WatchEvent::Deleted(path.clone()));
                 Ok(OpResult::Delete)
@@ -293,7 +259,7 @@ impl Tree {
         &mut self,
         session: SessionId,
         path: &str,
-        data: &[u8],
+        data: &Data,
         mode: CreateMode,
         now_ms: i64,
     ) -> Result<String, Refusal> {
@@ -303,74 +269,47 @@ impl Tree {
             CreateMode::EphemeralSequential => format!("{path}{created:010}"),
             CreateMode::Persistent | CreateMode::Ephemeral => path.to_owned(),
         };
-        if self.nodes.contains_key(path.as_str()) {
+        if self.nodes.contains(&path) {
             return Err(Refusal::NodeExists);
         }
         if parent_is_ephemeral {
             return Err(Refusal::NoChildrenForEphemerals);
         }
-        let node = Box::new(Node {
-            data: data.into(),
+        let node = Node {
+            data: data.clone(),
             czxid: self.zxid,
             mzxid: self.zxid,
             ctime: now_ms,
             mtime: now_ms,
             owner: if mode == CreateMode::Persistent { 0 } else { session.0 },
             version: 0,
-            children: 0,
             created: 0,
-        });
+        };
+        self.nodes.insert(&path, node);
         self.parent_mut(&path).created += 1;
-        self.link(path.as_str().into(), node);
         Ok(path)
     }
 
     fn node(&self, path: &str) -> Result<&Node, Refusal> {
-        self.nodes.get(path).map(AsRef::as_ref).ok_or(Refusal::NoNode)
+        self.nodes.get(path).ok_or(Refusal::NoNode)
     }
 
     fn parent_mut(&mut self, path: &str) -> &mut Node {
         self.nodes.get_mut(parent_of(path)).expect("a node has a parent")
     }
 
-    fn link(&mut self, path: Box<str>, node: Box<Node>) {
-        self.parent_mut(&path).children += 1;
-        if let Some(session) = self.sessions.get_mut(&SessionId(node.owner)) {
-            session.ephemerals.insert(path.clone());
-        }
-        self.nodes.insert(path, node);
-    }
-
-    fn unlink(&mut self, path: &str) -> Option<Box<Node>> {
-        let node = self.nodes.remove(path)?;
-        self.parent_mut(path).children -= 1;
-        if let Some(session) = self.sessions.get_mut(&SessionId(node.owner)) {
-            session.ephemerals.remove(path);
-        }
-        Some(node)
-    }
-
     fn take_back(&mut self, step: Undo) {
         match step {
             Undo::Remove(path) => {
-                self.unlink(&path);
+                self.nodes.remove(&path);
                 self.parent_mut(&path).created -= 1;
             }
-            Undo::Replace(path, node) => {
-                self.nodes.insert(path, node);
-            }
-            Undo::Insert(path, node) => self.link(path, node),
+            Undo::Replace(path, node) => *self.nodes.get_mut(&path).expect("a node that was set is there") = node,
+            Undo::Insert(path, node) => self.nodes.insert(&path, node),
         }
     }
 }
 
 fn check_path(path: &str) -> Result<(), Refusal> {
     if limits::is_valid_path(path) { Ok(()) } else { Err(Refusal::BadArguments) }
-}
-
-fn parent_of(path: &str) -> &str {
-    match path.rfind('/') {
-        None | Some(0) => "/",
-        Some(end) => &path[..end],
-    }
 }

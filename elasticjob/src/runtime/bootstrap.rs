@@ -10,6 +10,7 @@ use super::driver::{Driver, Job};
 use super::environment::JobEnvironment;
 use super::handle::{JobHandle, OneOffJob, ScheduleJob, ShutdownMode};
 use super::mailbox::Mailbox;
+use super::members::AlreadyThere;
 use super::random::{random_u64, uuid_v4};
 use crate::api::ItemHandler;
 use crate::config::{JobConfiguration, unsupported};
@@ -31,7 +32,7 @@ pub enum StartError {
         /// What is wrong.
         reason: &'static str,
     },
-    /// Settings whose features are not there yet.
+    /// Settings that ask for what this version, or this program, does not have.
     #[error("job '{job}': {}", .refused.join("; "))]
     Unsupported {
         /// The job.
@@ -86,7 +87,9 @@ impl Bootstrap {
         handler: ItemHandler,
     ) -> Result<Self, StartError> {
         let name = configuration.job_name().clone();
-        let refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
+        let catalog = environment.catalog();
+        let mut refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
+        refused.extend(catalog.problems(&configuration).iter().map(ToString::to_string));
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }
@@ -97,7 +100,8 @@ impl Bootstrap {
             suffix: random_u64() as u16,
             candidate: uuid_v4(),
         };
-        let engine = JobEngine::new(identity, Arc::new(configuration));
+        let strategies = catalog.sharding_strategies().clone();
+        let engine = Box::new(JobEngine::new(identity, Arc::new(configuration), strategies));
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());
@@ -108,6 +112,7 @@ impl Bootstrap {
 
     async fn start(&mut self) -> Result<(), StartError> {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
+        self.enter(&job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(Driver::new(job, started).run());
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
@@ -121,6 +126,23 @@ impl Bootstrap {
                 Err(StartError::TimedOut { job: self.name.clone() })
             }
         }
+    }
+
+    /// Waits until the last job of this name has left.
+    async fn enter(&self, job: &Job) -> Result<(), StartError> {
+        let entering = self.environment.members().enter(&job.registry, &self.name, &self.handle);
+        let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(AlreadyThere)) => {
+                "a job of this name runs in this process already; shut it down first, or give this one another name"
+                    .to_owned()
+            }
+            Err(_) => {
+                let waited = START_TIMEOUT.as_secs();
+                format!("the last job of this name in this process is still leaving, after {waited} s")
+            }
+        };
+        Err(StartError::Refused { job: self.name.clone(), why })
     }
 
     async fn shutdown(&mut self, mode: ShutdownMode) {
@@ -159,7 +181,7 @@ impl ScheduleJobBootstrap {
     /// Makes the job without starting it. Nothing is written to the registry yet.
     ///
     /// # Errors
-    /// [`StartError`] when the configuration has no schedule, or asks for what is not supported yet.
+    /// [`StartError`] when the configuration has no schedule, or asks for what there is not.
     pub fn new(
         environment: &JobEnvironment,
         registry: Arc<dyn RegistryCenter>,
@@ -200,7 +222,7 @@ impl OneOffJobBootstrap {
     /// Makes the job without starting it. Nothing is written to the registry yet.
     ///
     /// # Errors
-    /// [`StartError`] when the configuration has a schedule, or asks for what is not supported yet.
+    /// [`StartError`] when the configuration has a schedule, or asks for what there is not.
     pub fn new(
         environment: &JobEnvironment,
         registry: Arc<dyn RegistryCenter>,

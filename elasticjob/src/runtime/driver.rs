@@ -1,20 +1,19 @@
 //! Drives the engine of one job: feeds it what happens, does what it wants.
 
 use std::collections::BTreeMap;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset};
 use futures_util::FutureExt;
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use litemap::LiteMap;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::error;
 
+use super::answers::Answers;
 use super::environment::JobEnvironment;
 use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
 use super::log::log;
@@ -36,13 +35,11 @@ pub(super) struct Job {
     pub(super) environment: JobEnvironment,
     pub(super) registry: Arc<dyn RegistryCenter>,
     pub(super) handler: ItemHandler,
-    pub(super) engine: JobEngine,
+    /// Boxed, so that it is moved to the driver without being copied, and takes no place in the bootstrap then.
+    pub(super) engine: Box<JobEngine>,
     pub(super) mailbox: Arc<Mailbox<Letter>>,
     pub(super) status: watch::Sender<JobStatus>,
 }
-
-/// An answer of the registry on its way, as the event it becomes.
-type Pending = Pin<Box<dyn Future<Output = Event> + Send>>;
 
 /// Drives one job. One task a job, on the runtime of coordination.
 pub(super) struct Driver {
@@ -50,14 +47,14 @@ pub(super) struct Driver {
     environment: JobEnvironment,
     registry: Arc<dyn RegistryCenter>,
     handler: ItemHandler,
-    engine: JobEngine,
+    engine: Box<JobEngine>,
     mailbox: Arc<Mailbox<Letter>>,
     status: watch::Sender<JobStatus>,
     session: watch::Receiver<SessionState>,
     watch: Box<dyn WatchStream>,
-    answers: FuturesUnordered<Pending>,
+    answers: Answers,
     timer: Timer,
-    running: BTreeMap<ShardingItem, RunningItem>,
+    running: LiteMap<ShardingItem, RunningItem>,
     triggers: BTreeMap<TriggerId, oneshot::Sender<Result<Triggered, TriggerError>>>,
     last_trigger: TriggerId,
     /// Answered when the job is registered, or cannot be.
@@ -79,8 +76,8 @@ impl Driver {
             engine,
             mailbox,
             status,
-            answers: FuturesUnordered::new(),
-            running: BTreeMap::new(),
+            answers: Answers::default(),
+            running: LiteMap::new(),
             triggers: BTreeMap::new(),
             last_trigger: 0,
             started: Some(started),
@@ -97,7 +94,7 @@ impl Driver {
                 biased;
                 Ok(()) = self.session.changed() => self.take_session(),
                 event = poll_fn(|cx| self.watch.poll_next(cx)) => self.take_watch_event(event),
-                Some(event) = self.answers.next(), if !self.answers.is_empty() => {
+                event = self.answers.next() => {
                     // What happened before an answer was given is told before it.
                     self.drain_watch();
                     self.take_answer(event);
@@ -142,7 +139,7 @@ impl Driver {
         // Answers that came together are taken together, before anybody waits again. Not those to what is asked for
         // meanwhile: whatever else happens must be heard of between a question and its answer.
         for _ in 0..self.answers.len() {
-            let Some(Some(event)) = self.answers.next().now_or_never() else { break };
+            let Some(event) = self.answers.next().now_or_never() else { break };
             self.drain_watch();
             self.feed(event);
         }
@@ -216,18 +213,18 @@ impl Driver {
             Action::List { generation, paths } => {
                 for path in paths {
                     let answer = self.registry.children(&path.absolute(&self.job));
-                    self.await_answer(async move { Event::Listed { generation, path, children: answer.await } });
+                    self.answers.push(async move { Event::Listed { generation, path, children: answer.await } });
                 }
             }
             Action::Read { generation, paths } => {
                 for path in paths {
                     let answer = self.registry.get(&path.absolute(&self.job));
-                    self.await_answer(async move { Event::Read { generation, path, node: answer.await } });
+                    self.answers.push(async move { Event::Read { generation, path, node: answer.await } });
                 }
             }
             Action::Commit(transaction) => {
                 let answer = self.registry.commit(transaction);
-                self.await_answer(async move { Event::Committed(answer.await) });
+                self.answers.push(async move { Event::Committed(answer.await) });
             }
             Action::Prove => self.prove(),
             Action::Start(start) => self.start_items(start),
@@ -237,10 +234,6 @@ impl Driver {
             Action::Tell(notice) => self.tell(&notice),
             Action::Stopped => self.answer_start(Err("it was stopped before it had joined the group".to_owned())),
         }
-    }
-
-    fn await_answer(&mut self, answer: impl Future<Output = Event> + Send + 'static) {
-        self.answers.push(Box::pin(answer));
     }
 
     /// Another job's request may have proven the session a moment ago; otherwise one cheap read does.
@@ -253,11 +246,11 @@ impl Driver {
         let proof = self.registry.proof().filter(|at| at.elapsed() < moment);
         let environment = self.environment.clone();
         match proof {
-            Some(at) => self.await_answer(async move { Event::Proven(environment.mono(at)) }),
+            Some(at) => self.answers.push(async move { Event::Proven(environment.mono(at)) }),
             None => {
                 let registry = self.registry.clone();
                 let answer = registry.get(&JobPath::Config.absolute(&self.job));
-                self.await_answer(async move {
+                self.answers.push(async move {
                     match (answer.await, registry.proof()) {
                         (Ok(_), Some(at)) => Event::Proven(environment.mono(at)),
                         _ => {

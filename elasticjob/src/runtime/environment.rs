@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
+use super::members::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
 use crate::engine::Now;
@@ -19,6 +20,7 @@ use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]
 use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use crate::schedule::{TimeZone, TimeZoneError};
+use crate::spi::{Catalog, CatalogError};
 
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
@@ -40,6 +42,8 @@ struct Shared {
     instance: InstanceId,
     local_zone: TimeZone,
     shutdown_grace: Duration,
+    catalog: Catalog,
+    members: Members,
 }
 
 /// Why there is no environment.
@@ -54,6 +58,9 @@ pub enum EnvironmentError {
     /// The time zone of the process is not understood.
     #[error(transparent)]
     TimeZone(#[from] TimeZoneError),
+    /// Names of own implementations that are taken twice.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
     /// Called outside of a tokio runtime.
     #[error("no tokio runtime runs here: make the environment inside of one, for example under #[tokio::main]")]
     NoRuntime,
@@ -65,6 +72,7 @@ pub struct JobEnvironmentBuilder {
     interface: Option<String>,
     ip: Option<String>,
     shutdown_grace: Option<Duration>,
+    catalog: Option<Catalog>,
 }
 
 impl JobEnvironmentBuilder {
@@ -89,6 +97,13 @@ impl JobEnvironmentBuilder {
         self
     }
 
+    /// What jobs can name in their settings; default: what is built in and what was linked into the program.
+    #[must_use]
+    pub fn catalog(mut self, catalog: Catalog) -> Self {
+        self.catalog = Some(catalog);
+        self
+    }
+
     /// Starts the thread for coordination. Items run on the tokio runtime this is called in.
     ///
     /// # Errors
@@ -98,6 +113,7 @@ impl JobEnvironmentBuilder {
         let preference = AddressPreference::new(self.interface.as_deref(), self.ip.as_deref())?;
         let ip = host_address(&preference)?;
         let local_zone = TimeZone::local()?;
+        let catalog = self.catalog.map_or_else(|| Catalog::builder().build(), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let system = SystemRuntime::start()?;
         Ok(JobEnvironment(Arc::new(Shared {
@@ -109,6 +125,8 @@ impl JobEnvironmentBuilder {
             instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+            catalog,
+            members: Members::default(),
         })))
     }
 }
@@ -139,6 +157,11 @@ impl JobEnvironment {
     /// The id of this process among the instances of a job.
     pub fn instance_id(&self) -> &InstanceId {
         &self.0.instance
+    }
+
+    /// What jobs can name in their settings.
+    pub fn catalog(&self) -> &Catalog {
+        &self.0.catalog
     }
 
     /// The runtime of coordination, for registry centers.
@@ -172,6 +195,10 @@ impl JobEnvironment {
     /// The zone of jobs that name none.
     pub(super) fn local_zone(&self) -> TimeZone {
         self.0.local_zone
+    }
+
+    pub(super) fn members(&self) -> &Members {
+        &self.0.members
     }
 
     pub(super) fn shutdown_grace(&self) -> Duration {

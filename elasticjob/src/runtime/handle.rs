@@ -2,6 +2,7 @@
 
 use std::any::type_name;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{oneshot, watch};
 
@@ -70,11 +71,13 @@ pub(crate) struct JobHandle {
     name: JobName,
     mailbox: Arc<Mailbox<Letter>>,
     status: watch::Receiver<JobStatus>,
+    /// Whether it was asked to leave.
+    asked_to_leave: Arc<AtomicBool>,
 }
 
 impl JobHandle {
     pub(crate) fn new(name: JobName, mailbox: Arc<Mailbox<Letter>>, status: watch::Receiver<JobStatus>) -> Self {
-        Self { name, mailbox, status }
+        Self { name, mailbox, status, asked_to_leave: Arc::default() }
     }
 
     async fn trigger(&self) -> Result<Triggered, TriggerError> {
@@ -89,8 +92,20 @@ impl JobHandle {
 
     /// Asks the job to leave; [`stopped`](Self::stopped) tells when it did.
     pub(crate) fn shutdown(&self, mode: ShutdownMode) {
+        self.asked_to_leave.store(true, Ordering::Relaxed);
         // A closed mailbox is that of a job which has left already: what was asked for.
         let _ = self.mailbox.post(Letter::Shutdown(mode));
+    }
+
+    /// Whether the job is on its way out of the group: it was asked to leave, or an operator removed it.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.asked_to_leave.load(Ordering::Relaxed) || self.status.borrow().activity == Activity::Leaving
+    }
+
+    /// Whether the job was in the group, and is not any more.
+    pub(super) fn has_left(&self) -> bool {
+        // An error means that the driver is gone.
+        self.status.borrow().activity == Activity::Stopped || self.status.has_changed().is_err()
     }
 
     /// Completes when the job has left, at once when it was never started.

@@ -26,6 +26,10 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             "the configuration in the registry is used, not that of this program (set `overwrite: true` to change it): {}",
             differences.join("; ")
         ),
+        Notice::ForeignToJava { values } => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            warn!(%job, "the configuration that was written is not for Java instances of this job: {}", values.join("; "));
+        }
         Notice::ConfigurationChanged => info!(%job, "the configuration in the registry changed and is in force"),
         Notice::ConfigurationRefused { why } => {
             error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {why}");
@@ -42,6 +46,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             } else {
                 info!(%job, "resharded: {moved}; items {pinned:?} stay where they run until they end");
             }
+        }
+        Notice::StrategyFailed { strategy, fault } => {
+            error!(%job, "the sharding strategy {strategy} failed: {fault}; the items are assigned by AVG_ALLOCATION instead");
         }
         Notice::Begun { fire, source, items } => info!(%job, fire = %name(fire), %source, ?items, "began"),
         Notice::Skipped { fire, items, reason } => {

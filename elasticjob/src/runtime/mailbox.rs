@@ -20,7 +20,13 @@ impl<T> Mailbox<T> {
     /// Puts a letter in; gives it back when the mailbox is closed.
     pub(crate) fn post(&self, letter: T) -> Result<(), T> {
         match self.lock().as_mut() {
-            Some(letters) => letters.push(letter),
+            Some(letters) => {
+                if letters.is_empty() {
+                    // Mostly it stays the only one, also when all jobs of a process get one at the same moment.
+                    letters.reserve_exact(1);
+                }
+                letters.push(letter);
+            }
             None => return Err(letter),
         }
         self.bell.notify_one();

@@ -1,6 +1,7 @@
 //! The edge: drives engines, performs their actions.
 
 pub mod address;
+mod answers;
 mod bootstrap;
 pub mod clock;
 mod driver;
@@ -8,6 +9,7 @@ mod environment;
 mod handle;
 mod log;
 mod mailbox;
+mod members;
 mod random;
 pub mod system;
 #[cfg(test)]

@@ -1,11 +1,56 @@
 //! What was linked into the program, and the catalog of it.
 
+mod catalog;
+
+use std::fmt;
+use std::sync::Arc;
+
 use linkme::distributed_slice;
 
-use crate::api::JobDescriptor;
+pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
+pub use catalog::{Catalog, CatalogBuilder, CatalogError};
+
+use crate::api::{JobDescriptor, ShardingStrategy};
 
 /// The job functions of the program. Filled when linking, by `#[elastic_job]`.
 ///
 /// A crate that nobody names is not linked: `use my_jobs as _;` makes its jobs appear.
 #[distributed_slice]
 pub static JOBS: [JobDescriptor];
+
+/// The own sharding strategies of the program. Filled when linking, by
+/// [`register_sharding_strategy!`](crate::register_sharding_strategy).
+#[distributed_slice]
+pub static SHARDING_STRATEGIES: [LinkedType<dyn ShardingStrategy>];
+
+/// An implementation that registered itself when the program was linked.
+pub struct LinkedType<T: ?Sized + 'static> {
+    /// File and line of the registration.
+    pub place: &'static str,
+    /// Makes it.
+    pub make: fn() -> Arc<T>,
+}
+
+impl<T: ?Sized> fmt::Debug for LinkedType<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LinkedType").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+/// Makes a sharding strategy known to the program when it is linked: jobs can name it in `job-sharding-strategy-type`.
+///
+/// Takes an expression whose type is a [`ShardingStrategy`]; stands wherever items stand. Nothing refers to it, so a
+/// library crate has to be named by the program: `use my_strategies as _;`. An example is with [`ShardingStrategy`].
+#[macro_export]
+macro_rules! register_sharding_strategy {
+    ($strategy:expr $(,)?) => {
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::spi::SHARDING_STRATEGIES)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static LINKED: $crate::spi::LinkedType<dyn $crate::api::ShardingStrategy> = $crate::spi::LinkedType {
+                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+                make: || ::std::sync::Arc::new($strategy),
+            };
+        };
+    };
+}

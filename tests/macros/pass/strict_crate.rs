@@ -42,9 +42,32 @@ macro_rules! job {
 }
 job!(generated, "0/5 * * * * ?", 2, ShardingContext);
 
+/// All to the first.
+#[derive(Debug)]
+pub struct First;
+
+impl ::elasticjob::api::ShardingStrategy for First {
+    fn type_name(&self) -> &str {
+        "FIRST"
+    }
+
+    fn assign(
+        &self,
+        _: &::elasticjob::ident::JobName,
+        instances: &[::elasticjob::ident::InstanceId],
+        total: u32,
+    ) -> ::elasticjob::api::Assignment {
+        let first = ::std::clone::Clone::clone(&instances[0]);
+        ::std::convert::From::from([(first, ::std::iter::Iterator::collect(0..total))])
+    }
+}
+
+::elasticjob::register_sharding_strategy!(First);
+
 fn main() {
     let names: ::std::collections::BTreeSet<&str> =
         ::std::iter::Iterator::collect(::std::iter::Iterator::map(::elasticjob::spi::JOBS.iter(), |job| job.name));
     let expected = ["arg0", "bind", "context", "generated", "match", "old", "settings"];
     ::std::assert!(::std::iter::Iterator::eq(names.iter(), &expected));
+    ::std::assert_eq!(::elasticjob::spi::SHARDING_STRATEGIES.len(), 1);
 }

@@ -100,19 +100,47 @@ fn wall_us() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// When items began: scheduled time in milliseconds, and how much later in microseconds.
-type Runs = Arc<Mutex<Vec<(i64, i64)>>>;
-
-fn locked(runs: &Runs) -> MutexGuard<'_, Vec<(i64, i64)>> {
-    runs.lock().unwrap_or_else(PoisonError::into_inner)
+/// When items began.
+struct Records {
+    started_ms: i64,
+    runs: Mutex<Vec<Run>>,
 }
 
-fn recorder(runs: &Runs) -> ItemHandler {
-    let runs = runs.clone();
+/// In few bytes, as the records are part of the memory that is measured.
+struct Run {
+    /// Scheduled time, in milliseconds after the start of this program.
+    scheduled: u32,
+    /// How much later it began, in microseconds.
+    late: i32,
+}
+
+impl Records {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { started_ms: wall_us() / 1_000, runs: Mutex::default() })
+    }
+
+    fn runs(&self) -> MutexGuard<'_, Vec<Run>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Scheduled time of a run in milliseconds since 1970.
+    fn scheduled(&self, run: &Run) -> i64 {
+        self.started_ms + i64::from(run.scheduled)
+    }
+
+    fn add(&self, scheduled: i64, began_us: i64) {
+        let run = Run {
+            scheduled: u32::try_from(scheduled - self.started_ms).unwrap_or_default(),
+            late: i32::try_from(began_us - scheduled * 1_000).unwrap_or(i32::MAX),
+        };
+        self.runs().push(run);
+    }
+}
+
+fn recorder(records: &Arc<Records>) -> ItemHandler {
+    let records = records.clone();
     item_handler(move |context: ShardingContext| {
-        let began = wall_us();
-        let scheduled = context.scheduled_at().timestamp_millis();
-        locked(&runs).push((scheduled, began - scheduled * 1_000));
+        records.add(context.scheduled_at().timestamp_millis(), wall_us());
         async {}
     })
 }
@@ -131,14 +159,14 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
             environment.connect_zookeeper(ZookeeperConfiguration::new(server.as_str(), namespace)).await?
         }
     };
-    let runs: Runs = Arc::default();
+    let records = Records::new();
     // Right after the begin of a second, so that a small number of jobs starts between two fires.
     sleep_to(wall_us() / 1_000_000 * 1_000 + 1_020).await;
     let starting = Instant::now();
-    let mut jobs = start(&arguments, &environment, &registry, &runs).await?;
+    let mut jobs = start(&arguments, &environment, &registry, &records).await?;
     let start_ms = starting.elapsed().as_millis();
     settled(&registry).await;
-    let requests_start = registry.requests().requests - 2 * begun(&arguments, &runs);
+    let requests_start = registry.requests().requests - 2 * begun(&arguments, &records);
 
     // One warm-up fire, then S seconds.
     let first = (wall_us() / 1_000_000 + 3) * 1_000;
@@ -146,7 +174,7 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
     let quiet = i64::try_from(QUIET.as_millis())?;
     sleep_to(first - 1_000 + quiet).await;
     let before = Sample::take(&arguments, &registry);
-    let latencies = if arguments.one_off { execute(&jobs, &runs, arguments.seconds).await? } else { Vec::new() };
+    let latencies = if arguments.one_off { execute(&jobs, &records, arguments.seconds).await? } else { Vec::new() };
     sleep_to(end - 1_000 + quiet).await;
     let after = Sample::take(&arguments, &registry);
 
@@ -157,9 +185,9 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
         schedule.upcoming(first - 1).take_while(|at| *at < end).count()
     };
     let counted: Vec<i64> = {
-        let runs = locked(&runs);
-        let counts = |at: i64| arguments.one_off || (first..end).contains(&at);
-        runs.iter().filter(|(at, _)| counts(*at)).map(|(_, late)| *late).collect()
+        let runs = records.runs();
+        let counts = |run: &&Run| arguments.one_off || (first..end).contains(&records.scheduled(run));
+        runs.iter().filter(counts).map(|run| i64::from(run.late)).collect()
     };
     let per_fire = |count: u64| count as f64 / (fires.max(1) * arguments.jobs) as f64;
     let window = after.at.duration_since(before.at).as_secs_f64();
@@ -199,7 +227,7 @@ async fn start(
     arguments: &Arguments,
     environment: &JobEnvironment,
     registry: &Arc<dyn RegistryCenter>,
-    runs: &Runs,
+    records: &Arc<Records>,
 ) -> Result<Vec<Job>, Box<dyn Error>> {
     let mut jobs = Vec::with_capacity(arguments.jobs);
     for number in 0..arguments.jobs {
@@ -209,7 +237,7 @@ async fn start(
         if !arguments.one_off {
             builder = builder.cron(arguments.cron.as_str());
         }
-        let (configuration, handler) = (builder.build()?, recorder(runs));
+        let (configuration, handler) = (builder.build()?, recorder(records));
         jobs.push(if arguments.one_off {
             Job::OneOff(OneOffJobBootstrap::new(environment, registry.clone(), configuration, handler)?)
         } else {
@@ -240,24 +268,24 @@ async fn settled(registry: &Arc<dyn RegistryCenter>) {
 }
 
 /// How many fires have begun so far, as far as they cost requests.
-fn begun(arguments: &Arguments, runs: &Runs) -> u64 {
-    let items = locked(runs).len() as u64;
+fn begun(arguments: &Arguments, records: &Records) -> u64 {
+    let items = records.runs().len() as u64;
     if arguments.monitored { items / u64::from(arguments.items) } else { 0 }
 }
 
 /// Triggers every job once a second, and measures the time to the begin of each item.
-async fn execute(jobs: &[Job], runs: &Runs, seconds: u64) -> Result<Vec<i64>, Box<dyn Error>> {
+async fn execute(jobs: &[Job], records: &Records, seconds: u64) -> Result<Vec<i64>, Box<dyn Error>> {
     let mut latencies = Vec::new();
-    locked(runs).clear();
+    records.runs().clear();
     for _ in 0..seconds {
         for job in jobs {
             let Job::OneOff(job) = job else { continue };
-            let before = locked(runs).len();
+            let before = records.runs().len();
             let asked = wall_us();
             job.handle().execute().await?;
             tokio::time::sleep(Duration::from_millis(900 / jobs.len() as u64)).await;
-            let runs = locked(runs);
-            latencies.extend(runs[before..].iter().map(|(at, late)| at * 1_000 + late - asked));
+            let began = |run: &Run| records.scheduled(run) * 1_000 + i64::from(run.late);
+            latencies.extend(records.runs()[before..].iter().map(|run| began(run) - asked));
         }
     }
     Ok(latencies)

@@ -25,10 +25,16 @@ impl TemporaryFolder {
     pub fn path(&self) -> &Path {
         &self.0
     }
+
+    /// Leaves it where it is.
+    pub fn keep(mut self) -> PathBuf {
+        std::mem::take(&mut self.0)
+    }
 }
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
+        // Empty when it is to be kept.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,5 +1,6 @@
-//! Groups of real processes that share a job, and what a test does to them.
+//! Groups of real processes that share jobs, and what a test does to them.
 
+mod faults;
 mod folder;
 mod process;
 mod worker;
@@ -12,18 +13,32 @@ use std::time::{Duration, Instant};
 pub use self::folder::TemporaryFolder;
 pub use self::process::TestProcess;
 pub use self::worker::WorkerProgram;
-use crate::records::{Fault, History, Run, now_us};
+use crate::fence::SinkWrite;
+use crate::observer::Observer;
+use crate::proxy::Proxy;
+use crate::records::{Expected, Fault, History, ProcessRecords};
 
 /// A program whose processes make up a group.
 pub trait Program {
-    /// How to start a process that records its runs in a file.
-    fn command(&self, records: &Path) -> Command;
+    /// How to start a process that records its runs in a file, and reaches the registry at that address where there is
+    /// one.
+    fn command(&self, records: &Path, registry: Option<&str>) -> Command;
 
-    /// The runs that a process recorded so far.
-    fn runs(&self, pid: u32, records: &str) -> Vec<Run>;
+    /// Where the registry is, when each process is to have a link to it that can be cut.
+    fn registry(&self) -> Option<String> {
+        None
+    }
 
-    /// How long after a process was killed or frozen its items may be without a run.
-    fn takeover(&self) -> Duration;
+    /// What a process recorded so far.
+    fn records(&self, pid: u32, text: &str) -> ProcessRecords;
+
+    /// What the sink of the processes took.
+    fn sink(&self) -> Vec<SinkWrite> {
+        vec![]
+    }
+
+    /// After how long without a sign of life the session of a process ends.
+    fn session_timeout(&self) -> Duration;
 
     /// Whether a process may be frozen right now, which holds nothing then that others need.
     fn may_freeze(&self) -> bool {
@@ -38,11 +53,13 @@ pub struct Group<P> {
     folder: TemporaryFolder,
     members: Vec<Member>,
     faults: Vec<Fault>,
+    observer: Option<Observer>,
 }
 
 #[derive(Debug)]
 struct Member {
     process: TestProcess,
+    link: Option<Proxy>,
     records: PathBuf,
 }
 
@@ -50,27 +67,52 @@ impl<P: Program> Group<P> {
     /// A group without processes.
     pub fn new(program: P) -> Self {
         let folder = TemporaryFolder::new("group").expect("a folder for records and logs");
-        Self { program, folder, members: Vec::new(), faults: Vec::new() }
+        Self { program, folder, members: Vec::new(), faults: Vec::new(), observer: None }
+    }
+
+    /// The same, with somebody who watches the registry.
+    #[must_use]
+    pub fn observed_by(self, observer: Observer) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Starts one more process and returns its id.
-    pub fn start(&mut self) -> u32 {
+    pub async fn start(&mut self) -> u32 {
         let number = self.members.len();
         let records = self.folder.path().join(format!("records-{number}"));
         let log = self.folder.path().join(format!("log-{number}"));
-        let process = TestProcess::start(self.program.command(&records), log).expect("the process starts");
+        let link = match self.program.registry() {
+            Some(registry) => Some(Proxy::start(registry).await.expect("a proxy starts")),
+            None => None,
+        };
+        let address = link.as_ref().map(Proxy::connect_string);
+        let process = TestProcess::start(self.program.command(&records, address.as_deref()), log);
+        let process = process.expect("the process starts");
         let pid = process.pid();
-        self.members.push(Member { process, records });
+        self.members.push(Member { process, link, records });
         pid
     }
 
-    /// All runs so far.
+    /// What the processes recorded and what was done to them so far.
     pub fn history(&self) -> History {
-        let runs = self.members.iter().flat_map(|member| {
+        let mut history = History {
+            faults: self.faults.clone(),
+            observed: self.observer.as_ref().map(Observer::observed).unwrap_or_default(),
+            session_timeout: self.program.session_timeout(),
+            ..History::default()
+        };
+        for member in &self.members {
             let text = fs::read_to_string(&member.records).unwrap_or_default();
-            self.program.runs(member.process.pid(), &text)
-        });
-        History { runs: runs.collect(), faults: self.faults.clone() }
+            let records = self.program.records(member.process.pid(), &text);
+            history.runs.extend(records.runs);
+            history.skips.extend(records.skips);
+        }
+        history
+    }
+
+    /// The same, with what the sink took.
+    pub fn full_history(&self) -> History {
+        History { sink: self.program.sink(), ..self.history() }
     }
 
     /// Waits until something is to be found in the records.
@@ -78,26 +120,34 @@ impl<P: Program> Group<P> {
     /// # Panics
     /// When it is not there in time, with the logs of all processes.
     pub async fn wait<T>(&self, what: &str, limit: Duration, find: impl Fn(&History) -> Option<T>) -> T {
+        let found = self.find(limit, find).await;
+        found.unwrap_or_else(|| panic!("{what}: not within {limit:?}\n{}", self.logs()))
+    }
+
+    /// As [`Self::wait`]; `None` when it is not there in time.
+    pub async fn find<T>(&self, limit: Duration, find: impl Fn(&History) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + limit;
         loop {
             if let Some(found) = find(&self.history()) {
-                return found;
+                return Some(found);
             }
-            assert!(Instant::now() < deadline, "{what}: not within {limit:?}\n{}", self.logs());
+            if Instant::now() > deadline {
+                return None;
+            }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// Waits for a fire after `after_ms` of which exactly these processes began all items; returns it.
+    /// Waits for a fire of a job after `after_ms` of which exactly these processes began all items; returns it.
     ///
     /// # Panics
     /// When there is none in time.
-    pub async fn wait_split(&self, items: u32, pids: &[u32], after_ms: i64, limit: Duration) -> i64 {
+    pub async fn wait_split(&self, job: &str, items: u32, pids: &[u32], after_ms: i64, limit: Duration) -> i64 {
         let mut wanted = pids.to_vec();
         wanted.sort_unstable();
         let find = |history: &History| {
-            history.fires().into_iter().find(|at| {
-                let owners = history.owners(*at);
+            history.fires(job).into_iter().find(|at| {
+                let owners = history.owners(job, *at);
                 let mut pids: Vec<u32> = owners.values().copied().collect();
                 pids.sort_unstable();
                 pids.dedup();
@@ -107,47 +157,6 @@ impl<P: Program> Group<P> {
         self.wait(&format!("{items} items split over the processes {pids:?}"), limit, find).await
     }
 
-    /// Kills a process with SIGKILL.
-    pub fn kill(&mut self, pid: u32) {
-        let from_us = now_us();
-        self.process(pid).kill();
-        self.note_stop(pid, from_us);
-    }
-
-    /// Stops a process where it is with SIGSTOP.
-    ///
-    /// # Panics
-    /// When it does not stop.
-    pub fn freeze(&mut self, pid: u32) {
-        for _ in 0..50 {
-            let from_us = now_us();
-            self.process(pid).signal("STOP");
-            self.process(pid).wait_frozen();
-            if self.program.may_freeze() {
-                self.note_stop(pid, from_us);
-                return;
-            }
-            self.process(pid).signal("CONT");
-        }
-        panic!("process {pid} holds what others need whenever it is frozen\n{}", self.logs());
-    }
-
-    /// Lets a frozen process go on; returns the moment before it does.
-    pub fn thaw(&mut self, pid: u32) -> i64 {
-        let at = now_us();
-        self.process(pid).signal("CONT");
-        at
-    }
-
-    /// Sends a signal that ends a process in good order, and waits for its end.
-    ///
-    /// # Panics
-    /// When it does not end in time.
-    pub async fn end(&mut self, pid: u32, signal: &str, limit: Duration) -> ExitStatus {
-        self.process(pid).signal(signal);
-        self.exited(pid, limit).await
-    }
-
     /// Waits for the end of a process.
     ///
     /// # Panics
@@ -155,7 +164,7 @@ impl<P: Program> Group<P> {
     pub async fn exited(&mut self, pid: u32, limit: Duration) -> ExitStatus {
         let deadline = Instant::now() + limit;
         loop {
-            if let Some(status) = self.process(pid).exit_status() {
+            if let Some(status) = self.exit_status(pid) {
                 return status;
             }
             assert!(Instant::now() < deadline, "process {pid} does not end within {limit:?}\n{}", self.logs());
@@ -163,19 +172,19 @@ impl<P: Program> Group<P> {
         }
     }
 
-    /// Notes that the registry was away from a time until now: nothing could begin, and not before all came back.
-    pub fn note_outage(&mut self, from_us: i64) {
-        self.faults.push(Fault::Outage { from_us, excused_until_us: now_us() + micros(self.program.takeover()) });
+    /// How a process ended, if it did.
+    pub fn exit_status(&mut self, pid: u32) -> Option<ExitStatus> {
+        self.member(pid).process.exit_status()
     }
 
     /// Fails unless all that must hold does, over the scheduled seconds after `from_ms` to `until_ms`.
     ///
     /// # Panics
     /// With everything that is wrong, and the logs of all processes.
-    pub fn check(&self, items: u32, from_ms: i64, until_ms: i64) {
-        let history = self.history();
-        let fires = (from_ms / 1_000 + 1..=until_ms / 1_000).map(|second| second * 1_000);
-        let wrong = [history.violations(), history.lost(items, fires)].concat();
+    pub fn check(&self, job: &str, items: u32, from_ms: i64, until_ms: i64) {
+        let history = self.full_history();
+        let fires_ms = (from_ms / 1_000 + 1..=until_ms / 1_000).map(|second| second * 1_000).collect();
+        let wrong = history.check(&[Expected { job: job.to_owned(), items, fires_ms }], &[]).violations();
         let all: String = history.runs.iter().map(|run| format!("{run:?}\n")).collect();
         assert!(wrong.is_empty(), "{}\nafter {:?} in\n{all}{}", wrong.join("\n"), history.faults, self.logs());
     }
@@ -186,18 +195,28 @@ impl<P: Program> Group<P> {
         self.members.iter().map(log).collect::<Vec<_>>().join("\n")
     }
 
-    fn process(&mut self, pid: u32) -> &mut TestProcess {
+    /// Where the records and logs of the processes are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Ends all processes and leaves their records and logs where they are.
+    pub fn keep_folder(mut self) -> PathBuf {
+        self.members.clear();
+        self.folder.keep()
+    }
+
+    /// What the processes run.
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+
+    fn member(&mut self, pid: u32) -> &mut Member {
         let member = self.members.iter_mut().find(|member| member.process.pid() == pid);
-        &mut member.expect("a process of this group").process
+        member.expect("a process of this group")
     }
 
-    fn note_stop(&mut self, pid: u32, from_us: i64) {
-        let at_us = now_us();
-        let excused_until_us = at_us + micros(self.program.takeover());
-        self.faults.push(Fault::Stopped { pid, from_us, at_us, excused_until_us });
+    fn process(&mut self, pid: u32) -> &mut TestProcess {
+        &mut self.member(pid).process
     }
-}
-
-fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }

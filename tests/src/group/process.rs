@@ -46,10 +46,16 @@ impl TestProcess {
         assert!(status.is_ok_and(|status| status.success()), "kill -{name} {}\n{}", self.pid(), self.log());
     }
 
+    /// Sends SIGKILL.
+    pub fn send_kill(&mut self) {
+        // An error says that it has ended already.
+        let _ = self.child.kill();
+    }
+
     /// Kills it with SIGKILL, and returns when it is gone.
     pub fn kill(&mut self) {
-        // Errors say that it has ended already.
-        let _ = self.child.kill();
+        self.send_kill();
+        // An error says that it has ended already.
         let _ = self.child.wait();
     }
 

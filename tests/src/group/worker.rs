@@ -5,77 +5,99 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Program, TemporaryFolder};
-use crate::fence::Fence;
-use crate::records::{Run, runs_of_records};
-use crate::zookeeper::ZookeeperServer;
-
-/// Time between two fires of the jobs of groups.
-const PERIOD: Duration = Duration::from_secs(1);
+use crate::fence::{Fence, SinkWrite};
+use crate::records::{ProcessRecords, records_of_worker};
+use crate::worker::{Bug, JobPlan, WorkerPlan};
 
 /// How long one write to the fence takes at the very most.
 const WRITE: Duration = Duration::from_millis(200);
 
-/// How to start `worker`: a job that fires each second.
+/// How to start a worker.
 #[derive(Debug)]
 pub struct WorkerProgram {
     binary: PathBuf,
-    zookeeper: String,
-    namespace: String,
-    items: u32,
-    run: Duration,
-    session_timeout: Duration,
-    folder: TemporaryFolder,
+    arguments: Vec<String>,
+    plan: WorkerPlan,
     fence: Fence,
+    /// Of the sink.
+    _folder: TemporaryFolder,
 }
 
 impl WorkerProgram {
-    /// A job of so many items which take `run` each.
+    /// Workers with these jobs. The binary takes the plan of a worker as its last argument, after those given.
     pub fn new(
-        binary: impl Into<PathBuf>,
-        server: &ZookeeperServer,
+        (binary, arguments): (impl Into<PathBuf>, &[&str]),
+        zookeeper: String,
         namespace: &str,
-        items: u32,
-        run: Duration,
+        jobs: Vec<JobPlan>,
         session_timeout: Duration,
     ) -> Self {
         let folder = TemporaryFolder::new("fence").expect("a folder for the fence");
         let fence = Fence::new(folder.path()).expect("a folder for the fence");
-        let (zookeeper, namespace) = (server.connect_string(), namespace.to_owned());
-        Self { binary: binary.into(), zookeeper, namespace, items, run, session_timeout, folder, fence }
+        let plan = WorkerPlan {
+            zookeeper,
+            namespace: namespace.to_owned(),
+            session_timeout_ms: u64::try_from(session_timeout.as_millis()).unwrap_or(u64::MAX),
+            jobs,
+            records: PathBuf::new(),
+            fence: folder.path().to_owned(),
+            bug: None,
+        };
+        let arguments = arguments.iter().map(ToString::to_string).collect();
+        Self { binary: binary.into(), arguments, plan, fence, _folder: folder }
     }
 
-    /// The sink that its runs write to.
+    /// Workers that do something wrong.
+    #[must_use]
+    pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
+        self.plan.bug = bug;
+        self
+    }
+
+    /// The sink that the runs write to.
     pub fn fence(&self) -> Fence {
         self.fence.clone()
+    }
+
+    /// Every item of every job.
+    fn items(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.plan.jobs.iter().flat_map(|job| (0..job.items).map(|item| (job.name.as_str(), item)))
     }
 }
 
 impl Program for WorkerProgram {
-    fn command(&self, records: &Path) -> Command {
+    fn command(&self, records: &Path, registry: Option<&str>) -> Command {
+        let zookeeper = registry.unwrap_or(&self.plan.zookeeper).to_owned();
+        let plan = WorkerPlan { zookeeper, records: records.to_owned(), ..self.plan.clone() };
         let mut command = Command::new(&self.binary);
-        command.stdout(Stdio::null());
-        command.args(["--zookeeper", &self.zookeeper, "--namespace", &self.namespace, "--cron", "* * * * * ?"]);
-        command.args(["--session-timeout-ms", &self.session_timeout.as_millis().to_string()]);
-        command.args(["--items", &self.items.to_string(), "--run-ms", &self.run.as_millis().to_string()]);
-        command.arg("--records").arg(records).arg("--fence").arg(self.folder.path());
+        command.stdout(Stdio::null()).args(&self.arguments).arg(plan.to_string());
         command
     }
 
-    fn runs(&self, _: u32, records: &str) -> Vec<Run> {
-        runs_of_records(records).expect("workers write records")
+    fn registry(&self) -> Option<String> {
+        Some(self.plan.zookeeper.clone())
     }
 
-    fn takeover(&self) -> Duration {
-        self.session_timeout + 2 * PERIOD
+    fn records(&self, _: u32, text: &str) -> ProcessRecords {
+        records_of_worker(text).expect("workers write records")
+    }
+
+    fn sink(&self) -> Vec<SinkWrite> {
+        let writes = |(job, item)| self.fence.writes(job, item).expect("the fence can be read");
+        self.items().flat_map(writes).collect()
+    }
+
+    fn session_timeout(&self) -> Duration {
+        Duration::from_millis(self.plan.session_timeout_ms)
     }
 
     /// A process that is frozen in the midst of a write holds the lock of an item: the others, of which the test is about
     /// to see that they go on, would wait for it.
     fn may_freeze(&self) -> bool {
-        let is_free = |item| {
+        let is_free = |(job, item)| {
             let deadline = Instant::now() + WRITE;
             loop {
-                if self.fence.is_free(item).expect("the fence can be used") {
+                if self.fence.is_free(job, item).expect("the fence can be used") {
                     return true;
                 }
                 if Instant::now() > deadline {
@@ -84,6 +106,6 @@ impl Program for WorkerProgram {
                 std::thread::sleep(Duration::from_millis(1));
             }
         };
-        (0..self.items).all(is_free)
+        self.items().all(is_free)
     }
 }

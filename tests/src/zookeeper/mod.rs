@@ -140,6 +140,11 @@ impl ZookeeperServer {
         self.wait_ready()
     }
 
+    /// Whether its process runs, or is frozen.
+    pub fn is_up(&self) -> bool {
+        self.process().is_some()
+    }
+
     /// Kills the server and starts it again.
     ///
     /// # Errors

@@ -204,7 +204,7 @@ fn an_error_names_the_key() {
         ("shardingTotalCount: 1\nprops:\n  a: [b]\n", "props.a: invalid type"),
         ("shardingTotalCount: 1\njobListenerTypes: a\n", "jobListenerTypes: invalid type"),
         ("shardingTotalCount: 1\nshardingItemParameters: 0=\n", "sharding-item-parameters: '0='"),
-        ("shardingTotalCount: 1\njobShardingStrategyType: X\n", "there is no strategy 'X'"),
+        ("shardingTotalCount: 1\njobShardingStrategyType: SINGLE_SHARDING_BALANCE\n", "needs monitor-execution"),
     ] {
         let error = parsed(yaml).unwrap_err();
         assert!(error.contains(part), "{yaml:?}: {error}");

@@ -43,8 +43,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.unresolved.is_some() {
         return Step::Pass;
     }
-    misfire::open(engine, now);
-    open_manual(engine, now);
+    // In this order: a job that always overruns would never come to a trigger.
+    if !open_manual(engine, now) {
+        misfire::open(engine, now);
+    }
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let Some(open) = &engine.open else { return Step::Pass };
     let (fire, source) = (open.fire, open.source);
@@ -99,15 +101,20 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) })
 }
 
-/// Makes a waiting manual trigger the open fire, when no other is under way.
-fn open_manual(engine: &mut JobEngine, now: Now) {
+/// Makes a waiting manual trigger the open fire, when no other is under way. Whether there is one.
+fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
     let busy = engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked);
     if busy {
-        return;
+        return false;
     }
-    if let Lookup::Known(known) = engine.look(&engine.own_trigger()) {
-        let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
-        engine.open = Some(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
+    match engine.look(&engine.own_trigger()) {
+        Lookup::Missing => false,
+        Lookup::Unread => true,
+        Lookup::Known(known) => {
+            let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
+            engine.open = Some(Box::new(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono)));
+            true
+        }
     }
 }
 
@@ -214,10 +221,13 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     if engine.runs.item(item).is_some() {
         return Some(Verdict::Busy { by: Some(engine.identity.instance.clone()) });
     }
-    // A Java peer takes an item first and marks it later, and until then runs nothing else.
+    // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
+    // off it does not come to it any more.
     let taken = engine.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
     let mark = match engine.look(&JobPath::running(item)) {
-        Lookup::Missing if taken => return Some(Verdict::Skip(SkipReason::AwaitingFailover)),
+        Lookup::Missing if taken => {
+            return Some(Verdict::Busy { by: None });
+        }
         Lookup::Missing => return Some(Verdict::Begin),
         Lookup::Unread => return None,
         Lookup::Known(mark) => mark,
@@ -344,14 +354,15 @@ impl JobEngine {
             return;
         }
         if let Some(attempt) = plan.attempt {
-            self.unresolved = Some(Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items });
+            let unresolved = Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items };
+            self.unresolved = Some(Box::new(unresolved));
         }
     }
 
     /// The registry refused a begin because of these items, or of something else when there are none.
     pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, item: Option<ShardingItem>) {
         let of_open = |open: &&mut OpenFire| open.fire == plan.fire && open.source == plan.source;
-        let Some(open) = self.open.as_mut().filter(of_open) else { return };
+        let Some(open) = self.open.as_deref_mut().filter(of_open) else { return };
         let refused: BTreeSet<ShardingItem> = match item {
             Some(item) => BTreeSet::from([item]),
             None => plan.items.iter().copied().collect(),

@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, unsupported, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
-use crate::ident::JobName;
+use crate::engine::planted::Bug;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
@@ -16,13 +16,16 @@ use crate::registry::path::JobPath;
 pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     let data = match engine.look(&JobPath::Config) {
         Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
+        Lookup::Known(_) if engine.configuration.is_some() && engine.planted.has(Bug::FrozenConfiguration) => {
+            return Step::Pass;
+        }
         Lookup::Known(known) if engine.configuration_data.as_ref() == Some(&known.data) => {
             return wait_for_first(engine);
         }
         Lookup::Known(known) => known.data.clone(),
     };
     let first = engine.configuration.is_none();
-    match read_usable(&engine.job, &data) {
+    match read_usable(engine, &data) {
         Ok(configuration) => {
             engine.refused_configuration = None;
             engine.calendar.follow(configuration.schedule(), now.wall);
@@ -34,7 +37,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             }
         }
         Err(why) => {
-            engine.refused_configuration = Some(why.clone());
+            engine.refused_configuration = Some(why.as_str().into());
             engine.tell(Notice::ConfigurationRefused { why });
         }
     }
@@ -42,10 +45,11 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     wait_for_first(engine)
 }
 
-/// Reads a configuration of the registry that this version can follow; otherwise says why not.
-pub(super) fn read_usable(job: &JobName, data: &[u8]) -> Result<JobConfiguration, String> {
-    let read = wire::from_yaml(job, data).map_err(|error| error.to_string())?;
-    let refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
+/// Reads a configuration of the registry that this program can follow; otherwise says why not.
+pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<JobConfiguration, String> {
+    let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?;
+    let mut refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
+    refused.extend(engine.strategies.problem(&read).map(|problem| problem.to_string()));
     if refused.is_empty() { Ok(read) } else { Err(refused.join("; ")) }
 }
 

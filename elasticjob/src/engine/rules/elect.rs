@@ -4,6 +4,7 @@ use super::Step;
 use super::register::ENABLED;
 use crate::engine::engine::{JobEngine, Leadership, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
@@ -12,7 +13,8 @@ use crate::registry::path::JobPath;
 /// A leader whose server is disabled gives up.
 pub(super) fn abdicate(engine: &mut JobEngine, _: Now) -> Step {
     engine.refresh_leadership();
-    if engine.leadership.is_none() || engine.is_server_enabled() != Some(false) {
+    let clings = engine.planted.has(Bug::ClingingLeader);
+    if clings || engine.leadership.is_none() || engine.is_server_enabled() != Some(false) {
         return Step::Pass;
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -29,6 +31,7 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
     let vacant = match engine.look(&JobPath::LeaderInstance) {
         Lookup::Missing => true,
         Lookup::Unread => return Step::Pass,
+        Lookup::Known(_) if engine.planted.has(Bug::Usurper) && engine.leadership.is_none() => true,
         // The ghost of an earlier session of this instance; nobody else may stand for what is ours.
         Lookup::Known(known) => {
             known.owner.is_some_and(|owner| owner != session && engine.membership.own_sessions.contains(&owner))
@@ -50,8 +53,7 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
     if engine.mirror.candidates().any(|other| number(other) < number(name)) {
         return Step::Pass;
     }
-    let me = engine.identity.instance.to_string();
-    txn.replace(&JobPath::LeaderInstance, me, CreateMode::Ephemeral);
+    txn.replace(&JobPath::LeaderInstance, &engine.identity.instance, CreateMode::Ephemeral);
     txn.delete(&candidate, None);
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Elect })
 }

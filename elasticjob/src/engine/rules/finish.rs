@@ -5,6 +5,7 @@ use crate::engine::engine::{JobEngine, Proposal, Purpose};
 use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 use crate::engine::run::{Run, Stage};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
@@ -89,7 +90,7 @@ fn write_end(
     };
     let ended = record.end(end.state, end.took, end.error.as_deref(), run.skipped);
     txn.set(&path, ended.to_bytes(), Some(known.version));
-    if is_mine {
+    if is_mine && !engine.planted.has(Bug::KeptMark) {
         txn.delete(&mark, None);
     }
     if run.source == ExecutionSource::Failover {

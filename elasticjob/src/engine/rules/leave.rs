@@ -6,6 +6,7 @@ use super::Step;
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::registry::path::JobPath;
 
@@ -17,6 +18,9 @@ const REMOVAL_GRACE: Duration = Duration::from_secs(25);
 pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
     let me = engine.own_node();
     let registered = engine.is_registered();
+    if engine.planted.has(Bug::IgnoredRemoval) {
+        return Step::Pass;
+    }
     if !registered || engine.mirror.exists(&me) || matches!(engine.phase, Phase::Leaving { .. }) {
         return Step::Pass;
     }
@@ -40,7 +44,7 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     let own_session = engine.own_session().filter(|node| engine.mirror.exists(node) && !engine.has_abandoned_runs);
     let leading = engine.is_leader();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    if engine.membership.session.is_some() {
+    if engine.membership.session.is_some() && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
         txn.delete_existing(&own_trigger);
     }

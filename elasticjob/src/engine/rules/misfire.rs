@@ -1,11 +1,13 @@
 //! Misfire: a fire that fell into a running one is made up for at once after it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
+use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 use crate::engine::run::OpenFire;
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
@@ -71,12 +73,27 @@ fn spread(engine: &mut JobEngine, total: u32) -> bool {
     let Some(at) = engine.missed else { return true };
     let Some((mine, _)) = engine.own_items(total) else { return false };
     engine.missed = None;
+    let mut collapsed = BTreeSet::new();
     for item in mine {
         if !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
-            engine.missed_items.insert(item, at);
+            if let Some(earlier) = engine.missed_items.insert(item, at).or_else(|| marked_before(engine, item)) {
+                collapsed.insert(earlier);
+            }
         }
     }
+    for earlier in collapsed {
+        engine.tell(Notice::Collapsed { earlier, into: at });
+        engine.fires += 1;
+    }
     true
+}
+
+/// The missed fire of an item that the registry knows of already.
+fn marked_before(engine: &JobEngine, item: ShardingItem) -> Option<i64> {
+    match engine.mirror.lookup(&JobPath::fire(item)) {
+        Lookup::Known(known) => FireRecord::parse(&known.data).to_make_up(),
+        Lookup::Missing | Lookup::Unread => None,
+    }
 }
 
 /// Takes away marks that nobody will act on: the leader all of them when misfire is off, an owner those of its items
@@ -114,6 +131,9 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     let Some(configuration) = engine.configuration.clone().filter(|configuration| configuration.misfire()) else {
         return;
     };
+    if engine.planted.has(Bug::ForgottenMisfire) {
+        return;
+    }
     if engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked) {
         return;
     }
@@ -124,8 +144,13 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
         engine.missed
     };
     let Some(at) = at else { return };
+    // Items that moved here while a later fire is open are begun for that one, which makes up for the earlier ones too.
+    let is_later = |open: &OpenFire| matches!(open.fire, Fire::Scheduled(later) if later > at);
+    if engine.open.as_deref().is_some_and(is_later) {
+        return;
+    }
     engine.missed = None;
-    engine.open = Some(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
+    engine.open = Some(Box::new(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono)));
 }
 
 impl JobEngine {

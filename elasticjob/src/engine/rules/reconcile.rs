@@ -6,11 +6,13 @@ use super::{IdleServers, Step};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 
 /// Lists the nodes of the job anew and doubts what the assignment was computed from, and that all marks are of live
 /// runs. What is wrong then is repaired by the rules that repair it at any other time.
 pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
-    let Some(interval) = engine.reconcile_interval() else {
+    let interval = engine.reconcile_interval().filter(|_| !engine.planted.has(Bug::BlindTrust));
+    let Some(interval) = interval else {
         engine.reconcile_at = None;
         return Step::Pass;
     };

@@ -6,6 +6,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
@@ -50,6 +51,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         Lookup::Missing => Some(None),
     };
     let me = engine.own_node();
+    let mut foreign = Vec::new();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if let Some(configuration) = &accepted.write {
         let class = configuration.class_name().unwrap_or_default();
@@ -65,11 +67,12 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         let yaml = wire::to_yaml(configuration);
         match engine.mirror.lookup(&JobPath::Config) {
             Lookup::Known(known) if *known.data == *yaml.as_bytes() => {}
-            Lookup::Known(known) => {
-                txn.set(&JobPath::Config, yaml, Some(known.version));
-            }
-            _ => {
-                txn.create(&JobPath::Config, yaml, CreateMode::Persistent);
+            lookup => {
+                foreign = configuration.foreign_to_java(&engine.strategies);
+                match lookup {
+                    Lookup::Known(known) => txn.set(&JobPath::Config, yaml, Some(known.version)),
+                    _ => txn.create(&JobPath::Config, yaml, CreateMode::Persistent),
+                };
             }
         }
     }
@@ -89,7 +92,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         txn.delete_existing(&engine.own_trigger());
     }
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register })
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign } })
 }
 
 /// What is known of the id to register under.
@@ -115,7 +118,8 @@ fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
             engine.on_registered(session);
             return Id::Registered;
         }
-        if owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner)) {
+        let own = owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner));
+        if own || engine.planted.has(Bug::StolenId) {
             return Id::Free;
         }
         let taken = engine.identity.instance.clone();
@@ -164,7 +168,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         }
         return Ok(Some(Accepted { disabled: write.disabled(), write: Some(write) }));
     }
-    let theirs = read_usable(job, &data).map_err(|why| {
+    let theirs = read_usable(engine, &data).map_err(|why| {
         format!(
             "the configuration of job '{job}' in the registry cannot be used: {why}; correct it there, or start once with \
              `overwrite: true`"

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use super::Step;
 use crate::engine::engine::{Basis, JobEngine, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
@@ -69,23 +70,30 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     let pinned = leadership.pinned.clone();
     let Some(survey) = Survey::take(engine, &basis, &pinned, flag.is_some()) else { return Step::Pass };
     let Some(moves_on) = turn::is_over(engine, &basis, &survey) else { return Step::Pass };
-    if let Some(version) = flag {
-        return assign::assign(engine, basis, &survey, moves_on, Request::Waits { version })
-            .map_or(Step::Pass, Step::Write);
+    let request = match flag {
+        Some(version) => Some(Request::Waits { version }),
+        None => {
+            if let Some(why) = cause::cause(engine, &configuration, &survey, &basis, last.as_ref(), &pinned) {
+                let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+                txn.check(&JobPath::LeaderInstance);
+                txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+                return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } });
+            }
+            moves_on.then_some(Request::None)
+        }
+    };
+    let Some(request) = request else {
+        // A new leader that finds nothing wrong with an assignment takes it for one of its own: what changes from now on
+        // is seen.
+        if let Some(leadership) = &mut engine.leadership {
+            leadership.basis.get_or_insert(basis);
+        }
+        return Step::Pass;
+    };
+    let strategy = basis.strategy.clone();
+    let Some((proposal, fault)) = assign::assign(engine, basis, &survey, moves_on, request) else { return Step::Pass };
+    if let Some(fault) = fault {
+        engine.tell(Notice::StrategyFailed { strategy, fault });
     }
-    if let Some(why) = cause::cause(engine, &configuration, &survey, &basis, last.as_ref(), &pinned) {
-        let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-        txn.check(&JobPath::LeaderInstance);
-        txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
-        return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } });
-    }
-    if moves_on {
-        return assign::assign(engine, basis, &survey, moves_on, Request::None).map_or(Step::Pass, Step::Write);
-    }
-    // A new leader that finds nothing wrong with an assignment takes it for one of its own: what changes from now on is
-    // seen.
-    if let Some(leadership) = &mut engine.leadership {
-        leadership.basis.get_or_insert(basis);
-    }
-    Step::Pass
+    Step::Write(proposal)
 }

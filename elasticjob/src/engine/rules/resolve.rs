@@ -41,7 +41,7 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
     }
     engine.unresolved = None;
     let of_open = |open: &&mut OpenFire| open.fire == unresolved.fire && open.source == unresolved.source;
-    if let Some(open) = engine.open.as_mut().filter(of_open).filter(|_| !same_session) {
+    if let Some(open) = engine.open.as_deref_mut().filter(of_open).filter(|_| !same_session) {
         open.abandoned = Some(unresolved.attempt);
     }
     Step::Pass

@@ -4,6 +4,7 @@ use super::Step;
 use crate::engine::action::{Action, TriggerAnswer};
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::path::JobPath;
@@ -33,6 +34,9 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
         }
     }
     let transaction = txn.build();
+    if engine.planted.has(Bug::LostTrigger) {
+        return answer(engine, TriggerAnswer::Queued);
+    }
     if transaction.is_empty() {
         return answer(engine, TriggerAnswer::AlreadyPending);
     }

@@ -1,13 +1,13 @@
 //! `AVG_ALLOCATION`: equal blocks in order; what is left over goes one by one to the first instances.
 
-use super::{Assignment, ShardingStrategy};
+use super::{AVG_ALLOCATION, Assignment, ShardingStrategy};
 use crate::ident::{InstanceId, JobName};
 
 pub(super) struct Average;
 
 impl ShardingStrategy for Average {
     fn type_name(&self) -> &str {
-        "AVG_ALLOCATION"
+        AVG_ALLOCATION
     }
 
     fn assign(&self, _: &JobName, instances: &[InstanceId], total: u32) -> Assignment {

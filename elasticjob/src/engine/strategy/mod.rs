@@ -1,40 +1,99 @@
-//! Sharding strategies: which instance gets which items. Pure, and the same as in ElasticJob 3.0.5, so that a change of
-//! leader between implementations moves nothing.
+//! Sharding strategies: which instance gets which items. Pure, and the built-in ones the same as in ElasticJob 3.0.5, so
+//! that a change of leader between implementations moves nothing.
 
 mod average;
+mod checked;
 mod odevity;
 mod round_robin;
 mod single_balance;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use crate::by_type::{ByType, TypeOrigin};
+use crate::config::{Invalid, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
+
+pub use checked::StrategyFault;
+pub(super) use checked::assign_checked;
 pub use single_balance::SINGLE_SHARDING_BALANCE;
 pub(super) use single_balance::in_turn;
+
+/// The default strategy, which is also what stands in for one that fails.
+pub const AVG_ALLOCATION: &str = "AVG_ALLOCATION";
 
 /// The items of each instance.
 pub type Assignment = BTreeMap<InstanceId, Vec<ShardingItem>>;
 
-/// Assigns items to instances.
-pub trait ShardingStrategy: Sync {
-    /// The name in `job-sharding-strategy-type`.
+/// Assigns items to instances. Jobs name it in `job-sharding-strategy-type`.
+///
+/// Only the leader asks it, when items have to be assigned anew, and any instance may become the leader. So the answer
+/// should depend on nothing but the arguments, and all programs of a group should have the strategy. A program without
+/// it does not start a job that names it; a running one keeps its last configuration. Java instances do not know it and
+/// take `AVG_ALLOCATION` for it when they lead.
+///
+/// It is asked on the thread that coordinates all jobs of the process: it must neither block nor take long. When it
+/// panics, forgets an item, assigns one twice or names an instance that it was not given, the log says so and the items
+/// are assigned by `AVG_ALLOCATION`.
+///
+/// A program adds its own ones with [`register_sharding_strategy!`](crate::register_sharding_strategy), or by hand with
+/// [`CatalogBuilder::sharding_strategy`](crate::spi::CatalogBuilder::sharding_strategy).
+///
+/// # Examples
+/// ```
+/// use elasticjob::api::{Assignment, ShardingStrategy};
+/// use elasticjob::ident::{InstanceId, JobName};
+///
+/// /// Everything to one instance, the others stand by.
+/// struct Standby;
+///
+/// impl ShardingStrategy for Standby {
+///     fn type_name(&self) -> &str {
+///         "STANDBY"
+///     }
+///
+///     fn assign(&self, _job: &JobName, instances: &[InstanceId], total: u32) -> Assignment {
+///         instances.first().map(|first| (first.clone(), (0..total).collect())).into_iter().collect()
+///     }
+/// }
+///
+/// elasticjob::register_sharding_strategy!(Standby);
+/// ```
+pub trait ShardingStrategy: Send + Sync {
+    /// The name in `job-sharding-strategy-type`, unique in the program. It is asked once.
     fn type_name(&self) -> &str;
 
-    /// Assigns the items 0 to `total` exclusive. The instances come as [`sort_as_java`] orders them; nothing is assigned
-    /// when there are none.
+    /// Assigns the items 0 to `total` exclusive, each to one of the instances. These are the available ones, at least
+    /// one, in the order in which Java lists them: descending by their ids as text.
     fn assign(&self, job: &JobName, instances: &[InstanceId], total: u32) -> Assignment;
 }
 
-const STRATEGIES: [&dyn ShardingStrategy; 4] =
-    [&average::Average, &odevity::Odevity, &round_robin::RoundRobin, &single_balance::SingleBalance];
+/// The strategies that a process has.
+pub type ShardingStrategies = ByType<dyn ShardingStrategy>;
 
-/// The type names there are.
-pub const TYPES: [&str; 4] = ["AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE];
+impl ShardingStrategies {
+    /// Those of ElasticJob.
+    pub fn built_in() -> Self {
+        let all: [Arc<dyn ShardingStrategy>; 4] = [
+            Arc::new(average::Average),
+            Arc::new(odevity::Odevity),
+            Arc::new(round_robin::RoundRobin),
+            Arc::new(single_balance::SingleBalance),
+        ];
+        let mut strategies = Self::new("sharding strategy");
+        for strategy in all {
+            let name = strategy.type_name().to_owned();
+            strategies.add(&name, TypeOrigin::BuiltIn, strategy).expect("the built-in names differ");
+        }
+        strategies
+    }
 
-/// The strategy with a type name.
-pub fn by_type(name: &str) -> Option<&'static dyn ShardingStrategy> {
-    STRATEGIES.into_iter().find(|strategy| strategy.type_name() == name)
+    /// What is wrong with the strategy of a configuration: it has to be one of these.
+    pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
+        let unknown = self.get(configuration.sharding_strategy_type()).err()?;
+        Some(Invalid { setting: "job-sharding-strategy-type", reason: unknown.to_string() })
+    }
 }
 
 /// Orders instances as Java lists them: descending, by UTF-16 code units.

@@ -18,7 +18,7 @@ fn three() -> Vec<InstanceId> {
 
 /// The items of each instance of a list, in its order.
 fn assigned(strategy: &str, name: &str, instances: &[InstanceId], total: u32) -> Vec<Vec<ShardingItem>> {
-    let assignment = by_type(strategy).unwrap().assign(&job(name), instances, total);
+    let assignment = ShardingStrategies::built_in().get(strategy).unwrap().assign(&job(name), instances, total);
     instances.iter().map(|id| assignment.get(id).cloned().unwrap_or_default()).collect()
 }
 
@@ -97,7 +97,7 @@ fn a_turn_begins_with_the_owner_and_moves_on_to_the_next() {
 
 #[test]
 fn every_item_has_exactly_one_owner_at_any_size() {
-    for strategy in TYPES {
+    for strategy in ShardingStrategies::built_in().names() {
         for count in 0..8 {
             let instances: Vec<InstanceId> = (0..count).map(|n| InstanceId::of_process("10.0.0.1", n)).collect();
             for total in 1..40 {
@@ -108,12 +108,4 @@ fn every_item_has_exactly_one_owner_at_any_size() {
             }
         }
     }
-}
-
-#[test]
-fn every_type_name_has_its_strategy() {
-    for name in TYPES {
-        assert_eq!(by_type(name).unwrap().type_name(), name);
-    }
-    assert!(by_type("avg_allocation").is_none());
 }

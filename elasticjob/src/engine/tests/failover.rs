@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Event, ExecutionSource, Fire, FireRecord, Notice};
+use crate::engine::{Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction};
@@ -203,6 +203,29 @@ fn an_item_that_a_shutdown_cuts_off_is_handed_over() {
     assert_eq!(group.starts(survivor), [(FIRST, FAILOVER, vec![0])]);
     assert!(!group.exists(&JobPath::FailoverItem(0)));
     assert!(group.hosts[leaver].notices.contains(&Notice::HandedOver { fire: FIRST, items: vec![0] }));
+}
+
+#[test]
+fn a_run_that_gives_up_when_it_is_told_to_is_handed_over_and_one_that_gets_done_is_not() {
+    for (state, handed_over) in [(FireState::Failed, true), (FireState::Succeeded, false)] {
+        let mut group = settled(2, 2);
+        group.run_until(5_000);
+        let (leaver, survivor) = (runner(&group, 0), runner(&group, 1));
+        group.hosts[survivor].clear();
+        group.tell(leaver, Event::Shutdown { grace: Duration::ZERO });
+        group.tell(leaver, Event::ItemEnded { item: 0, end: ItemEnd { state, took: 3, error: None } });
+        assert_eq!(items(&group, survivor).contains(&0), handed_over, "{state:?}");
+    }
+}
+
+#[test]
+fn an_item_that_a_java_peer_is_about_to_run_is_left_to_it() {
+    let mut group = settled(1, 1);
+    let mut java = Transaction::new();
+    java.create("/job/sharding/0/failover", "10.0.0.9@-@1", CreateMode::Ephemeral);
+    group.operate(&java, false);
+    group.run_until(6_000);
+    assert!(items(&group, 0).is_empty());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::JobConfiguration;
+use crate::engine::strategy::ShardingStrategies;
 use crate::engine::{
     Action, Event, ExecutionSource, Fire, FireState, Identity, ItemEnd, JobEngine, Notice, Now, Start, TriggerAnswer,
 };
@@ -58,6 +59,8 @@ impl Host {
 
 pub(super) struct Group {
     pub(super) tree: Tree,
+    /// What those that join from now on can name.
+    pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) hosts: Vec<Host>,
     now: u64,
     sessions: i64,
@@ -77,7 +80,8 @@ impl Group {
     pub(super) fn new() -> Self {
         let mut tree = Tree::new(100);
         tree.open_session(OPERATOR, Duration::from_secs(1_000));
-        Self { tree, hosts: Vec::new(), now: 1_000, sessions: 1, events: VecDeque::new() }
+        let strategies = Arc::new(ShardingStrategies::built_in());
+        Self { tree, strategies, hosts: Vec::new(), now: 1_000, sessions: 1, events: VecDeque::new() }
     }
 
     /// A group of instances that have registered and shared the items, 1 s before a fire.
@@ -97,7 +101,7 @@ impl Group {
         let candidate = format!("candidate{}", self.hosts.len());
         let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate };
         self.hosts.push(Host {
-            engine: JobEngine::new(identity, Arc::new(configuration.clone())),
+            engine: JobEngine::new(identity, Arc::new(configuration.clone()), self.strategies.clone()),
             session: SessionId(0),
             connected: false,
             killed: false,
@@ -242,7 +246,7 @@ impl Group {
 
     pub(super) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(&job())).unwrap()?;
-        Some(String::from_utf8(node.data).unwrap())
+        Some(node.data.text().unwrap().to_owned())
     }
 
     fn publish(&mut self, events: &[WatchEvent]) {

@@ -35,7 +35,13 @@ fn several_missed_fires_collapse_to_the_latest() {
     group.run_until(21_000);
     group.end_items(0, &[0]);
     assert_eq!(group.starts(0)[1..], [(at(20), MISFIRE, vec![0])]);
+    let collapsed = |earlier: i64, into: i64| {
+        let (earlier, into) = (EPOCH + earlier * 1_000, EPOCH + into * 1_000);
+        group.hosts[0].notices.contains(&Notice::Collapsed { earlier, into })
+    };
+    assert!(collapsed(10, 15) && collapsed(15, 20), "{:?}", group.hosts[0].notices);
     group.end_items(0, &[0]);
+    assert_eq!(group.hosts[0].engine.status().fires, 4);
     group.run_until(24_000);
     assert_eq!(group.starts(0).len(), 2);
 }

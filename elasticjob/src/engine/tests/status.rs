@@ -29,7 +29,7 @@ fn it_tells_fires_items_session_and_leader() {
     assert_eq!(status(&group, 0).missed_fire, Some(EPOCH + 10_000));
     let reason = SkipReason::StillRunning { since: FIRST };
     let skip = Skip { fire: Fire::Scheduled(EPOCH + 10_000), items: vec![], reason };
-    assert_eq!(status(&group, 0).last_skip, Some(skip));
+    assert_eq!(status(&group, 0).last_skip, Some(skip.into()));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn it_tells_items_that_were_taken_over_and_those_that_are_disabled() {
     group.run_until(5_000);
     let disabled = |host| status(&group, host).last_skip;
     let skip = Skip { fire: FIRST, items: vec![2], reason: SkipReason::ItemDisabled };
-    assert!([disabled(0), disabled(1)].contains(&Some(skip)));
+    assert!([disabled(0), disabled(1)].contains(&Some(skip.into())));
     group.kill(1);
     let survivor = status(&group, 0);
     assert_eq!(survivor.taken_over.len(), 1);

@@ -73,7 +73,9 @@ pub(super) struct Watchers {
 impl Watchers {
     pub(super) fn add(&mut self, path: &str, client: u64, queue: Arc<Queue>) {
         let path: Box<str> = path.trim_end_matches('/').into();
-        self.by_segment.entry(first_segment(&path).into()).or_default().push(Watcher { path, client, queue });
+        // Mostly a job has one.
+        let watchers = self.by_segment.entry(first_segment(&path).into()).or_insert_with(|| Vec::with_capacity(1));
+        watchers.push(Watcher { path, client, queue });
     }
 
     pub(super) fn remove(&mut self, path: &str, queue: &Arc<Queue>) {

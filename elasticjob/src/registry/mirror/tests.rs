@@ -198,3 +198,31 @@ fn a_gap_around_an_own_commit_makes_its_answer_doubtful() {
     commit(&mut mirror, &[WatchEvent::Gap]);
     assert!(!matches!(mirror.lookup(&JobPath::fire(1)), Lookup::Known(_)));
 }
+
+#[test]
+fn of_an_own_directory_it_is_known_that_it_exists_and_no_data_are_kept() {
+    let mut mirror = synced();
+    let mut transaction = Transaction::new();
+    transaction.create("/job/sharding/2", "", CreateMode::Persistent);
+    mirror.on_commit_sent(&transaction);
+    let results = vec![OpResult::Create { path: "/job/sharding/2".into() }];
+    mirror.on_committed(&transaction, &Committed { results }, SessionId(9));
+    assert_eq!(mirror.items().collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(mirror.lookup(&JobPath::Item(2, ItemNode::Dir)), Lookup::Unread);
+}
+
+#[test]
+fn each_kind_of_node_is_told_apart_from_what_stands_beside_them() {
+    let mut mirror = synced();
+    let election = ["leader/election/latch/y", "leader/election/latch/x", "leader/failover/items", "leader/sharding"];
+    let others = ["servers/10.0.0.1", "instances/b", "instances/a", "trigger", "trigger/a", "sessions"];
+    let lost = ["leader/failover/items/10", "leader/failover/items/9"];
+    for path in election.iter().chain(&others).chain(&lost) {
+        mirror.on_event(&WatchEvent::Created(format!("/job/{path}")));
+    }
+    assert_eq!(mirror.instances().map(InstanceId::as_str).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(mirror.candidates().collect::<Vec<_>>(), ["x", "y"]);
+    assert_eq!(mirror.servers().collect::<Vec<_>>(), ["10.0.0.1"]);
+    assert_eq!(mirror.failover_items().collect::<Vec<_>>(), [9, 10]);
+    assert_eq!(mirror.triggers().map(InstanceId::as_str).collect::<Vec<_>>(), ["a"]);
+}

@@ -82,7 +82,7 @@ fn a_later_operation_sees_an_earlier_one_and_each_gives_one_event() {
     use WatchEvent::{Changed, Created, Deleted};
     assert_eq!(events, [Created(b()), Changed(b()), Deleted(b()), Created(b())]);
     let node = tree.get("/a/b").unwrap().unwrap();
-    assert_eq!((node.data.as_slice(), node.stat.version), (b"3".as_slice(), 0));
+    assert_eq!((node.data.text(), node.stat.version), (Some("3"), 0));
     assert_eq!(node.stat.ephemeral_owner, Some(ME));
 }
 

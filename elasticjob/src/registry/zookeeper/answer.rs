@@ -89,7 +89,7 @@ fn op_result(result: MultiWriteResult, op: &Op) -> OpResult {
 
 /// Data and stat of a node.
 pub(super) fn node_data((data, node): (Vec<u8>, zookeeper_client::Stat)) -> NodeData {
-    NodeData { data, stat: stat(&node) }
+    NodeData { data: data.into(), stat: stat(&node) }
 }
 
 fn stat(stat: &zookeeper_client::Stat) -> Stat {

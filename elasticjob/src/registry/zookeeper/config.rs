@@ -4,13 +4,14 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::registry::limits;
+use crate::secret::Secret;
 
 /// Repeating the servers up to this number keeps the client from doubling its pauses while it reconnects: it pauses
 /// only between rounds over all of them.
 const MIN_DIALLED_SERVERS: usize = 20;
 
 /// How to reach a ZooKeeper ensemble, and where in it the jobs live. Names, defaults and meaning are ElasticJob's.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZookeeperConfiguration {
     /// Servers, `host:port` with commas between them. Without a port 2181.
     pub server_lists: String,
@@ -27,7 +28,7 @@ pub struct ZookeeperConfiguration {
     /// After how long a connection attempt, or a silent connection, is given up. Default 0: 15000.
     pub connection_timeout_milliseconds: u64,
     /// `user:password` of the digest scheme. With it, only this user has access to what is created.
-    pub digest: Option<String>,
+    pub digest: Option<Secret>,
 }
 
 /// A setting that cannot be.
@@ -36,7 +37,7 @@ pub struct ZookeeperConfiguration {
 pub struct InvalidSetting {
     /// The key, as it is written below `elasticjob.reg-center`.
     pub key: &'static str,
-    /// The value; hidden where it is a secret.
+    /// The value; [`Secret::MASK`] where it is a secret.
     pub value: String,
     /// What is wrong, and what would be right.
     pub reason: String,
@@ -92,8 +93,9 @@ impl ZookeeperConfiguration {
                 report(key, &value, format!("it must be at most {}", i32::MAX));
             }
         }
-        if self.digest.as_ref().is_some_and(|digest| digest.split_once(':').is_none_or(|(user, _)| user.is_empty())) {
-            report("digest", &"<hidden>", "it must have the form user:password".into());
+        let has_user = |digest: &&Secret| digest.reveal().split_once(':').is_some_and(|(user, _)| !user.is_empty());
+        if let Some(digest) = self.digest.as_ref().filter(|digest| !has_user(digest)) {
+            report("digest", digest, "it must have the form user:password".into());
         }
         problems
     }
@@ -133,22 +135,6 @@ impl ZookeeperConfiguration {
         let factor = random % (2 << retry.min(self.max_retries));
         let pause = self.base_sleep_time_milliseconds.saturating_mul(factor.max(1));
         Duration::from_millis(pause.min(self.max_sleep_time_milliseconds))
-    }
-}
-
-/// The digest is not shown.
-impl fmt::Debug for ZookeeperConfiguration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ZookeeperConfiguration")
-            .field("server_lists", &self.server_lists)
-            .field("namespace", &self.namespace)
-            .field("base_sleep_time_milliseconds", &self.base_sleep_time_milliseconds)
-            .field("max_sleep_time_milliseconds", &self.max_sleep_time_milliseconds)
-            .field("max_retries", &self.max_retries)
-            .field("session_timeout_milliseconds", &self.session_timeout_milliseconds)
-            .field("connection_timeout_milliseconds", &self.connection_timeout_milliseconds)
-            .field("digest", &self.digest.as_ref().map(|_| "<hidden>"))
-            .finish()
     }
 }
 

@@ -118,7 +118,7 @@ async fn open(config: &ZookeeperConfiguration) -> Result<Client, Problem> {
         .with_session_timeout(config.session_timeout())
         .with_connection_timeout(config.connection_timeout());
     if let Some(digest) = &config.digest {
-        connector = connector.with_auth("digest", digest.as_bytes());
+        connector = connector.with_auth("digest", digest.reveal().as_bytes());
     }
     let client = during("connect to", connector.connect(&config.dialled_servers())).await?;
     let root = config.root();

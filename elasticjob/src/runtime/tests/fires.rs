@@ -10,12 +10,12 @@ use crate::api::JobResult;
 const LATENESS_MS: i64 = 500;
 
 /// Requests that a job makes from the end of one fire to the end of a later one, per fire.
-async fn requests_per_fire(monitored: bool) -> u64 {
+async fn requests_per_fire(configuration: JobConfigurationBuilder) -> u64 {
     const FIRES: u64 = 2;
     let environment = environment();
     let registry = environment.embedded_registry();
     let (handler, _runs) = reporter();
-    let job = scheduled(&environment, &registry, each_second("budget", 3).monitor_execution(monitored), handler).await;
+    let job = scheduled(&environment, &registry, configuration, handler).await;
     let mut status = job.handle().status();
     let start = soon(status.wait_for(|status| status.fires >= 1)).await.unwrap().fires;
     let before = registry.requests().requests;
@@ -24,9 +24,14 @@ async fn requests_per_fire(monitored: bool) -> u64 {
 }
 
 #[tokio::test]
-async fn a_monitored_fire_costs_two_requests_and_an_unmonitored_one_none() {
-    let (monitored, unmonitored) = tokio::join!(requests_per_fire(true), requests_per_fire(false));
-    assert_eq!((monitored, unmonitored), (2, 0));
+async fn a_monitored_fire_costs_two_requests_also_with_failover_and_an_unmonitored_one_none() {
+    let budget = || each_second("budget", 3);
+    let requests = tokio::join!(
+        requests_per_fire(budget()),
+        requests_per_fire(budget().failover(true)),
+        requests_per_fire(budget().monitor_execution(false)),
+    );
+    assert_eq!(requests, (2, 2, 0));
 }
 
 #[tokio::test]
@@ -102,7 +107,7 @@ async fn a_panicking_item_has_failed_and_the_next_fire_runs() {
     let first = soon(runs.recv()).await.unwrap();
     soon(job.handle().status().wait_for(|status| status.fires >= 1)).await.unwrap();
     let record = registry.get("/panicking/sharding/0/fire").await.unwrap().unwrap();
-    let record = String::from_utf8(record.data).unwrap();
+    let record = record.data.text().unwrap();
     assert!(record.contains(r#""state":"FAILED""#) && record.contains("as planned"), "{record}");
     assert!(soon(runs.recv()).await.unwrap() > first);
 }

@@ -1,5 +1,6 @@
 //! Jobs on the embedded registry, from their bootstraps to what they leave behind.
 
+mod anew;
 mod fires;
 mod one_off;
 mod proof;

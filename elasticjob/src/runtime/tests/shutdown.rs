@@ -55,7 +55,7 @@ async fn a_graceful_shutdown_lets_a_run_finish_and_leaves_nothing_behind() {
     assert_eq!(soon(told.recv()).await, Some(Told::Ended));
     assert_left(&registry, "graceful").await;
     let record = registry.get("/graceful/sharding/0/fire").await.unwrap().unwrap();
-    assert!(String::from_utf8(record.data).unwrap().contains("SUCCEEDED"));
+    assert!(record.data.text().unwrap().contains("SUCCEEDED"));
 }
 
 #[tokio::test]

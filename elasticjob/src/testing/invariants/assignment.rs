@@ -34,8 +34,11 @@ impl Assignment {
                         (Op::Create { .. }, Some(JobPath::Instance(id))) => {
                             self.registered.insert(id.to_string());
                         }
-                        // A Java leader assigns to the instances it listed before it waited (finding 1).
-                        (Op::Delete { .. }, Some(JobPath::Necessary)) if !scene.is_java(*host) => {
+                        // What no watch told of is found when the leader reconciles. A Java leader assigns to the instances it
+                        // listed before it waited (finding 1).
+                        (Op::Delete { .. }, Some(JobPath::Necessary))
+                            if !scene.shape.unheard && !scene.is_java(*host) =>
+                        {
                             return self.all_owned(scene, None);
                         }
                         _ => {}

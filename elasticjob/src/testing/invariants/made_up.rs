@@ -8,10 +8,13 @@ use crate::engine::{ExecutionSource, Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::testing::sim::{EPOCH, Millis};
+use crate::testing::sim::Millis;
 
 /// How long a switch of the setting needs to reach everybody, with the longest run that began before.
 const SWITCHED: Millis = 40_000;
+
+/// How soon after the run before a missed fire is made up for, with the writing of both, in milliseconds.
+const MOMENT: i64 = 2_500;
 
 #[derive(Debug, Default)]
 pub(super) struct MadeUp {
@@ -85,8 +88,8 @@ impl MadeUp {
                 }
             }
             Observation::Calm { until, .. } => {
-                // The last ones still have the time that the longest runs take.
-                let due = EPOCH.max(until - 2 * SWITCHED as i64);
+                // The last ones still have the time that the longest run takes, and one for a trigger after it.
+                let due = until - 2 * scene.shape.longest_run as i64 - MOMENT;
                 match self.owed.iter().find(|(_, at)| **at < due) {
                     Some((item, at)) => Err(format!("nobody made up for the fire at {at} of item {item}")),
                     None => Ok(()),

@@ -11,11 +11,12 @@ mod nothing_left;
 mod one_owner;
 mod punctual;
 mod repaired;
+mod triggered;
 mod turns;
 
 use std::collections::BTreeSet;
 
-use crate::engine::{ExecutionSource, Fire, Notice};
+use crate::engine::{ExecutionSource, Fire, Notice, TriggerAnswer};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
@@ -74,6 +75,11 @@ pub enum Observation<'a> {
     },
     /// The server ended a session.
     SessionEnded,
+    /// An engine answers a manual trigger.
+    Triggered {
+        /// With this.
+        answer: &'a TriggerAnswer,
+    },
     /// An engine that was connected stopped.
     Left {
         /// Its host.
@@ -126,7 +132,7 @@ impl Scene<'_> {
     /// Data of a node as text.
     pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(self.job)).ok()??;
-        String::from_utf8(node.data).ok()
+        node.data.text().map(str::to_owned)
     }
 
     /// Names of the children of a node.
@@ -151,6 +157,7 @@ pub struct Invariants {
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
     punctual: punctual::Punctual,
+    triggered: triggered::Triggered,
     turns: turns::Turns,
 }
 
@@ -171,6 +178,7 @@ impl Invariants {
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
             punctual: punctual::Punctual::default(),
+            triggered: triggered::Triggered::default(),
             turns: turns::Turns::default(),
         }
     }
@@ -210,6 +218,7 @@ impl Invariants {
         }
         let (shape, total, calm, java_ids) = (&self.shape, self.total, self.calm, &self.java_ids);
         let scene = Scene { now, job, tree, hosts, shape, total, calm, java_ids };
+        self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;

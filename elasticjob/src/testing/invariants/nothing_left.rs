@@ -29,7 +29,7 @@ impl NothingLeft {
                     let node = scene.tree.get(path).ok().flatten();
                     node.is_some_and(|node| node.stat.ephemeral_owner == Some(session)) && !is_of_abandoned(path)
                 };
-                match scene.tree.paths().find(|path| mine(path)) {
+                match scene.tree.paths().into_iter().find(|path| mine(path)) {
                     Some(path) => Err(format!("host {host} left, and {path} is still there")),
                     None => Ok(()),
                 }

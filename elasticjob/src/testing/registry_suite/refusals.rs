@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Backend, children, create, one, persist};
-use crate::registry::{CommitError, CreateMode, Op, Refusal, RegistryError, Transaction};
+use crate::registry::{CommitError, CreateMode, Data, Op, Refusal, RegistryError, Transaction};
 
 pub(super) async fn every_refusal_names_its_operation_and_leaves_nothing(backend: Arc<dyn Backend>) {
     let member = backend.connect().await;
@@ -11,12 +11,12 @@ pub(super) async fn every_refusal_names_its_operation_and_leaves_nothing(backend
     persist(center, &["/a", "/a/x"]).await;
     create(center, "/e", CreateMode::Ephemeral).await.unwrap();
     let text = |path: &str| path.to_owned();
-    let new = |path: &str, mode| Op::Create { path: path.to_owned(), data: vec![], mode };
+    let new = |path: &str, mode| Op::Create { path: path.to_owned(), data: Data::default(), mode };
     let cases = [
         (Op::Check { path: text("/no"), version: None }, Refusal::NoNode),
         (Op::Check { path: text("/a"), version: Some(3) }, Refusal::BadVersion),
-        (Op::Set { path: text("/no"), data: vec![], version: None }, Refusal::NoNode),
-        (Op::Set { path: text("/a"), data: vec![], version: Some(1) }, Refusal::BadVersion),
+        (Op::Set { path: text("/no"), data: Data::default(), version: None }, Refusal::NoNode),
+        (Op::Set { path: text("/a"), data: Data::default(), version: Some(1) }, Refusal::BadVersion),
         (Op::Delete { path: text("/no"), version: None }, Refusal::NoNode),
         (Op::Delete { path: text("/no/no"), version: None }, Refusal::NoNode),
         (Op::Delete { path: text("/a/x"), version: Some(1) }, Refusal::BadVersion),
@@ -56,8 +56,8 @@ pub(super) async fn impossible_paths_are_refused(backend: Arc<dyn Backend>) {
         assert_eq!(center.children(path).await, Err(read), "{path:?}");
         let refused = Err(CommitError::Refused { index: 1, path: path.into(), reason: Refusal::BadArguments });
         let ops = [
-            Op::Create { path: path.into(), data: vec![], mode: CreateMode::Persistent },
-            Op::Set { path: path.into(), data: vec![], version: None },
+            Op::Create { path: path.into(), data: Data::default(), mode: CreateMode::Persistent },
+            Op::Set { path: path.into(), data: Data::default(), version: None },
             Op::Delete { path: path.into(), version: None },
             Op::Check { path: path.into(), version: None },
         ];

@@ -14,11 +14,11 @@ pub(super) async fn every_verb_does_what_it_says(backend: Arc<dyn Backend>) {
     assert_eq!(center.get("/a/b").await, Ok(None));
     center.commit(one(|t| t.create("/a", "1", CreateMode::Persistent))).await.unwrap();
     let first = center.get("/a").await.unwrap().unwrap();
-    assert_eq!((first.data.as_slice(), first.stat.version, first.stat.ephemeral_owner), (b"1".as_slice(), 0, None));
+    assert_eq!((first.data.text(), first.stat.version, first.stat.ephemeral_owner), (Some("1"), 0, None));
     assert_eq!((first.stat.czxid, first.stat.ctime), (first.stat.mzxid, first.stat.mtime));
     center.commit(one(|t| t.set("/a", "2", Some(0)))).await.unwrap();
     let second = center.get("/a").await.unwrap().unwrap();
-    assert_eq!((second.data.as_slice(), second.stat.version), (b"2".as_slice(), 1));
+    assert_eq!((second.data.text(), second.stat.version), (Some("2"), 1));
     assert_eq!((second.stat.czxid, second.stat.ctime), (first.stat.czxid, first.stat.ctime));
     assert!(second.stat.mzxid > first.stat.mzxid && second.stat.mtime >= first.stat.mtime);
     center.commit(one(|t| t.check("/a", Some(1)))).await.unwrap();

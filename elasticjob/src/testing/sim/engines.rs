@@ -93,7 +93,10 @@ impl World {
                 Action::Start(start) => self.start_items(host, life, &start)?,
                 Action::Cancel(items) => self.cancel_items(host, life, &items),
                 Action::Abort(items) => self.abort_items(host, life, &items),
-                Action::AnswerTrigger(id, answer) => self.log(|_| format!("host {host}: trigger {id}: {answer:?}")),
+                Action::AnswerTrigger(id, answer) => {
+                    self.log(|_| format!("host {host}: trigger {id}: {answer:?}"));
+                    self.observe(Observation::Triggered { answer: &answer })?;
+                }
                 Action::Tell(notice) => {
                     self.log(|_| format!("host {host}: {notice:?}"));
                     if let Notice::RunsAbandoned { items } = &notice
@@ -132,7 +135,7 @@ impl World {
         for (item, token) in &start.items {
             let serial = self.next_serial();
             let blocking = self.rng.one_in(12);
-            let duration = self.rng.between(1, self.longest_run);
+            let duration = self.rng.between(1, self.shape.longest_run);
             let fire = start.fire;
             let Some(process) = self.live(host, life) else { return Ok(()) };
             let before =

@@ -28,7 +28,7 @@ impl World {
     pub(super) fn inject(&mut self) {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(28) {
+        match self.rng.below(29) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -132,6 +132,10 @@ impl World {
                 self.shape.misfire = !self.shape.misfire;
                 let total = self.total;
                 self.configure(total);
+            }
+            26 if self.shape.unheard => {
+                self.count("unheard_damage");
+                self.damage_unheard();
             }
             _ => {
                 self.count("fast_network");

@@ -7,6 +7,7 @@
 mod connections;
 mod engines;
 mod faults;
+mod haywire;
 mod host;
 mod java;
 mod operators;

@@ -18,7 +18,7 @@ impl World {
             .static_sharding(self.shape.static_sharding)
             .job_sharding_strategy_type(self.shape.strategy)
             // Java peers leave more behind that is only found by looking at everything again.
-            .reconcile_interval_minutes(if self.is_mixed() { 1 } else { 10 })
+            .reconcile_interval_minutes(if self.shape.unheard || self.is_mixed() { 1 } else { 10 })
             .build()
             .expect("a valid configuration")
     }
@@ -104,6 +104,17 @@ impl World {
         let mut transaction = Transaction::new();
         transaction.set(path.absolute(&self.job), data, None);
         self.operate(&transaction);
+    }
+
+    /// An operator damages the assignment, and no watch tells of it.
+    pub(super) fn damage_unheard(&mut self) {
+        self.incident();
+        let item = self.rng.below(u64::from(self.total)) as u32;
+        let mut transaction = Transaction::new();
+        transaction.delete(JobPath::owner_of(item).absolute(&self.job), None);
+        if self.tree.commit(OPERATOR, &transaction, EPOCH + self.now as i64).is_ok() {
+            self.log(|_| format!("operator, unheard: deletes the owner of item {item}"));
+        }
     }
 
     /// Whether it was applied.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::haywire::strategies;
 use super::host::{Incoming, Millis, Process, Program};
 use super::java::JavaProcess;
 use super::world::{GRACE, Happening, World};
@@ -25,7 +26,7 @@ impl World {
             let candidate = format!("{life:032x}");
             let suffix = self.rng.next_u64() as u16;
             let identity = Identity { base: instance.clone(), instance, suffix, candidate };
-            let mut engine = JobEngine::new(identity, Arc::new(self.configuration(3)));
+            let mut engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
             if let Some(bug) = self.bug {
                 engine.plant(bug);
             }

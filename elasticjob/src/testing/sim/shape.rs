@@ -1,6 +1,8 @@
 //! What kind of job a seed plays.
 
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
+use super::haywire::HAYWIRE;
+use super::host::Millis;
+use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::testing::rng::Rng;
 
 /// The settings of the job that a seed decides.
@@ -12,14 +14,18 @@ pub struct Shape {
     pub failover: bool,
     /// `misfire`, until it is switched.
     pub misfire: bool,
+    /// Whether operators write what no watch tells of, which reconciling has to find.
+    pub unheard: bool,
+    /// How long a run takes at most.
+    pub longest_run: Millis,
     /// `static-sharding`.
     pub static_sharding: bool,
     /// `job-sharding-strategy-type`.
     pub strategy: &'static str,
 }
 
-const STRATEGIES: [&str; 6] =
-    ["AVG_ALLOCATION", "AVG_ALLOCATION", "AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE];
+const STRATEGIES: [&str; 7] =
+    [AVG_ALLOCATION, AVG_ALLOCATION, AVG_ALLOCATION, "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE, HAYWIRE];
 
 impl Shape {
     /// Draws one; most have the defaults. A mixed group has no items that move on: Java does that by address, and runs an
@@ -27,10 +33,14 @@ impl Shape {
     pub(super) fn draw(rng: &mut Rng, mixed: bool) -> Self {
         let (monitored, static_sharding) = (!rng.one_in(8), rng.one_in(6));
         let strategy = match rng.pick(&STRATEGIES) {
-            SINGLE_SHARDING_BALANCE if !monitored || static_sharding || mixed => "AVG_ALLOCATION",
+            SINGLE_SHARDING_BALANCE if !monitored || static_sharding || mixed => AVG_ALLOCATION,
+            // Java takes the default where it does not know a strategy.
+            HAYWIRE if mixed => AVG_ALLOCATION,
             strategy => strategy,
         };
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
-        Self { monitored, failover, misfire, static_sharding, strategy }
+        let unheard = !static_sharding && rng.one_in(10) && !mixed;
+        let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
+        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy }
     }
 }

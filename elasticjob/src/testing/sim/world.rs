@@ -74,6 +74,10 @@ pub(super) enum Happening {
     Restart {
         host: usize,
     },
+    /// Somebody triggers the job by hand.
+    Trigger {
+        host: usize,
+    },
     /// The server looks for sessions that ended.
     Expire,
     Inject,
@@ -96,7 +100,6 @@ pub struct World {
     pub(super) period: u32,
     pub(super) total: u32,
     pub(super) shape: Shape,
-    pub(super) longest_run: Millis,
     pub(super) tree: Tree,
     /// When the server heard of each session last.
     pub(super) heard: BTreeMap<SessionId, Millis>,
@@ -120,7 +123,6 @@ impl World {
         let java = java_hosts(seed, hosts);
         let mixed = java.contains(&true);
         let shape = Shape::draw(&mut rng, mixed);
-        let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
         let total = rng.between(1, 7) as u32;
         let job = JobName::new("job").expect("a valid name");
         let mut tree = Tree::new(1_000);
@@ -152,7 +154,6 @@ impl World {
             total,
             invariants: Invariants::new(total, period, shape.clone()),
             shape,
-            longest_run,
             tree,
             heard: BTreeMap::new(),
             agenda: BinaryHeap::new(),
@@ -166,7 +167,7 @@ impl World {
         world.log(|world| {
             format!(
                 "seed {seed}: {} hosts, session {session_timeout} ms, every {period} s, {total} items, \
-                 runs up to {longest_run} ms, {:?}",
+                 {:?}",
                 world.hosts.len(),
                 world.shape
             )
@@ -195,15 +196,21 @@ impl World {
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
         let mixed = self.is_mixed();
-        // Calls of Java are repeated for many seconds, and its leader reshards when it fires and nothing runs.
-        let patience = if mixed { 60_000 } else { 0 };
-        let settle = 4 * self.session_timeout + 2 * self.longest_run + 30_000 + patience;
+        // Calls of Java are repeated for many seconds, and its leader reshards when it fires and nothing runs. What the
+        // others find out by looking at everything again takes a minute.
+        let patience = if mixed || self.shape.unheard { 70_000 } else { 0 };
+        let settle = 4 * self.session_timeout + 2 * self.shape.longest_run + 30_000 + patience;
         let calm_from = self.faults_until + settle;
-        let calm_until = calm_from + 4_000 * u64::from(self.period) + self.longest_run;
+        let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * self.shape.longest_run;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
         self.log_engines();
+        for _ in 0..2 {
+            let host = self.rng.below(self.hosts.len() as u64) as usize;
+            let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
+            self.at(at, Happening::Trigger { host });
+        }
         self.run_until(calm_until)?;
         self.observe(Observation::Calm { from: EPOCH + calm_from as i64, until: EPOCH + calm_until as i64 })?;
         self.closing = true;
@@ -212,10 +219,10 @@ impl World {
         }
         if mixed {
             // What waits for its run, or for a leader that is gone, is killed.
-            self.run_until(calm_until + self.longest_run + 5_000)?;
+            self.run_until(calm_until + self.shape.longest_run + 5_000)?;
             self.kill_java()?;
         }
-        self.run_until(calm_until + 2 * self.session_timeout + self.longest_run + 15_000)?;
+        self.run_until(calm_until + 2 * self.session_timeout + self.shape.longest_run + 15_000)?;
         self.observe(Observation::AllLeft)?;
         self.observe(Observation::Over)
     }
@@ -232,11 +239,11 @@ impl World {
 
     /// Adds to the history what there is, and what the engines know and wait for.
     pub fn log_engines(&mut self) {
-        let paths: Vec<String> = self.tree.paths().map(str::to_owned).collect();
-        for path in paths {
+        for path in self.tree.paths() {
             self.log(|world| {
-                let data = world.tree.get(&path).ok().flatten().map_or(Vec::new(), |node| node.data);
-                format!("node {path}={}", String::from_utf8_lossy(&data).replace('\n', "\\n"))
+                let node = world.tree.get(&path).ok().flatten();
+                let data = node.as_ref().and_then(|node| node.data.text()).unwrap_or_default();
+                format!("node {path}={}", data.replace('\n', "\\n"))
             });
         }
         for host in 0..self.hosts.len() {
@@ -314,6 +321,7 @@ impl World {
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),
             Happening::Thaw { host, life } => return self.thaw(host, life),
             Happening::Restart { host } => return self.start(host),
+            Happening::Trigger { host } => self.trigger(host),
             Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
                 self.expire()?;
@@ -365,7 +373,7 @@ impl World {
         for host in 0..self.hosts.len() {
             let server = JobPath::Server(self.hosts[host].ip.as_str().into());
             let status = self.tree.get(&server.absolute(&self.job)).ok().flatten().map(|node| node.data);
-            if status.as_ref().is_some_and(|status| status != b"ENABLED") {
+            if status.as_ref().is_some_and(|status| status.text() != Some("ENABLED")) {
                 self.operator_sets(&server, "ENABLED");
             }
             if status.is_none() && self.hosts[host].java && self.hosts[host].process.is_some() {

@@ -6,7 +6,7 @@ use super::floor::Floor;
 use super::survey::Survey;
 use super::{Request, Sharding};
 use crate::engine::engine::{Basis, JobEngine, Proposal, Purpose};
-use crate::engine::strategy::{self, SINGLE_SHARDING_BALANCE};
+use crate::engine::strategy::{self, AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyFault};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
@@ -19,16 +19,7 @@ pub(super) fn assign(
     survey: &Survey<'_>,
     moves_on: bool,
     request: Request,
-) -> Option<Proposal> {
-    let instances = match basis.strategy.as_str() {
-        SINGLE_SHARDING_BALANCE => &strategy::in_turn(&engine.job, &basis.instances, survey.owner(0), moves_on),
-        _ => &basis.instances,
-    };
-    let assignment = strategy::by_type(&basis.strategy)
-        .expect("a configuration with an unknown strategy is never in force")
-        .assign(&engine.job, instances, basis.total);
-    let wanted: BTreeMap<ShardingItem, InstanceId> =
-        assignment.into_iter().flat_map(|(id, items)| items.into_iter().map(move |item| (item, id.clone()))).collect();
+) -> Option<(Proposal, Option<StrategyFault>)> {
     let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
@@ -39,6 +30,7 @@ pub(super) fn assign(
         true => Floor::default(),
         false => Floor::of(engine, &removed)?,
     };
+    let (wanted, fault) = ask(engine, &basis, survey.owner(0), moves_on);
     let mut moved = Vec::new();
     let mut pinned = BTreeSet::from_iter(surplus_running);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -87,5 +79,27 @@ pub(super) fn assign(
     };
     txn.delete_existing(&JobPath::Processing);
     let purpose = Purpose::Reshard(Sharding { basis, pinned, moved });
-    Some(Proposal { transaction: txn.build(), purpose })
+    Some((Proposal { transaction: txn.build(), purpose }, fault))
+}
+
+/// Who shall own each item, and what was wrong with the answer of the strategy, if anything.
+fn ask(
+    engine: &JobEngine,
+    basis: &Basis,
+    owner: Option<&str>,
+    moves_on: bool,
+) -> (BTreeMap<ShardingItem, InstanceId>, Option<StrategyFault>) {
+    let (job, total) = (&engine.job, basis.total);
+    let instances = match basis.strategy.as_str() {
+        SINGLE_SHARDING_BALANCE => &strategy::in_turn(job, &basis.instances, owner, moves_on),
+        _ => &basis.instances,
+    };
+    let by = |name| {
+        let strategy = engine.strategies.get(name).expect("a configuration in force names a strategy that there is");
+        strategy::assign_checked(strategy.as_ref(), job, instances, total)
+    };
+    match by(&basis.strategy) {
+        Ok(owners) => (owners, None),
+        Err(fault) => (by(AVG_ALLOCATION).expect("it assigns every item to a given instance"), Some(fault)),
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::jvm::{Call, Jvm, Reply, Ticket};
-use crate::registry::WatchEvent;
+use crate::registry::{Data, WatchEvent};
 
 /// What listeners hear, in order.
 #[derive(Debug)]
@@ -25,14 +25,14 @@ pub(super) enum Kind {
 pub(super) struct Cache {
     started: bool,
     /// Data and version of each node.
-    nodes: BTreeMap<String, (Vec<u8>, i32)>,
+    nodes: BTreeMap<String, (Data, i32)>,
     /// Reads and lists under way.
     background: BTreeMap<Ticket, String>,
     pub(super) changes: VecDeque<Change>,
 }
 
 impl Cache {
-    pub(super) fn get(&self, node: &str) -> Option<Vec<u8>> {
+    pub(super) fn get(&self, node: &str) -> Option<Data> {
         self.nodes.get(node).map(|(data, _)| data.clone())
     }
 

@@ -2,7 +2,7 @@
 //! connection, and silent about what it could not do.
 
 use super::jvm::{Call, Jvm, Reply};
-use crate::registry::{CreateMode, NodeData, Refusal, Transaction};
+use crate::registry::{CreateMode, Data, NodeData, Refusal, Transaction};
 use crate::testing::sim::Millis;
 
 /// How long a call waits for a connection.
@@ -45,14 +45,14 @@ impl Jvm {
     }
 
     pub(super) async fn get_directly(&self, node: &str) -> Option<String> {
-        self.read(node).await.map(|node| text(node.data))
+        self.read(node).await.map(|node| text(&node.data))
     }
 
     /// Data from the cache, which may be old; from the server where the cache does not know the node.
     pub(super) async fn get(&self, node: &str) -> Option<String> {
         let cached = self.cache.borrow().get(node);
         match cached {
-            Some(data) => Some(text(data)),
+            Some(data) => Some(text(&data)),
             None => self.get_directly(node).await,
         }
     }
@@ -142,6 +142,6 @@ impl Jvm {
     }
 }
 
-fn text(data: Vec<u8>) -> String {
-    String::from_utf8_lossy(&data).into_owned()
+fn text(data: &Data) -> String {
+    String::from_utf8_lossy(data).into_owned()
 }

@@ -2,7 +2,7 @@
 //! request is deleted whoever asked meanwhile.
 
 use super::jvm::Jvm;
-use crate::engine::strategy;
+use crate::engine::strategy::{AVG_ALLOCATION, ShardingStrategies};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::{CreateMode, Transaction};
 
@@ -42,7 +42,8 @@ impl Jvm {
         let total = configuration.total;
         self.persist_ephemeral(PROCESSING, "").await;
         self.reset(total).await;
-        let strategy = strategy::by_type(&configuration.strategy).or_else(|| strategy::by_type("AVG_ALLOCATION"))?;
+        let strategies = ShardingStrategies::built_in();
+        let strategy = strategies.get(&configuration.strategy).or_else(|_| strategies.get(AVG_ALLOCATION)).ok()?;
         let mut transaction = Transaction::new();
         for (id, items) in strategy.assign(&self.job, &instances, total) {
             for item in items {

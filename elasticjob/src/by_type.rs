@@ -1,0 +1,150 @@
+//! Implementations by type name: what a setting such as `job-sharding-strategy-type` refers to. Pure.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The implementations of one kind that a process has, each under its own name.
+pub struct ByType<T: ?Sized> {
+    kind: &'static str,
+    known: BTreeMap<Box<str>, Entry<T>>,
+}
+
+struct Entry<T: ?Sized> {
+    origin: TypeOrigin,
+    value: Arc<T>,
+}
+
+/// Where an implementation comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TypeOrigin {
+    /// It is part of this library.
+    BuiltIn,
+    /// It registered itself when the program was linked.
+    Linked {
+        /// File and line of the registration.
+        place: &'static str,
+    },
+    /// The program added it.
+    Added,
+}
+
+/// Two implementations of one kind have the same name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("two of type '{name}', each a {kind}: {first} and {second}; give the own one another type name")]
+pub struct TypeClash {
+    /// What they are, for example `sharding strategy`.
+    pub kind: &'static str,
+    /// The name.
+    pub name: String,
+    /// Where the first one comes from.
+    pub first: TypeOrigin,
+    /// Where the other one comes from.
+    pub second: TypeOrigin,
+}
+
+/// No implementation has that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {kind} '{name}' in this program; there are {known}")]
+pub struct UnknownType {
+    /// What was looked for, for example `sharding strategy`.
+    pub kind: &'static str,
+    /// The name.
+    pub name: String,
+    /// What there is.
+    pub known: String,
+}
+
+impl<T: ?Sized> ByType<T> {
+    /// None yet; `kind` is what they are, for messages.
+    pub fn new(kind: &'static str) -> Self {
+        Self { kind, known: BTreeMap::new() }
+    }
+
+    /// Adds one.
+    ///
+    /// # Errors
+    /// [`TypeClash`] when the name is taken; the first one stays.
+    pub fn add(&mut self, name: &str, origin: TypeOrigin, value: Arc<T>) -> Result<(), TypeClash> {
+        if let Some(first) = self.known.get(name) {
+            return Err(TypeClash { kind: self.kind, name: name.to_owned(), first: first.origin, second: origin });
+        }
+        self.known.insert(name.into(), Entry { origin, value });
+        Ok(())
+    }
+
+    /// The one with this name.
+    ///
+    /// # Errors
+    /// [`UnknownType`] lists all there are.
+    pub fn get(&self, name: &str) -> Result<&Arc<T>, UnknownType> {
+        let found = self.known.get(name).map(|entry| &entry.value);
+        found.ok_or_else(|| UnknownType { kind: self.kind, name: name.to_owned(), known: self.listing() })
+    }
+
+    /// Whether a name belongs to an implementation that is not part of this library.
+    pub fn is_own(&self, name: &str) -> bool {
+        self.known.get(name).is_some_and(|entry| entry.origin != TypeOrigin::BuiltIn)
+    }
+
+    /// All names in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.known.keys().map(AsRef::as_ref)
+    }
+
+    fn listing(&self) -> String {
+        let all: Vec<String> = self.known.iter().map(|(name, entry)| format!("{name} ({})", entry.origin)).collect();
+        if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for ByType<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.known.iter().map(|(name, entry)| (name, entry.origin))).finish()
+    }
+}
+
+impl fmt::Display for TypeOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("built in"),
+            Self::Linked { place } => write!(f, "linked, {place}"),
+            Self::Added => f.write_str("added by the program"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn colours() -> ByType<str> {
+        let mut colours: ByType<str> = ByType::new("colour");
+        colours.add("RED", TypeOrigin::BuiltIn, "red".into()).unwrap();
+        colours.add("BLUE", TypeOrigin::Linked { place: "src/blue.rs:3" }, "blue".into()).unwrap();
+        colours
+    }
+
+    #[test]
+    fn a_name_finds_its_implementation_and_an_unknown_one_all_there_are() {
+        let colours = colours();
+        assert_eq!(&**colours.get("BLUE").unwrap(), "blue");
+        assert_eq!(colours.names().collect::<Vec<_>>(), ["BLUE", "RED"]);
+        assert!(colours.is_own("BLUE") && !colours.is_own("RED") && !colours.is_own("GREEN"));
+        assert_eq!(
+            colours.get("red").unwrap_err().to_string(),
+            "there is no colour 'red' in this program; there are BLUE (linked, src/blue.rs:3), RED (built in)"
+        );
+        assert!(ByType::<str>::new("colour").get("RED").unwrap_err().to_string().ends_with("there are none"));
+    }
+
+    #[test]
+    fn a_name_that_is_taken_names_both_and_leaves_the_first() {
+        let mut colours = colours();
+        let clash = colours.add("BLUE", TypeOrigin::Added, "navy".into()).unwrap_err().to_string();
+        for part in ["'BLUE'", "colour", "linked, src/blue.rs:3", "added by the program", "another type name"] {
+            assert!(clash.contains(part), "{clash}");
+        }
+        assert_eq!(&**colours.get("BLUE").unwrap(), "blue");
+    }
+}

@@ -1,0 +1,102 @@
+//! The nodes that a mirror knows, sorted by path.
+//!
+//! Most jobs have a dozen of them, and a process may follow thousands of jobs: so they stand in vectors, which take a
+//! third of the memory of B-trees with a few entries. Only items are many in one job, and what changes with every fire is
+//! below an item: each has a vector of its own, so that a change stays cheap.
+
+use litemap::LiteMap;
+
+use super::Known;
+use crate::ident::ShardingItem;
+use crate::registry::path::{ItemNode, JobPath};
+
+/// A node that exists: its data, when they are known. Boxed, as most data are never read.
+pub(super) type Slot = Option<Box<Known>>;
+
+#[derive(Debug)]
+pub(super) struct Nodes {
+    items: LiteMap<ShardingItem, LiteMap<ItemNode, Slot>>,
+    others: LiteMap<JobPath, Slot>,
+}
+
+impl Nodes {
+    pub(super) fn new() -> Self {
+        // Many jobs have one item.
+        Self { items: LiteMap::with_capacity(1), others: LiteMap::new() }
+    }
+
+    pub(super) fn get(&self, path: &JobPath) -> Option<&Slot> {
+        match path {
+            JobPath::Item(item, node) => self.items.get(item)?.get(node),
+            _ => self.others.get(path),
+        }
+    }
+
+    pub(super) fn contains(&self, path: &JobPath) -> bool {
+        self.get(path).is_some()
+    }
+
+    /// Adds a node, or replaces what is known of it.
+    pub(super) fn insert(&mut self, path: JobPath, known: Slot) {
+        match path {
+            JobPath::Item(item, node) => self.items.entry(item).or_default().insert(node, known),
+            path => self.others.insert(path, known),
+        };
+    }
+
+    /// Adds a node unless it is there.
+    pub(super) fn add(&mut self, path: JobPath) {
+        if !self.contains(&path) {
+            self.insert(path, None);
+        }
+    }
+
+    pub(super) fn remove(&mut self, path: &JobPath) {
+        let JobPath::Item(item, node) = path else {
+            self.others.remove(path);
+            return;
+        };
+        let Some(nodes) = self.items.get_mut(item) else { return };
+        nodes.remove(node);
+        if nodes.is_empty() {
+            self.items.remove(item);
+        }
+    }
+
+    /// Forgets the data of a node.
+    pub(super) fn forget(&mut self, path: &JobPath) {
+        if self.contains(path) {
+            self.insert(path.clone(), None);
+        }
+    }
+
+    /// Forgets the data of all nodes.
+    pub(super) fn forget_all(&mut self) {
+        let of_items = self.items.iter_mut().flat_map(|(_, nodes)| nodes.iter_mut().map(|(_, known)| known));
+        let others = self.others.iter_mut().map(|(_, known)| known);
+        of_items.chain(others).for_each(|known| *known = None);
+    }
+
+    /// The items that have this node.
+    pub(super) fn items_with(&self, node: ItemNode) -> impl Iterator<Item = ShardingItem> {
+        self.items.iter().filter(move |(_, nodes)| nodes.contains_key(&node)).map(|(item, _)| *item)
+    }
+
+    /// The nodes of an item, its own node first.
+    pub(super) fn of_item(&self, item: ShardingItem) -> impl DoubleEndedIterator<Item = &ItemNode> {
+        self.items.get(&item).into_iter().flat_map(LiteMap::keys)
+    }
+
+    /// The nodes that come after one, without those of the items.
+    pub(super) fn after(&self, path: &JobPath) -> impl Iterator<Item = &JobPath> {
+        let nodes = self.others.as_slice();
+        nodes[nodes.partition_point(|(known, _)| known <= path)..].iter().map(|(known, _)| known)
+    }
+
+    /// All nodes, those of the items first.
+    pub(super) fn paths(&self) -> impl Iterator<Item = JobPath> {
+        let of_items =
+            self.items.iter().flat_map(|(item, nodes)| nodes.keys().map(|node| JobPath::Item(*item, node.clone())));
+        of_items.chain(self.others.keys().cloned())
+    }
+}

@@ -1,0 +1,64 @@
+//! Answers of the registry on their way to a driver. Takes no memory while none is.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use crate::engine::Event;
+
+/// An answer as the event it becomes.
+type Answer = Pin<Box<dyn Future<Output = Event> + Send>>;
+
+#[derive(Default)]
+pub(super) struct Answers(Option<FuturesUnordered<Answer>>);
+
+impl Answers {
+    pub(super) fn push(&mut self, answer: impl Future<Output = Event> + Send + 'static) {
+        self.0.get_or_insert_default().push(Box::pin(answer));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, FuturesUnordered::len)
+    }
+
+    /// The next answer that comes; never while none is on its way. Nothing is lost when this is dropped.
+    pub(super) fn next(&mut self) -> impl Future<Output = Event> {
+        poll_fn(|cx| self.poll_next(cx))
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+        let Some(waiting) = &mut self.0 else { return Poll::Pending };
+        let next = waiting.poll_next_unpin(cx);
+        if waiting.is_empty() {
+            self.0 = None;
+        }
+        match next {
+            Poll::Ready(Some(event)) => Poll::Ready(event),
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn each_answer_comes_once_and_nothing_is_kept_when_all_came() {
+        let mut answers = Answers::default();
+        assert!(answers.next().now_or_never().is_none());
+        answers.push(std::future::ready(Event::Tick));
+        answers.push(std::future::pending());
+        answers.push(std::future::ready(Event::NotProven));
+        assert_eq!(answers.len(), 3);
+        assert!(matches!(answers.next().now_or_never(), Some(Event::Tick | Event::NotProven)));
+        assert!(matches!(answers.next().now_or_never(), Some(Event::Tick | Event::NotProven)));
+        assert!(answers.next().now_or_never().is_none());
+        assert_eq!(answers.len(), 1);
+    }
+}

@@ -1,0 +1,46 @@
+//! The jobs of this process that take part in the group of a registry center.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::handle::JobHandle;
+use crate::ident::JobName;
+use crate::registry::RegistryCenter;
+
+/// Jobs by registry center and name. There is one of a name at a time: two would share the session of the process, which is
+/// what tells instances, leaders and owners of runs apart.
+#[derive(Debug, Default)]
+pub(super) struct Members(Mutex<BTreeMap<(usize, JobName), JobHandle>>);
+
+/// A job of that name takes part already, and nobody asked it to leave.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct AlreadyThere;
+
+impl Members {
+    /// Takes the place of a job. Waits for the last one of that name as long as it is leaving.
+    pub(super) async fn enter(
+        &self,
+        registry: &Arc<dyn RegistryCenter>,
+        name: &JobName,
+        handle: &JobHandle,
+    ) -> Result<(), AlreadyThere> {
+        let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
+        loop {
+            let last = {
+                let mut members = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                members.retain(|_, member| !member.has_left());
+                match members.get(&key) {
+                    Some(last) => last.clone(),
+                    None => {
+                        members.insert(key, handle.clone());
+                        return Ok(());
+                    }
+                }
+            };
+            if !last.is_leaving() {
+                return Err(AlreadyThere);
+            }
+            last.stopped().await;
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Texts that are shown nowhere.
+
+use std::fmt;
+
+/// A password or the like. It is shown as [`Secret::MASK`], so that what holds it can be logged.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Box<str>);
+
+impl Secret {
+    /// What is shown in place of a secret.
+    pub const MASK: &str = "***";
+
+    /// The text itself, for whom it is meant.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::MASK)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::MASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_revealed_only_when_asked() {
+        let secret = Secret::from("user:password");
+        assert_eq!(format!("{secret} {secret:?} {:?}", Some(&secret)), "*** *** Some(***)");
+        assert_eq!(secret.reveal(), "user:password");
+    }
+}

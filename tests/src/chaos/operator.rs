@@ -1,0 +1,86 @@
+//! What an operator does to the jobs, over a connection of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+
+use crate::records::{ExpectedTrigger, now_us};
+use crate::worker::JobPlan;
+
+/// How often something is tried while the server is busy with itself.
+const TRIES: u32 = 100;
+
+#[derive(Debug, Clone)]
+pub(super) struct Operator {
+    registry: Arc<dyn RegistryCenter>,
+    jobs: Vec<JobPlan>,
+}
+
+impl Operator {
+    pub(super) fn new(registry: Arc<dyn RegistryCenter>, jobs: Vec<JobPlan>) -> Self {
+        Self { registry, jobs }
+    }
+
+    /// Disables or enables the servers of all jobs; whether it could.
+    pub(super) async fn set_servers(&self, state: &str) -> bool {
+        for _ in 0..TRIES {
+            if self.try_set_servers(state).await.is_some() {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        false
+    }
+
+    async fn try_set_servers(&self, state: &str) -> Option<()> {
+        for job in &self.jobs {
+            let folder = format!("/{}/servers", job.name);
+            for server in self.registry.children(&folder).await.ok()?? {
+                let mut transaction = Transaction::new();
+                transaction.set(format!("{folder}/{server}"), state, None);
+                self.registry.commit(transaction).await.ok()?;
+            }
+        }
+        Some(())
+    }
+
+    /// Triggers each job on all of its instances. Tells those that it triggered for sure, and that had no trigger before.
+    pub(super) async fn trigger(&self) -> Vec<ExpectedTrigger> {
+        let mut taken = Vec::new();
+        for job in &self.jobs {
+            taken.extend(self.trigger_job(job).await);
+        }
+        taken
+    }
+
+    async fn trigger_job(&self, job: &JobPlan) -> Option<ExpectedTrigger> {
+        let triggers = format!("/{}/trigger", job.name);
+        match self.registry.children(&triggers).await.ok()? {
+            Some(pending) if pending.is_empty() => {}
+            Some(_) => return None,
+            None => {
+                let mut transaction = Transaction::new();
+                transaction.create(&triggers, "", CreateMode::Persistent);
+                self.registry.commit(transaction).await.ok()?;
+            }
+        }
+        let mut transaction = Transaction::new();
+        for id in self.registry.children(&format!("/{}/instances", job.name)).await.ok()?? {
+            transaction.check(format!("/{}/instances/{id}", job.name), None);
+            transaction.create(format!("{triggers}/{id}"), "", CreateMode::Persistent);
+        }
+        if transaction.is_empty() {
+            return None;
+        }
+        // The time of a trigger is never that of a scheduled fire.
+        let into_second = now_us().rem_euclid(1_000_000);
+        if !(100_000..900_000).contains(&into_second) {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+        let asked_ms = now_us() / 1_000;
+        self.registry.commit(transaction).await.ok()?;
+        let answered_ms = now_us() / 1_000;
+        Some(ExpectedTrigger { job: job.name.clone(), items: job.items, asked_ms, answered_ms })
+    }
+}

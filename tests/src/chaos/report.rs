@@ -1,0 +1,113 @@
+//! What the records of a group show after chaos.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::actor::Actor;
+use crate::records::{Expected, History, Takeover, Verdict, takeovers};
+use crate::worker::JobPlan;
+
+/// The outcome.
+#[derive(Debug)]
+pub struct Report {
+    verdict: Verdict,
+    complaints: Vec<String>,
+    faults: BTreeMap<&'static str, u64>,
+    takeovers: Vec<Takeover>,
+    runs: usize,
+    refused: usize,
+    /// Where records and logs are, when something is wrong.
+    folder: Option<PathBuf>,
+}
+
+impl Report {
+    pub(super) fn new(actor: Actor, from_us: i64, until_us: i64) -> Self {
+        let history = actor.group.full_history();
+        let expected: Vec<Expected> = actor.jobs.iter().map(|job| expected(job, from_us, until_us)).collect();
+        let verdict = history.check(&expected, &actor.triggers);
+        let mut report = Self {
+            verdict,
+            complaints: actor.complaints,
+            faults: actor.faults,
+            takeovers: takeovers(&history),
+            runs: history.runs.len(),
+            refused: history.runs.iter().map(|run| run.refused).sum(),
+            folder: None,
+        };
+        if !report.is_good() {
+            keep(&history, actor.group.folder());
+            report.folder = Some(actor.group.keep_folder());
+        }
+        report
+    }
+
+    /// Whether everything is as it must be.
+    pub fn is_good(&self) -> bool {
+        self.complaints.is_empty() && self.verdict.violations().is_empty()
+    }
+
+    /// What is to be said beside the line of numbers.
+    pub fn details(&self) -> Vec<String> {
+        let mut lines = self.verdict.violations();
+        lines.extend(self.complaints.iter().cloned());
+        lines.extend(self.folder.iter().map(|folder| format!("records, logs and faults: {}", folder.display())));
+        lines.push(format!("{} runs, {} stale writes refused by the sink", self.runs, self.refused));
+        lines.push(format!("explained: {}", json!(self.verdict.explained)));
+        for (who, busy) in [("busy", true), ("idle", false)] {
+            let of: Vec<&Takeover> = self.takeovers.iter().filter(|takeover| takeover.busy == busy).collect();
+            let since_removal = percentiles(of.iter().map(|takeover| takeover.since_removal_us));
+            let total = percentiles(of.iter().map(|takeover| takeover.total_us));
+            let count = of.len();
+            lines.push(format!("{count} takeovers by {who} survivors, ms after the removal of the dead instance: {since_removal}; after the kill: {total}"));
+        }
+        lines
+    }
+
+    /// The line of numbers. Takeovers are counted from the removal of the dead instance.
+    pub fn line(&self) -> Value {
+        json!({
+            "fires": self.verdict.fires,
+            "begun": self.verdict.begun,
+            "explained": self.verdict.explained.values().sum::<usize>(),
+            "overlaps": self.verdict.overlaps.len(),
+            "begun_twice": self.verdict.begun_twice.len(),
+            "lost": self.verdict.lost.len(),
+            "faults": self.faults,
+            "takeover_ms": percentiles(self.takeovers.iter().map(|takeover| takeover.since_removal_us)),
+        })
+    }
+}
+
+/// The scheduled fires between two times.
+fn expected(job: &JobPlan, from_us: i64, until_us: i64) -> Expected {
+    let configuration = job.configuration().expect("it was started");
+    let schedule = configuration.schedule().expect("it has one");
+    let fires_ms = schedule.upcoming(from_us / 1_000).take_while(|at| *at < until_us / 1_000).collect();
+    Expected { job: job.name.clone(), items: job.items, fires_ms }
+}
+
+/// Puts what only this process knows beside the records.
+fn keep(history: &History, folder: &std::path::Path) {
+    let known = json!({
+        "faults": history.faults,
+        "presences": history.observed.presences,
+        "owners": history.observed.owners.iter().map(|((job, item), owners)| json!([job, item, owners])).collect::<Vec<_>>(),
+        "sink": history.sink,
+    });
+    if let Err(error) = fs::write(folder.join("history.json"), known.to_string()) {
+        eprintln!("the faults could not be written beside the records: {error}");
+    }
+}
+
+/// Of microseconds, in milliseconds.
+fn percentiles(values: impl Iterator<Item = i64>) -> Value {
+    let mut values: Vec<i64> = values.collect();
+    values.sort_unstable();
+    let at = |part: f64| {
+        values.get(((values.len().max(1) - 1) as f64 * part).round() as usize).map(|us| *us as f64 / 1_000.0)
+    };
+    json!({ "p50": at(0.5), "p99": at(0.99), "max": at(1.0) })
+}

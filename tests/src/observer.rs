@@ -1,0 +1,95 @@
+//! Somebody who watches a group in the registry, over a connection of its own that nothing is done to.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use elasticjob::registry::{RegistryCenter, WatchEvent};
+use tokio::task::JoinSet;
+
+use crate::records::{Observed, now_us};
+
+/// Notes which instances are there and who owns which item, until it is dropped.
+#[derive(Debug)]
+pub struct Observer {
+    seen: Seen,
+    /// Ends the watches with this.
+    _watches: JoinSet<()>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Seen(Arc<Mutex<Observed>>);
+
+impl Seen {
+    fn lock(&self) -> MutexGuard<'_, Observed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer {
+    /// Watches jobs.
+    pub fn start<'a>(center: &Arc<dyn RegistryCenter>, jobs: impl IntoIterator<Item = &'a str>) -> Self {
+        let (seen, mut watches) = (Seen::default(), JoinSet::new());
+        for job in jobs {
+            // Two watches, so that the time at which an instance goes is not that of an answer about an owner.
+            watches.spawn(watch_instances(center.clone(), job.to_owned(), seen.clone()));
+            watches.spawn(watch_owners(center.clone(), job.to_owned(), seen.clone()));
+        }
+        Self { seen, _watches: watches }
+    }
+
+    /// What it saw so far.
+    pub fn observed(&self) -> Observed {
+        self.seen.lock().clone()
+    }
+}
+
+async fn watch_instances(center: Arc<dyn RegistryCenter>, job: String, seen: Seen) {
+    let folder = format!("/{job}/instances");
+    let mut events = center.watch(&folder);
+    let id = |path: &str| path.strip_prefix(&folder)?.strip_prefix('/').map(str::to_owned);
+    while let Some(event) = poll_fn(|cx| events.poll_next(cx)).await {
+        let at = now_us();
+        match event {
+            WatchEvent::Created(path) => id(&path).iter().for_each(|id| seen.lock().came(at, &job, id)),
+            WatchEvent::Deleted(path) => id(&path).iter().for_each(|id| seen.lock().went(at, &job, id)),
+            WatchEvent::Changed(_) => {}
+            WatchEvent::Gap => {
+                // An error is followed by another gap.
+                let Ok(now) = center.children(&folder).await else { continue };
+                let now = now.unwrap_or_default();
+                let mut seen = seen.lock();
+                let known = seen.presences.iter().filter(|one| one.job == job && one.until_us.is_none());
+                let gone: Vec<String> =
+                    known.filter(|one| !now.contains(&one.instance)).map(|one| one.instance.clone()).collect();
+                gone.iter().for_each(|id| seen.went(at, &job, id));
+                now.iter().for_each(|id| seen.came(at, &job, id));
+            }
+        }
+    }
+}
+
+async fn watch_owners(center: Arc<dyn RegistryCenter>, job: String, seen: Seen) {
+    let folder = format!("/{job}/sharding");
+    let mut events = center.watch(&folder);
+    let item = |path: &str| path.strip_prefix(&folder)?.strip_prefix('/')?.strip_suffix("/instance")?.parse().ok();
+    while let Some(event) = poll_fn(|cx| events.poll_next(cx)).await {
+        let at = now_us();
+        let items: Vec<u32> = match event {
+            WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path) => {
+                item(&path).into_iter().collect()
+            }
+            WatchEvent::Gap => {
+                let items = center.children(&folder).await.ok().flatten().unwrap_or_default();
+                items.iter().filter_map(|item| item.parse().ok()).collect()
+            }
+        };
+        for item in items {
+            // An error is followed by a gap.
+            if let Ok(owner) = center.get(&format!("{folder}/{item}/instance")).await {
+                let owner =
+                    owner.and_then(|owner| owner.data.text().map(str::to_owned)).filter(|owner| !owner.is_empty());
+                seen.lock().owned(at, &job, item, owner);
+            }
+        }
+    }
+}

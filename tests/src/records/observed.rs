@@ -1,0 +1,135 @@
+//! What somebody who watches the registry saw of the group.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Instances and owners as they came and went, by the clock of the machine that all run on.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Observed {
+    /// When instances were in the group.
+    pub presences: Vec<Presence>,
+    /// The owners of an item of a job, in order.
+    #[serde(skip)]
+    pub owners: BTreeMap<(String, u32), Vec<Owner>>,
+}
+
+/// From when on an item had an owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Owner {
+    /// In microseconds since 1970.
+    pub from_us: i64,
+    /// The instance, `None` while it has none.
+    pub instance: Option<String>,
+}
+
+/// When an instance was in the group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Presence {
+    /// The job.
+    pub job: String,
+    /// The instance.
+    pub instance: String,
+    /// When its node was there, in microseconds since 1970.
+    pub from_us: i64,
+    /// When the server removed its node.
+    pub until_us: Option<i64>,
+}
+
+impl Observed {
+    /// An instance is there.
+    pub fn came(&mut self, at_us: i64, job: &str, instance: &str) {
+        if !self.presences.iter().any(|one| one.is_of(job, instance) && one.until_us.is_none()) {
+            let (job, instance) = (job.to_owned(), instance.to_owned());
+            self.presences.push(Presence { job, instance, from_us: at_us, until_us: None });
+        }
+    }
+
+    /// An instance is gone.
+    pub fn went(&mut self, at_us: i64, job: &str, instance: &str) {
+        let there = |one: &&mut Presence| one.is_of(job, instance) && one.until_us.is_none();
+        if let Some(presence) = self.presences.iter_mut().find(there) {
+            presence.until_us = Some(at_us);
+        }
+    }
+
+    /// An item has an owner, or none.
+    pub fn owned(&mut self, at_us: i64, job: &str, item: u32, instance: Option<String>) {
+        let owners = self.owners.entry((job.to_owned(), item)).or_default();
+        if owners.last().is_none_or(|last| last.instance != instance) {
+            owners.push(Owner { from_us: at_us, instance });
+        }
+    }
+
+    /// Whether anything was watched.
+    pub fn is_empty(&self) -> bool {
+        self.presences.is_empty()
+    }
+
+    /// Who owned an item at any time between two; `None` stands for nobody.
+    pub fn owners_between(&self, job: &str, item: u32, from_us: i64, until_us: i64) -> Vec<Option<u32>> {
+        let Some(owners) = self.owners.get(&(job.to_owned(), item)) else { return vec![None] };
+        let first = owners.partition_point(|owner| owner.from_us <= from_us).saturating_sub(1);
+        let meant = owners[first..].iter().take_while(|owner| owner.from_us <= until_us);
+        meant.map(|owner| owner.instance.as_deref().and_then(pid_of)).collect()
+    }
+
+    /// The processes with an instance of a job at a time.
+    pub fn online(&self, job: &str, at_us: i64) -> impl Iterator<Item = u32> {
+        let online = move |one: &&Presence| one.from_us <= at_us && one.until_us.is_none_or(|until| until > at_us);
+        let of_job = self.presences.iter().filter(move |one| one.job == job);
+        of_job.filter(online).filter_map(|one| pid_of(&one.instance))
+    }
+
+    /// When the instance of a process was removed that was there at a time.
+    pub fn removed_us(&self, job: &str, pid: u32, at_us: i64) -> Option<i64> {
+        let of_process = |one: &&Presence| one.job == job && pid_of(&one.instance) == Some(pid);
+        let there = |one: &&Presence| one.from_us <= at_us && one.until_us.is_none_or(|until| until > at_us);
+        self.presences.iter().filter(of_process).filter(there).find_map(|one| one.until_us)
+    }
+}
+
+impl Presence {
+    fn is_of(&self, job: &str, instance: &str) -> bool {
+        self.job == job && self.instance == instance
+    }
+}
+
+/// The process that an instance id names: `ip@-@pid`, or `ip@-@pid-4hex`.
+pub fn pid_of(instance: &str) -> Option<u32> {
+    let (_, process) = instance.split_once("@-@")?;
+    process.split('-').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_names_its_process() {
+        assert_eq!(pid_of("10.0.0.1@-@7"), Some(7));
+        assert_eq!(pid_of("10.0.0.1@-@7-00ff"), Some(7));
+        assert_eq!(pid_of("job"), None);
+    }
+
+    #[test]
+    fn it_knows_who_was_there_and_who_owned_what() {
+        let mut observed = Observed::default();
+        observed.came(10, "job", "h@-@1");
+        observed.came(12, "job", "h@-@1");
+        observed.went(20, "job", "h@-@1");
+        observed.came(30, "job", "h@-@1");
+        assert_eq!(observed.presences.len(), 2);
+        assert_eq!(Vec::from_iter(observed.online("job", 15)), [1]);
+        assert_eq!(observed.online("job", 25).count() + observed.online("other", 15).count(), 0);
+        assert_eq!(observed.removed_us("job", 1, 15), Some(20));
+        assert_eq!(observed.removed_us("job", 1, 35), None);
+
+        for (at, owner) in [(10, Some("h@-@1")), (15, Some("h@-@1")), (20, None), (30, Some("h@-@2"))] {
+            observed.owned(at, "job", 0, owner.map(str::to_owned));
+        }
+        assert_eq!(observed.owners_between("job", 0, 11, 12), [Some(1)]);
+        assert_eq!(observed.owners_between("job", 0, 19, 30), [Some(1), None, Some(2)]);
+        assert_eq!(observed.owners_between("job", 1, 19, 30), [None]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Records what the log says that is not run. That it says so for everything is what the checks are about.
+
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::DateTime;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+use super::recorder::Recorder;
+use crate::records::{Reason, What};
+
+/// How the log calls a fire that nobody scheduled.
+const MANUAL: &str = "manual trigger of ";
+
+/// A layer that records lines about fires which are not run.
+pub(super) struct RecordSkips(Arc<Recorder>);
+
+impl RecordSkips {
+    pub(super) fn new(recorder: Arc<Recorder>) -> Self {
+        Self(recorder)
+    }
+}
+
+impl<S: Subscriber> Layer<S> for RecordSkips {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut line = Line::default();
+        event.record(&mut line);
+        if let Some(skipped) = line.skipped()
+            && let Err(error) = self.0.record(&line.job, skipped)
+        {
+            eprintln!("a skip could not be recorded: {error}");
+        }
+    }
+}
+
+/// A line of the log.
+#[derive(Debug, Default)]
+struct Line {
+    job: String,
+    fire: String,
+    message: String,
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let target = match field.name() {
+            "job" => &mut self.job,
+            "fire" => &mut self.fire,
+            "message" => &mut self.message,
+            _ => return,
+        };
+        *target = format!("{value:?}");
+    }
+}
+
+impl Line {
+    fn skipped(&self) -> Option<What> {
+        if let Some(missed) = self.message.strip_prefix("fires from ") {
+            let (from, rest) = missed.split_once(" on were missed")?;
+            let (_, until) = rest.rsplit_once("going on with ")?;
+            let (from_ms, until_ms) = (time(from)?, time(until)? - 1);
+            return Some(What::Skipped { from_ms, until_ms, items: vec![], reason: Reason::Missed });
+        }
+        let what = self.message.strip_prefix("not run here: ")?;
+        let (items, reason) = match what.strip_prefix("items [").and_then(|what| what.split_once("]: ")) {
+            Some((items, reason)) => (items.split(", ").map(str::parse).collect::<Result<_, _>>().ok()?, reason),
+            None => (vec![], what),
+        };
+        // Manual fires are not accounted for by their skips.
+        let at_ms = time(&self.fire).filter(|_| !self.fire.starts_with(MANUAL))?;
+        Some(What::Skipped { from_ms: at_ms, until_ms: at_ms, items, reason: Reason::of_text(reason) })
+    }
+}
+
+fn time(text: &str) -> Option<i64> {
+    DateTime::parse_from_rfc3339(text).ok().map(|time| time.timestamp_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(fire: &str, message: &str) -> Option<What> {
+        Line { job: "job".to_owned(), fire: fire.to_owned(), message: message.to_owned() }.skipped()
+    }
+
+    fn skipped(from_ms: i64, until_ms: i64, items: &[u32], reason: Reason) -> Option<What> {
+        Some(What::Skipped { from_ms, until_ms, items: items.to_vec(), reason })
+    }
+
+    #[test]
+    fn lines_of_the_log_tell_what_is_not_run() {
+        let fire = "1970-01-01T00:00:05Z";
+        assert_eq!(
+            line(fire, "not run here: the previous run has not ended, it began with 1970-01-01T00:00:04Z"),
+            skipped(5_000, 5_000, &[], Reason::StillRunning)
+        );
+        assert_eq!(
+            line(fire, "not run here: items [0, 12]: the item is running on 10.0.0.1@-@7"),
+            skipped(5_000, 5_000, &[0, 12], Reason::RunsElsewhere)
+        );
+        let missed = "fires from 1970-01-01T00:00:01Z on were missed, the process was stopped or the clock stepped; going \
+                      on with 1970-01-01T00:00:05Z";
+        assert_eq!(line("", missed), skipped(1_000, 4_999, &[], Reason::Missed));
+    }
+
+    #[test]
+    fn other_lines_tell_nothing() {
+        assert_eq!(line("1970-01-01T00:00:05Z", "began"), None);
+        assert_eq!(line("manual trigger of 1970-01-01T00:00:05Z", "not run here: the instance is leaving"), None);
+    }
+}

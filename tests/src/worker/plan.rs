@@ -1,0 +1,145 @@
+//! What a worker is told to do.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use elasticjob::config::{ConfigError, JobConfiguration};
+use elasticjob::testing::rng::Rng;
+use serde::{Deserialize, Serialize};
+
+/// Everything that a worker is told, as the JSON of its one argument.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WorkerPlan {
+    /// Where ZooKeeper is, `host:port`.
+    pub zookeeper: String,
+    /// The namespace in it.
+    pub namespace: String,
+    /// The session time-out to ask for.
+    pub session_timeout_ms: u64,
+    /// Its jobs.
+    pub jobs: Vec<JobPlan>,
+    /// The file for its records.
+    pub records: PathBuf,
+    /// The folder of the sink.
+    pub fence: PathBuf,
+    /// What it does wrong, so that the checks are seen to find it.
+    pub bug: Option<Bug>,
+}
+
+/// A job of a worker.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct JobPlan {
+    /// Its name.
+    pub name: String,
+    /// How many items it has.
+    pub items: u32,
+    /// When it fires.
+    pub cron: String,
+    /// How long its runs take at least and at most, in milliseconds.
+    pub run_ms: (u64, u64),
+    /// Whether lost runs are taken over.
+    pub failover: bool,
+    /// Whether the runs of odd items do not listen to their cancellation, and have to be dropped.
+    pub stubborn: bool,
+}
+
+/// Something wrong that happens behind the engine's back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bug {
+    /// Now and then an item is run twice.
+    DoubleRun,
+    /// Now and then an item is not run, and nobody says so.
+    LostRun,
+    /// The sink is written to without asking for the token.
+    Unfenced,
+}
+
+impl Bug {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("double-run", Self::DoubleRun), ("lost-run", Self::LostRun), ("unfenced", Self::Unfenced)];
+}
+
+impl FromStr for Bug {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, bug)| *bug);
+        found.ok_or_else(|| {
+            format!("there is no bug '{name}'; there are {}", Self::ALL.map(|(name, _)| name).join(", "))
+        })
+    }
+}
+
+impl JobPlan {
+    /// The configuration of the job.
+    ///
+    /// # Errors
+    /// When the plan makes no sense.
+    pub fn configuration(&self) -> Result<JobConfiguration, ConfigError> {
+        JobConfiguration::builder(&self.name, self.items).cron(&self.cron).failover(self.failover).build()
+    }
+
+    /// How long the run of an item of a fire takes, in milliseconds: the same wherever it runs.
+    pub fn run_ms(&self, scheduled_ms: i64, item: u32) -> u64 {
+        let (least, most) = self.run_ms;
+        Rng::new(scheduled_ms.unsigned_abs() ^ u64::from(item) << 48).between(least, most + 1)
+    }
+}
+
+impl fmt::Display for WorkerPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl FromStr for WorkerPlan {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> JobPlan {
+        let (name, cron) = ("job".to_owned(), "* * * * * ?".to_owned());
+        JobPlan { name, items: 3, cron, run_ms: (100, 400), failover: false, stubborn: true }
+    }
+
+    #[test]
+    fn a_plan_is_its_argument() {
+        let plan = WorkerPlan {
+            zookeeper: "127.0.0.1:2181".to_owned(),
+            namespace: "n".to_owned(),
+            session_timeout_ms: 4000,
+            jobs: vec![job()],
+            records: "records".into(),
+            fence: "fence".into(),
+            bug: Some(Bug::DoubleRun),
+        };
+        let text = plan.to_string();
+        assert!(text.contains("\"bug\":\"double-run\""), "{text}");
+        assert_eq!(text.parse::<WorkerPlan>().unwrap().to_string(), text);
+    }
+
+    #[test]
+    fn runs_of_a_job_take_different_times_within_its_bounds() {
+        let job = job();
+        let times: Vec<u64> = (0..100).map(|second| job.run_ms(second * 1_000, 1)).collect();
+        assert!(times.iter().all(|time| (100..=400).contains(time)));
+        assert!(times.iter().any(|time| *time < 150) && times.iter().any(|time| *time > 350));
+        assert_ne!(job.run_ms(1_000, 0), job.run_ms(1_000, 1));
+    }
+
+    #[test]
+    fn an_unknown_bug_is_told_with_the_known_ones() {
+        assert_eq!("double-run".parse(), Ok(Bug::DoubleRun));
+        assert!("none".parse::<Bug>().unwrap_err().contains("double-run, lost-run"));
+    }
+}

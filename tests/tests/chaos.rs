@@ -1,0 +1,68 @@
+//! The program `chaos`: a group lives through faults, and what is wrong with a group is found.
+
+use std::fs;
+use std::process::{Command, ExitCode, Output, Stdio};
+
+use elasticjob_tests::harness::Harness;
+use serde_json::Value;
+
+fn main() -> ExitCode {
+    let mut harness = Harness::new();
+    harness.beside_zookeeper("a_group_of_three_lives_through_a_minute_of_faults", lives_through_faults);
+    harness.beside_zookeeper("an_item_that_is_run_twice_behind_the_engines_back_is_found", finds_a_double_run);
+    harness.test("wrong_usage_is_told", tells_wrong_usage);
+    harness.run()
+}
+
+async fn lives_through_faults() {
+    let output = chaos(&["--minutes", "1", "--instances", "3", "--seed", "3"]).await;
+    let (line, all) = told(&output);
+    assert_eq!(output.status.code(), Some(0), "{all}");
+    for none in ["overlaps", "begun_twice", "lost"] {
+        assert_eq!(line[none], 0, "{all}");
+    }
+    let number = |key: &str| line[key].as_u64().unwrap_or_else(|| panic!("{key} is no number: {all}"));
+    assert_eq!(number("fires"), number("begun") + number("explained"), "{all}");
+    assert!(number("begun") > 200, "it goes on between the faults: {all}");
+    let faults = line["faults"].as_object().expect("faults by kind");
+    assert!(faults.len() >= 8, "{all}");
+    assert!(line["takeover_ms"].get("p99").is_some(), "{all}");
+}
+
+async fn finds_a_double_run() {
+    let output = chaos(&["--minutes", "0.05", "--bug", "double-run"]).await;
+    let (line, all) = told(&output);
+    assert_eq!(output.status.code(), Some(1), "{all}");
+    assert!(line["begun_twice"].as_u64() > Some(0), "{all}");
+    assert!(all.contains("a fire of an item was begun twice: Run {"), "{all}");
+    let folder = all.lines().find_map(|line| line.strip_prefix("records, logs and faults: "));
+    let folder = folder.unwrap_or_else(|| panic!("no folder is named: {all}"));
+    for kept in ["records-0", "log-0", "history.json"] {
+        assert!(fs::exists(format!("{folder}/{kept}")).is_ok_and(|there| there), "{kept} is not in {folder}");
+    }
+    fs::remove_dir_all(folder).expect("the folder can be removed");
+}
+
+async fn tells_wrong_usage() {
+    for wrong in [&[][..], &["--minutes", "0"], &["--minutes", "1", "--instances", "7"], &["--moon", "full"]] {
+        let output = chaos(wrong).await;
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {told}");
+        assert!(told.contains("usage: chaos --minutes M"), "{wrong:?}: {told}");
+    }
+}
+
+async fn chaos(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chaos"));
+    command.args(arguments).stdin(Stdio::null());
+    let output = tokio::task::spawn_blocking(move || command.output()).await.expect("it does not panic");
+    output.expect("chaos can be started")
+}
+
+/// The line of numbers, and everything that was said.
+fn told(output: &Output) -> (Value, String) {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let all = format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
+    let line = stdout.lines().last().unwrap_or_default();
+    (serde_json::from_str(line).unwrap_or_else(|error| panic!("the last line is no JSON, {error}:\n{all}")), all)
+}

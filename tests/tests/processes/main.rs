@@ -1,0 +1,32 @@
+//! Real processes that share a job on a real ZooKeeper: killed, frozen, cut off, restarted one after the other, and with the
+//! server taken away under them.
+
+mod cut_off;
+mod frozen;
+mod killed;
+mod restarted;
+mod server;
+mod support;
+
+use std::process::ExitCode;
+
+use elasticjob_tests::harness::Harness;
+
+fn main() -> ExitCode {
+    let mut harness = Harness::new();
+    harness.on_zookeeper("the_items_of_a_killed_process_move_and_come_back_to_its_successor", killed::one);
+    harness.on_zookeeper("what_two_of_three_ran_when_they_were_killed_the_third_runs_again", killed::all_but_one);
+    harness.on_zookeeper("what_all_ran_when_they_were_killed_their_successors_run_again", killed::all);
+    harness.on_zookeeper("a_frozen_process_loses_its_items_and_its_late_writes_are_refused", frozen::for_long);
+    harness.on_zookeeper("a_process_frozen_for_a_moment_keeps_its_items", frozen::for_a_moment);
+    harness.on_zookeeper("a_process_cut_off_for_long_stops_in_time_and_comes_back", cut_off::for_long);
+    harness.on_zookeeper("a_process_cut_off_for_a_moment_goes_on_with_its_runs", cut_off::for_a_moment);
+    harness.on_zookeeper("a_restart_of_all_one_after_the_other_loses_no_fire", restarted::all);
+    harness.on_own_zookeeper("a_restart_of_the_server_stops_nobody_for_long", server::restarted);
+    harness.on_own_zookeeper(
+        "runs_are_cancelled_before_a_server_that_is_away_could_give_their_items_away",
+        server::stopped_for_long,
+    );
+    harness.on_own_zookeeper("runs_are_cancelled_while_the_server_is_frozen_for_long", server::frozen_for_long);
+    harness.run()
+}

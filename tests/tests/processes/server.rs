@@ -1,0 +1,59 @@
+//! The server is taken away under its processes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob_tests::records::{Ending, FaultKind, History, Run, now_us};
+use elasticjob_tests::zookeeper::ZookeeperServer;
+
+use crate::support::{LIMIT, SESSION_TIMEOUT, Three, was_cancelled_in_time};
+
+pub async fn restarted(server: ZookeeperServer) {
+    let mut three = Three::start(Arc::new(server), "server", Duration::from_millis(600), false).await;
+    three.mid_run(three.pids[0]).await;
+    let stopped_us = now_us();
+    three.group.note(FaultKind::Outage, stopped_us);
+    three.server.restart().expect("the server starts again");
+    three.group.note_end(FaultKind::Outage);
+    let until = three.split(&three.pids, now_us() / 1_000).await;
+
+    let given_away_us = stopped_us + SESSION_TIMEOUT.as_micros() as i64;
+    for run in three.group.history().runs.iter().filter(|run| run.began_us < stopped_us) {
+        let in_time = matches!(run.end, Some((at, Ending::Finished | Ending::Cancelled)) if at < given_away_us);
+        assert!(in_time, "{run:?}, server stopped at {stopped_us}\n{}", three.group.logs());
+    }
+    three.check(until);
+}
+
+pub async fn stopped_for_long(server: ZookeeperServer) {
+    away(server, ZookeeperServer::stop, |server| server.resume().expect("the server starts again")).await;
+}
+
+pub async fn frozen_for_long(server: ZookeeperServer) {
+    let freeze = |server: &ZookeeperServer| server.freeze().expect("the server can be frozen");
+    away(server, freeze, |server| server.thaw().expect("the server goes on")).await;
+}
+
+/// Runs that take longer than a session can last without the server.
+async fn away(server: ZookeeperServer, take: impl Fn(&ZookeeperServer), give_back: impl Fn(&ZookeeperServer)) {
+    let mut three = Three::start(Arc::new(server), "away", LIMIT, false).await;
+    three.mid_run(three.pids[0]).await;
+    let stopped_us = now_us();
+    three.group.note(FaultKind::Outage, stopped_us);
+    take(&three.server);
+    let find = |history: &History| history.runs.iter().all(|run| run.end.is_some()).then(|| history.runs.clone());
+    let ended: Vec<Run> = three.group.wait("the end of all runs", LIMIT, find).await;
+    for run in ended {
+        let in_time = was_cancelled_in_time(&run, stopped_us);
+        assert!(in_time, "{run:?}, server stopped at {stopped_us}\n{}", three.group.logs());
+    }
+    give_back(&three.server);
+    three.group.note_end(FaultKind::Outage);
+    // Not all of the same fire: they come back one after the other.
+    let is_back =
+        |history: &History, pid: u32| history.runs.iter().any(|run| run.pid == pid && run.began_us > stopped_us);
+    let find = |history: &History| three.pids.iter().all(|pid| is_back(history, *pid)).then_some(());
+    three.group.wait("runs of all", LIMIT, find).await;
+    let violations = three.group.full_history().check(&[], &[]).violations();
+    assert!(violations.is_empty(), "{violations:?}\n{}", three.group.logs());
+}

@@ -1,0 +1,189 @@
+//! `docs/state-machine.md` says what the code says: its tables are made from the states and rules in the source and what
+//! is written there about each of them, and its diagrams have the same states.
+//!
+//! After a change of the source, `ELASTICJOB_WRITE_DOCS=1 cargo test -p elasticjob-tests --test state_machine` writes the
+//! tables anew. Diagrams are drawn by hand.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use syn::{Attribute, Expr, Item, Lit, Meta};
+
+const PAGE: &str = "docs/state-machine.md";
+/// Where the page ends a table that was made.
+const END: &str = "<!-- end of table -->\n";
+
+/// The enums that the page has a table of, with their files.
+const ENUMS: [(&str, &str); 9] = [
+    ("SessionState", "elasticjob/src/registry/mod.rs"),
+    ("Phase", "elasticjob/src/engine/engine.rs"),
+    ("Activity", "elasticjob/src/engine/status.rs"),
+    ("Stage", "elasticjob/src/engine/run.rs"),
+    ("CancelReason", "elasticjob/src/engine/notice.rs"),
+    ("ExecutionSource", "elasticjob/src/engine/fire.rs"),
+    ("FireState", "elasticjob/src/engine/fire.rs"),
+    ("SkipReason", "elasticjob/src/engine/notice.rs"),
+    ("Step", "elasticjob/src/engine/rules/mod.rs"),
+];
+/// Of these, the ones that the page has a diagram of.
+const DIAGRAMS: [&str; 3] = ["Phase", "Stage", "FireState"];
+/// The folder of the rules; each stands in the file of its module.
+const RULES: &str = "elasticjob/src/engine/rules";
+
+fn read(file: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is a folder of the workspace");
+    fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn items(file: &str) -> Vec<Item> {
+    syn::parse_file(&read(file)).unwrap_or_else(|error| panic!("{file}: {error}")).items
+}
+
+/// The first paragraph of a doc comment in one line, with the texts of links instead of the links.
+fn first_paragraph(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            Expr::Lit(text) => match &text.lit {
+                Lit::Str(text) => Some(text.value().trim().to_owned()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    let paragraph: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    without_links(&paragraph.join(" "))
+}
+
+/// Replaces `[text](target)` and `[text]` by `text` where the text is code.
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once("[`") {
+        let (code, after) = link.split_once("`]").unwrap_or_else(|| panic!("a link that does not end in '{text}'"));
+        plain.push_str(&format!("{before}`{code}`"));
+        rest = match after.strip_prefix('(').and_then(|target| target.split_once(')')) {
+            Some((_, after)) => after,
+            None => after,
+        };
+    }
+    plain + rest
+}
+
+/// The variants of an enum with what is written about each.
+fn variants(name: &str) -> Vec<(String, String)> {
+    let (_, file) = ENUMS.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no enum {name} in ENUMS"));
+    let found = items(file).into_iter().find_map(|item| match item {
+        Item::Enum(item) if item.ident == name => Some(item),
+        _ => None,
+    });
+    let found = found.unwrap_or_else(|| panic!("{file} has no enum {name}"));
+    found.variants.iter().map(|variant| (variant.ident.to_string(), first_paragraph(&variant.attrs))).collect()
+}
+
+/// The rules in the order in which they are asked, with what is written about each.
+fn rules() -> Vec<(String, String)> {
+    let list = items(&format!("{RULES}/mod.rs")).into_iter().find_map(|item| match item {
+        Item::Const(item) if item.ident == "RULES" => match *item.expr {
+            Expr::Array(list) => Some(list.elems),
+            _ => None,
+        },
+        _ => None,
+    });
+    let list = list.expect("the list of the rules");
+    let rules = list.iter().map(|rule| {
+        let Expr::Path(path) = rule else { panic!("a rule is the path of a function") };
+        let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let [module, function] = names.as_slice() else { panic!("{names:?} is not a module and a function") };
+        let function_in = |item| match item {
+            Item::Fn(item) if item.sig.ident == function => Some(item),
+            _ => None,
+        };
+        let found = items(&format!("{RULES}/{module}.rs")).into_iter().find_map(function_in);
+        let found = found.unwrap_or_else(|| panic!("{RULES}/{module}.rs has no function {function}"));
+        (names.join("::"), first_paragraph(&found.attrs))
+    });
+    rules.collect()
+}
+
+fn entries(table: &str) -> Vec<(String, String)> {
+    if table == "RULES" { rules() } else { variants(table) }
+}
+
+fn table(name: &str) -> String {
+    let entries = entries(name);
+    assert!(!entries.is_empty(), "{name} has entries");
+    let mut rows = format!("| `{name}` | |\n|---|---|\n");
+    for (entry, says) in entries {
+        assert!(!says.is_empty() && !says.contains('|'), "{name}::{entry} needs a line of documentation: '{says}'");
+        rows.push_str(&format!("| `{entry}` | {says} |\n"));
+    }
+    rows
+}
+
+/// The page with its tables made anew, and the names of the tables.
+fn with_tables(page: &str) -> (String, BTreeSet<String>) {
+    let mut names = BTreeSet::new();
+    let mut parts = page.split("<!-- table of ");
+    let mut made = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(" -->\n").expect("a table has a name");
+        let (_, rest) = rest.split_once(END).unwrap_or_else(|| panic!("the table of {name} has no end"));
+        made.push_str(&format!("<!-- table of {name} -->\n{}{END}{rest}", table(name)));
+        names.insert(name.to_owned());
+    }
+    (made, names)
+}
+
+#[test]
+fn the_tables_of_the_page_are_those_of_the_code() {
+    let page = read(PAGE);
+    let (made, names) = with_tables(&page);
+    let wanted: BTreeSet<String> = ENUMS.iter().map(|(name, _)| *name).chain(["RULES"]).map(str::to_owned).collect();
+    assert_eq!(names, wanted, "the tables that {PAGE} has to have");
+    if made == page {
+        return;
+    }
+    if std::env::var_os("ELASTICJOB_WRITE_DOCS").is_some() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PAGE);
+        fs::write(file, made).expect("the page can be written");
+        return;
+    }
+    let differing: Vec<String> = made
+        .lines()
+        .filter(|line| !page.lines().any(|known| known == *line))
+        .map(|line| format!("missing: {line}"))
+        .chain(
+            page.lines().filter(|line| !made.lines().any(|known| known == *line)).map(|line| format!("gone: {line}")),
+        )
+        .collect();
+    panic!("{PAGE} does not say what the code says; ELASTICJOB_WRITE_DOCS=1 writes it anew\n{}", differing.join("\n"));
+}
+
+/// The names on both sides of the arrows of a diagram.
+fn states(diagram: &str) -> BTreeSet<String> {
+    let arrows = diagram.lines().filter_map(|line| line.split_once("-->"));
+    let sides = arrows.flat_map(|(from, to)| [from, to.split(':').next().unwrap_or_default()]);
+    sides.map(str::trim).filter(|state| *state != "[*]").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_diagrams_of_the_page_have_the_states_of_the_code() {
+    let page = read(PAGE);
+    let mut drawn = BTreeSet::new();
+    for part in page.split("<!-- diagram of ").skip(1) {
+        let (name, rest) = part.split_once(" -->\n```mermaid\n").expect("a diagram has a name");
+        let (diagram, _) = rest.split_once("```").expect("the end of the diagram");
+        let of_code: BTreeSet<String> = variants(name).into_iter().map(|(variant, _)| variant).collect();
+        assert_eq!(states(diagram), of_code, "{name}");
+        drawn.insert(name.to_owned());
+    }
+    assert_eq!(drawn, DIAGRAMS.map(str::to_owned).into(), "the diagrams that {PAGE} has to have");
+}
+
+#[test]
+fn links_of_doc_comments_become_plain_code() {
+    let linked = "Makes [`begin`](super::begin) of [`Fire`] and more.";
+    assert_eq!(without_links(linked), "Makes `begin` of `Fire` and more.");
+}
