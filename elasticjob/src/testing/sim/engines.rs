@@ -135,7 +135,7 @@ impl World {
         for (item, token) in &start.items {
             let serial = self.next_serial();
             let blocking = self.rng.one_in(12);
-            let duration = self.rng.between(1, self.shape.longest_run);
+            let duration = self.rng.between(self.shortest_run, self.shape.longest_run);
             let fire = start.fire;
             let Some(process) = self.live(host, life) else { return Ok(()) };
             let before =

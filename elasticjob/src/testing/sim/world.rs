@@ -100,6 +100,8 @@ pub struct World {
     pub(super) period: u32,
     pub(super) total: u32,
     pub(super) shape: Shape,
+    /// How long a run takes at least.
+    pub(super) shortest_run: Millis,
     pub(super) tree: Tree,
     /// When the server heard of each session last.
     pub(super) heard: BTreeMap<SessionId, Millis>,
@@ -154,6 +156,7 @@ impl World {
             total,
             invariants: Invariants::new(total, period, shape.clone()),
             shape,
+            shortest_run: 1,
             tree,
             heard: BTreeMap::new(),
             agenda: BinaryHeap::new(),

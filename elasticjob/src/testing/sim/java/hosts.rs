@@ -131,7 +131,7 @@ impl World {
     ) -> Result<(), String> {
         for item in items {
             let serial = self.next_serial();
-            let duration = self.rng.between(1, self.shape.longest_run);
+            let duration = self.rng.between(self.shortest_run, self.shape.longest_run);
             let Some(process) = self.live(host, life) else { return Ok(()) };
             // Java neither cancels nor drops what runs.
             let execution = Execution { serial, fire, token: None, blocking: true, cancelled: false };

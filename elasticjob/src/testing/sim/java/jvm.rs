@@ -289,6 +289,13 @@ impl JavaProcess {
         self.jvm.timers.borrow().values().min().copied()
     }
 
+    /// What its cache has of a node.
+    #[cfg(test)]
+    pub(super) fn cached(&self, node: &str) -> Option<String> {
+        let data = self.jvm.cache.borrow().get(node)?;
+        data.text().map(str::to_owned)
+    }
+
     /// What it has still to tell when it is killed.
     pub(super) fn last_words(&self) -> Vec<Wish> {
         self.jvm.leave_out_missed();
