@@ -22,8 +22,9 @@ pub(super) struct MadeUp {
     missed: BTreeSet<i64>,
     /// Of these, items that were running, in the calm.
     owed: BTreeMap<ShardingItem, i64>,
-    /// Items that a Java instance marked as misfired: it tells no fire, so the last one is made up for.
-    marked_by_java: BTreeSet<ShardingItem>,
+    /// Items of a mixed group that were ever marked as misfired: Java tells no fire with the mark, and leaves marks there
+    /// that are settled, so what is made up for is the last fire.
+    marked: BTreeSet<ShardingItem>,
     on: bool,
     /// When misfire was switched off last.
     off_since: Option<Millis>,
@@ -36,12 +37,12 @@ impl MadeUp {
             self.off_since = (!scene.shape.misfire).then_some(scene.now);
         }
         match observation {
-            Observation::Committing { host: Some(host), transaction, .. } if scene.is_java(*host) => {
+            Observation::Committing { host: Some(_), transaction, .. } if scene.is_mixed() => {
                 for op in transaction.ops() {
                     if let (Op::Create { .. }, Some(JobPath::Item(item, ItemNode::Misfire))) =
                         (op, JobPath::parse(scene.job, op.path()))
                     {
-                        self.marked_by_java.insert(item);
+                        self.marked.insert(item);
                     }
                 }
                 Ok(())
@@ -70,7 +71,7 @@ impl MadeUp {
                 if self.owed.get(item).is_some_and(|owed| owed <= at) {
                     self.owed.remove(item);
                 }
-                let by_java = self.marked_by_java.contains(item);
+                let by_java = self.marked.contains(item);
                 if *source != ExecutionSource::Misfire {
                     return Ok(());
                 }

@@ -64,7 +64,7 @@ fn shorten(op: &str) -> String {
     let op = op.replace("/job/", "").replace("create ", "+").replace("delete ", "-").replace("check ", "?");
     let op = op.replace("leader/election/", "").replace("leader/sharding/", "");
     match op.split_once("/_c_") {
-        Some((latch, _)) => latch.to_owned(),
+        Some((latch, _)) => format!("{latch}/candidate"),
         None => op.split("jobInstanceId").next().unwrap().trim_end_matches('=').to_owned(),
     }
 }
@@ -100,9 +100,9 @@ fn the_first_instance_writes_in_the_order_of_the_release() {
     let written = without_parents(writes(&mut world));
     let id = "10.0.0.1@-@7";
     let expected = [
-        "0 +latch".to_owned(),
+        "0 +latch/candidate".to_owned(),
         format!("0 +instance={id}"),
-        "0 -latch".to_owned(),
+        "0 -latch/candidate".to_owned(),
         "0 +servers/10.0.0.1=ENABLED".to_owned(),
         format!("0 +instances/{id}"),
         "0 +necessary".to_owned(),
