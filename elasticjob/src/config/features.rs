@@ -29,9 +29,6 @@ impl fmt::Display for UnsupportedSetting {
 pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> {
     let mut refused = Vec::new();
     let mut refuse = |setting, value: String, possible| refused.push(UnsupportedSetting { setting, value, possible });
-    if configuration.max_time_diff_seconds >= 0 {
-        refuse("max-time-diff-seconds", configuration.max_time_diff_seconds.to_string(), "-1");
-    }
     if let Some(pool) = configuration.thread_pool.as_deref().filter(|pool| *pool != "CPU") {
         refuse("job-executor-thread-pool-size-provider-type", pool.into(), "CPU");
     }
@@ -55,7 +52,6 @@ mod tests {
     fn what_nothing_acts_on_is_refused_by_name() {
         let builder = || JobConfiguration::builder("job", 1);
         let cases = [
-            ("max-time-diff-seconds", builder().max_time_diff_seconds(0)),
             ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
             ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
             ("job-listener-types", builder().job_listener_type("a")),
@@ -72,6 +68,7 @@ mod tests {
             .job_executor_thread_pool_size_provider_type("CPU")
             .label("l")
             .static_sharding(true)
+            .max_time_diff_seconds(0)
             .reconcile_interval_minutes(1)
             .build();
         assert!(unsupported(&plain.unwrap()).is_empty());

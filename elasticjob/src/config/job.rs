@@ -260,6 +260,12 @@ impl JobConfiguration {
         self.static_sharding
     }
 
+    /// How far the clock of a host may be off from that of the registry center, in seconds; `None` when that is not
+    /// looked at.
+    pub fn max_time_diff_seconds(&self) -> Option<u32> {
+        u32::try_from(self.max_time_diff_seconds).ok()
+    }
+
     /// Whether the server starts disabled.
     pub fn disabled(&self) -> bool {
         self.disabled
@@ -386,7 +392,9 @@ impl JobConfigurationBuilder {
         failover: bool,
         /// Whether a fire missed because of an overrunning one is made up for; default true.
         misfire: bool,
-        /// How far the clock may be off, in seconds; default -1: not checked.
+        /// How far the clock of a host may be off from that of the registry center, in seconds; default -1: that is not
+        /// looked at. Otherwise a job does not start on a host whose clock is further off, and fires are skipped while it
+        /// is.
         max_time_diff_seconds: i32,
         /// How often the leader looks for wrong assignments, in minutes; default 10, below 1: never.
         reconcile_interval_minutes: i32,

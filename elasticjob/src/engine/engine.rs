@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
+use super::clock::ClockCheck;
 use super::event::{Event, ItemEnd, Now, TriggerId};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::lost::Losses;
@@ -89,6 +90,7 @@ pub struct JobEngine {
     pub(super) own_items_seen: Vec<ShardingItem>,
     pub(super) trouble: Option<Arc<str>>,
     pub(super) refused_configuration: Option<Arc<str>>,
+    pub(super) clock: ClockCheck,
     pub(super) planted: Planted,
     /// Boxed, as most of the time there is none.
     write: Option<Box<Write>>,
@@ -163,6 +165,8 @@ pub(super) struct Write {
     pub(super) purpose: Purpose,
     /// The session it was sent in.
     pub(super) session: SessionId,
+    /// When it was sent.
+    pub(super) sent: Duration,
 }
 
 /// A transaction to commit, and what it is for.
@@ -178,7 +182,10 @@ pub(super) enum Purpose {
     Register {
         /// What the configuration that it writes has in it for Rust instances alone.
         foreign: Vec<ForeignToJava>,
+        /// How far the clock may be off, in seconds.
+        max_time_diff: Option<u32>,
     },
+    AskTime,
     Candidate,
     Elect,
     Abdicate,
@@ -233,6 +240,7 @@ impl JobEngine {
             own_items_seen: Vec::new(),
             trouble: None,
             refused_configuration: None,
+            clock: ClockCheck::default(),
             planted: Planted::default(),
             write: None,
             seen: None,
@@ -433,7 +441,7 @@ impl JobEngine {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
-                    self.write = Some(Box::new(Write { transaction, purpose, session }));
+                    self.write = Some(Box::new(Write { transaction, purpose, session, sent: now.mono }));
                     break;
                 }
             }

@@ -75,6 +75,8 @@ pub enum FireState {
     Failed,
     /// Cut off before its end: shutdown, or the session could no longer be proven.
     Cancelled,
+    /// Begun in the registry and not started: the clock of the host turned out to be off.
+    NotRun,
 }
 
 impl FireState {

@@ -5,6 +5,7 @@
 
 mod action;
 mod calendar;
+mod clock;
 mod deadlines;
 #[allow(clippy::module_inception)]
 mod engine;

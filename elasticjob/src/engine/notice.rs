@@ -122,6 +122,15 @@ pub enum Notice {
         /// The fire that is run instead of them.
         until: i64,
     },
+    /// The clock of this host is too far off from that of the registry center: fires are skipped.
+    ClockOff {
+        /// The difference in milliseconds, positive when this host is ahead.
+        difference: i64,
+        /// What is allowed, in seconds.
+        limit: u32,
+    },
+    /// The clocks agree again as far as they have to.
+    ClockRight,
     /// The run of a fire is over here.
     Finished {
         /// The fire.
@@ -198,6 +207,11 @@ pub enum SkipReason {
     ServerDisabled,
     /// The item is disabled.
     ItemDisabled,
+    /// The clock of this host is too far off from that of the registry center.
+    ClockOff {
+        /// The difference in milliseconds, positive when this host is ahead.
+        difference: i64,
+    },
     /// Static sharding leaves the item to an instance that is not online.
     OwnerGone {
         /// That instance.
@@ -230,6 +244,11 @@ impl fmt::Display for SkipReason {
             Self::NotBegunInTime => f.write_str("the next fire came before it could begin"),
             Self::ServerDisabled => f.write_str("the server is disabled"),
             Self::ItemDisabled => f.write_str("the item is disabled"),
+            Self::ClockOff { difference } => {
+                let side = if *difference > 0 { "ahead of" } else { "behind" };
+                let seconds = difference.unsigned_abs() as f64 / 1_000.0;
+                write!(f, "the clock of this host is {seconds} s {side} that of the registry center")
+            }
             Self::OwnerGone { owner } => {
                 write!(f, "static sharding leaves the item to {owner}, which is not online")
             }

@@ -11,6 +11,8 @@ pub enum Bug {
     StaleInstanceList,
     /// Items of an instance that is gone move although sharding is static.
     StaticItemsMove,
+    /// Fires begin however far the clock is off.
+    UncheckedClock,
     /// Items do not move on although they should with each fire.
     KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
@@ -46,11 +48,12 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 19] = [
+    pub const ALL: [(&'static str, Self); 20] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
         ("static-items-move", Self::StaticItemsMove),
+        ("unchecked-clock", Self::UncheckedClock),
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),

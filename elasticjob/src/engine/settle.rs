@@ -10,11 +10,14 @@ use crate::registry::{CommitError, Committed, Refusal, SessionId};
 
 impl JobEngine {
     pub(super) fn on_answer(&mut self, now: Now, answer: Result<Committed, CommitError>) {
-        let Some(Write { transaction, purpose, session }) = self.take_write() else { return };
+        let Some(Write { transaction, purpose, session, sent }) = self.take_write() else { return };
         match answer {
             Ok(committed) => {
                 self.mirror.on_committed(&transaction, &committed, session);
                 self.note_success();
+                if let Some(at) = committed.server_time() {
+                    self.learn_server_time(at, sent, now.mono);
+                }
                 self.on_done(now, purpose, &committed, session);
             }
             Err(error) => {
@@ -45,13 +48,20 @@ impl JobEngine {
 
     fn on_done(&mut self, now: Now, purpose: Purpose, committed: &Committed, session: SessionId) {
         match purpose {
-            Purpose::Register { foreign } => {
+            Purpose::Register { foreign, max_time_diff } => {
                 if !foreign.is_empty() {
                     self.tell(Notice::ForeignToJava { values: foreign });
                 }
-                self.on_registered(session);
+                match self.clock_refusal(now, max_time_diff).filter(|_| self.phase == Phase::Joining) {
+                    Some(why) => {
+                        self.membership.session = Some(session);
+                        self.tell(Notice::StartFailed { why });
+                        self.start_leaving(now.mono);
+                    }
+                    None => self.on_registered(session),
+                }
             }
-            Purpose::Candidate | Purpose::Sweep | Purpose::Leave => {}
+            Purpose::AskTime | Purpose::Candidate | Purpose::Sweep | Purpose::Leave => {}
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
                 self.leadership = None;

@@ -1,5 +1,6 @@
 //! What an engine does on the main paths, transaction by transaction.
 
+mod clock;
 mod failover;
 mod group;
 mod misfire;
@@ -265,6 +266,16 @@ fn an_id_that_is_taken_gets_a_suffix_and_a_ghost_of_the_own_one_is_replaced() {
     let owner = group.tree.get(&instance).unwrap().unwrap().stat.ephemeral_owner;
     assert_eq!(owner, Some(group.hosts[0].session));
     assert_ne!(owner, Some(SessionId(2)));
+}
+
+#[test]
+fn a_host_without_ipv4_takes_part() {
+    let mut group = Group::new();
+    for ip in ["2001:db8::30", "10.0.0.1"] {
+        group.join(ip, &every_five(2));
+    }
+    assert_eq!(group.owners(2), [Some(0), Some(1)]);
+    assert_eq!(group.text(&JobPath::Server("2001:db8::30".into())).as_deref(), Some("ENABLED"));
 }
 
 #[test]

@@ -165,8 +165,17 @@ pub struct Committed {
 impl Committed {
     /// Id of the transaction, known when it set the data of some node: servers before 3.8.2 tell it nowhere else.
     pub fn zxid(&self) -> Option<Zxid> {
+        self.set().map(|stat| stat.mzxid)
+    }
+
+    /// Server time at which it was applied, in milliseconds since 1970; known as the id is.
+    pub fn server_time(&self) -> Option<i64> {
+        self.set().map(|stat| stat.mtime)
+    }
+
+    fn set(&self) -> Option<&Stat> {
         self.results.iter().find_map(|result| match result {
-            OpResult::Set { stat } => Some(stat.mzxid),
+            OpResult::Set { stat } => Some(stat),
             _ => None,
         })
     }

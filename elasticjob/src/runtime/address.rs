@@ -1,5 +1,6 @@
 //! The address of this host, which names its instances and its server node.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -45,10 +46,12 @@ pub enum AddressError {
         reason: String,
     },
     /// No address of the host is as preferred.
-    #[error("no address of this host has {wanted}; there are {available}")]
+    #[error("no address of this host has {wanted}{why}; there are {available}")]
     NothingPreferred {
         /// The settings that nothing matched.
         wanted: String,
+        /// What is wrong with the preferred interface, if that is it.
+        why: String,
         /// The addresses that could have been chosen.
         available: String,
     },
@@ -103,7 +106,8 @@ impl IpPattern {
 
 /// The address of this host.
 ///
-/// See [`choose`] for which it is. Says in the log when there is only the loopback address.
+/// See [`choose`] for which it is. Says in the log when there is only the loopback address, or only IPv6. Whether others
+/// can reach the address is not probed: it is a name, nobody connects to it, and in containers a probe may fail.
 ///
 /// # Errors
 /// [`AddressError::Interfaces`], and what [`choose`] returns.
@@ -116,6 +120,8 @@ pub fn host_address(preference: &AddressPreference) -> Result<IpAddr, AddressErr
     let ip = choose(&interfaces, preference)?;
     if ip.is_loopback() {
         tracing::warn!(%ip, "this host has no address but the loopback one: instances on other hosts may have the same");
+    } else if ip.is_ipv6() {
+        tracing::info!(%ip, "this host is named by an IPv6 address: Java instances of a job do not know such a server");
     }
     Ok(ip)
 }
@@ -124,6 +130,9 @@ pub fn host_address(preference: &AddressPreference) -> Result<IpAddr, AddressErr
 /// the first such IPv6 address. Loopback and link-local IPv6 addresses and interfaces that are down are not considered.
 /// An address that equals the preferred one goes before those that only begin with it. Without a preference, a host that
 /// has nothing else gets the loopback address.
+///
+/// A preferred interface that is not there, is down or has no such address is an error: another address would name
+/// another server, and a server that an operator disabled would run jobs again.
 ///
 /// Java takes the last matching interface instead of the first, takes only addresses that answer a probe within 100 ms,
 /// ignores a preferred interface that is not there, and fails where there is no IPv4 address. It does not know a server
@@ -145,8 +154,28 @@ pub fn choose(interfaces: &[HostInterface], preference: &AddressPreference) -> R
     match chosen {
         Some(ip) => Ok(ip),
         None if preference.is_any() => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-        None => Err(AddressError::NothingPreferred { wanted: preference.to_string(), available: listing(by_family()) }),
+        None => Err(AddressError::NothingPreferred {
+            wanted: preference.to_string(),
+            why: interface_fault(interfaces, preference).map(|fault| format!(": {fault}")).unwrap_or_default(),
+            available: listing(by_family()),
+        }),
     }
+}
+
+/// Why the preferred interface has no address at all that could be chosen.
+fn interface_fault(interfaces: &[HostInterface], preference: &AddressPreference) -> Option<String> {
+    let name = preference.interface.as_deref()?;
+    let meant = || interfaces.iter().filter(|interface| preference.allows_interface(&interface.name));
+    if meant().next().is_none() {
+        let names: BTreeSet<&str> = interfaces.iter().map(|interface| interface.name.as_str()).collect();
+        let names = if names.is_empty() { "none at all".to_owned() } else { Vec::from_iter(names).join(", ") };
+        return Some(format!("it has no interface '{name}' with an address, but {names}"));
+    }
+    if !meant().any(|interface| interface.is_up) {
+        return Some(format!("the interface '{name}' is down"));
+    }
+    let usable = meant().any(|interface| interface.is_up && is_usable(interface.ip));
+    (!usable).then(|| format!("the interface '{name}' has only loopback or link-local addresses"))
 }
 
 fn is_usable(ip: IpAddr) -> bool {

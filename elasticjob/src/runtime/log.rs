@@ -58,7 +58,10 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             };
             let what = if items.is_empty() { String::new() } else { format!("items {items:?}: ") };
             // Somebody has run it or is running it: nothing is wrong.
-            if matches!(reason, SkipReason::AlreadyBegun { .. }) {
+            if matches!(reason, SkipReason::ClockOff { .. }) {
+                // Said when the clock was found to be off.
+                debug!(%job, fire = %name(fire), "not run here: {what}{reason}");
+            } else if matches!(reason, SkipReason::AlreadyBegun { .. }) {
                 info!(%job, fire = %name(fire), "not run here: {what}{reason}");
             } else {
                 warn!(%job, fire = %name(fire), "not run here: {what}{reason}{since}");
@@ -79,6 +82,15 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         }
         Notice::HandedOver { fire, items } => {
             warn!(%job, fire = %name(fire), ?items, "items that were cut off wait to be taken over");
+        }
+        Notice::ClockOff { difference, limit } => warn!(
+            %job,
+            "{}, and `max-time-diff-seconds` allows {limit}: fires are skipped until the clocks agree",
+            SkipReason::ClockOff { difference: *difference }
+        ),
+        Notice::ClockRight => info!(%job, "the clocks of this host and of the registry center agree again"),
+        Notice::Finished { fire, source, items } if items.iter().all(|(_, state)| *state == FireState::NotRun) => {
+            debug!(%job, fire = %name(fire), %source, "finished without being run");
         }
         Notice::Finished { fire, source, items } => {
             let wrong: Vec<&(ShardingItem, FireState)> =

@@ -227,3 +227,13 @@ fn an_instance_is_written_as_java_writes_it_and_read_back() {
         assert!(error.contains(part), "{yaml:?}: {error}");
     }
 }
+
+#[test]
+fn an_instance_on_a_host_without_ipv4_reads_back() {
+    // The last one would be a number to the base of 60.
+    for ip in ["2001:db8::30", "::1", "2001:10:20:30:40:50:6:7"] {
+        let id = InstanceId::of_process(ip, 7);
+        let node = instance_from_yaml(instance_yaml(&id).as_bytes()).unwrap();
+        assert_eq!((node.instance, node.server_ip.as_str()), (id, ip));
+    }
+}

@@ -169,6 +169,16 @@ fn begin_unmonitored(
         engine.prove();
         return Step::Pass;
     }
+    if engine.needs_server_time() {
+        return Step::Write(engine.ask_server_time());
+    }
+    if let Some(difference) = engine.check_clock(now) {
+        // Nothing else is written while fires are skipped: whether the clocks agree again is to be found out.
+        return match decline(engine, SkipReason::ClockOff { difference }) {
+            Step::Pass => Step::Write(engine.ask_server_time()),
+            step => step,
+        };
+    }
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
     for item in disabled {
@@ -332,6 +342,10 @@ impl JobEngine {
         if !in_live_session || !self.session.is_proven(now.mono) {
             // Begun in the registry, not started here: once the session is proven again it is adopted or begun anew.
             self.on_begin_unresolved(plan);
+            return;
+        }
+        if self.is_refused_by_clock(now, &plan) {
+            self.looked_at();
             return;
         }
         if !plan.items.is_empty() {

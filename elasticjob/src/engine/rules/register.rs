@@ -40,7 +40,9 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
             }
         }
     } else {
-        Accepted { disabled: false, write: None }
+        let max_time_diff =
+            engine.configuration.as_ref().and_then(|configuration| configuration.max_time_diff_seconds());
+        Accepted { disabled: false, max_time_diff, write: None }
     };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
     let version = match engine.look(&server) {
@@ -92,7 +94,12 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
         txn.delete_existing(&engine.own_trigger());
     }
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign } })
+    let max_time_diff = accepted.max_time_diff;
+    if max_time_diff.is_some() {
+        // Only the answer to a set tells the time of the server.
+        txn.set(&me, wire::instance_yaml(&engine.identity.instance), Some(0));
+    }
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign, max_time_diff } })
 }
 
 /// What is known of the id to register under.
@@ -132,7 +139,15 @@ fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
 /// What joining has to write of the configuration.
 struct Accepted {
     disabled: bool,
+    max_time_diff: Option<u32>,
     write: Option<std::sync::Arc<JobConfiguration>>,
+}
+
+impl Accepted {
+    fn writing(configuration: std::sync::Arc<JobConfiguration>) -> Self {
+        let (disabled, max_time_diff) = (configuration.disabled(), configuration.max_time_diff_seconds());
+        Self { disabled, max_time_diff, write: Some(configuration) }
+    }
 }
 
 /// Decides between the configuration of the program and that of the registry. `None` while data are missing.
@@ -156,7 +171,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
     let local = engine.local.clone();
     let data = match engine.look(&JobPath::Config) {
         Lookup::Unread => return Ok(None),
-        Lookup::Missing => return Ok(Some(Accepted { disabled: local.disabled(), write: Some(local) })),
+        Lookup::Missing => return Ok(Some(Accepted::writing(local))),
         Lookup::Known(known) => known.data.clone(),
     };
     if local.overwrite() {
@@ -166,7 +181,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         if let Some(theirs) = &theirs {
             engine.tell_differences(&local, theirs, true);
         }
-        return Ok(Some(Accepted { disabled: write.disabled(), write: Some(write) }));
+        return Ok(Some(Accepted::writing(write)));
     }
     let theirs = read_usable(engine, &data).map_err(|why| {
         format!(
@@ -175,5 +190,5 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         )
     })?;
     engine.tell_differences(&local, &theirs, false);
-    Ok(Some(Accepted { disabled: theirs.disabled(), write: None }))
+    Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
 }

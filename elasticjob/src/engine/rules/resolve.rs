@@ -1,6 +1,6 @@
 //! Finding out what became of a begin whose answer got lost, or came too late to start anything.
 
-use super::Step;
+use super::{BeginPlan, Step};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState};
@@ -36,6 +36,10 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
             engine.prove();
             return Step::Pass;
         }
+        if is_refused_by_clock(engine, now, &unresolved, &begun) {
+            engine.unresolved = None;
+            return Step::Pass;
+        }
         let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
         engine.start_items(unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
     }
@@ -64,6 +68,17 @@ fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Option<Vec<(Shard
         }
     }
     complete.then_some(begun)
+}
+
+fn is_refused_by_clock(
+    engine: &mut JobEngine,
+    now: Now,
+    unresolved: &Unresolved,
+    begun: &[(ShardingItem, Zxid)],
+) -> bool {
+    let Unresolved { fire, source, attempt, .. } = unresolved.clone();
+    let items = begun.iter().map(|(item, _)| *item).collect();
+    engine.is_refused_by_clock(now, &BeginPlan { fire, source, attempt: Some(attempt), items, from: None })
 }
 
 /// The instance leaves: the items end before they were started.

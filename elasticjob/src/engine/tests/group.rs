@@ -62,6 +62,8 @@ pub(super) struct Group {
     /// What those that join from now on can name.
     pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) hosts: Vec<Host>,
+    /// How far the wall clocks of the hosts are ahead of the server's, in milliseconds.
+    pub(super) clock_offset: i64,
     now: u64,
     sessions: i64,
     events: VecDeque<(usize, Event)>,
@@ -81,7 +83,7 @@ impl Group {
         let mut tree = Tree::new(100);
         tree.open_session(OPERATOR, Duration::from_secs(1_000));
         let strategies = Arc::new(ShardingStrategies::built_in());
-        Self { tree, strategies, hosts: Vec::new(), now: 1_000, sessions: 1, events: VecDeque::new() }
+        Self { tree, strategies, hosts: Vec::new(), clock_offset: 0, now: 1_000, sessions: 1, events: VecDeque::new() }
     }
 
     /// A group of instances that have registered and shared the items, 1 s before a fire.
@@ -166,7 +168,8 @@ impl Group {
             if self.hosts[host].killed || self.hosts[host].stopped {
                 continue;
             }
-            let now = Now { wall: EPOCH + self.now as i64, mono: Duration::from_millis(self.now) };
+            let wall = EPOCH + self.now as i64 + self.clock_offset;
+            let now = Now { wall, mono: Duration::from_millis(self.now) };
             self.hosts[host].engine.handle(now, event);
             while let Some(action) = self.hosts[host].engine.poll_action() {
                 self.perform(host, action);
@@ -179,7 +182,7 @@ impl Group {
         loop {
             let due = |host: &Host| {
                 let timeout = host.engine.poll_timeout();
-                let wall = timeout.wall.map(|wall| (wall - EPOCH) as u64);
+                let wall = timeout.wall.map(|wall| self.now.max((wall - EPOCH - self.clock_offset) as u64));
                 timeout.mono.map(|at| at.as_millis() as u64).into_iter().chain(wall).min()
             };
             let alive = self.hosts.iter().enumerate().filter(|(_, state)| !state.killed && !state.stopped);

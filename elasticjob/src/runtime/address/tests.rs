@@ -77,6 +77,21 @@ fn a_preference_that_nothing_matches_is_an_error_with_what_there_is() {
 }
 
 #[test]
+fn a_preferred_interface_that_cannot_be_says_what_is_wrong_with_it() {
+    assert!(refused(&host(), "eth9", "").contains(
+        ": it has no interface 'eth9' with an address, but eth0, eth0:1, eth1, eth2, lo; there are 10.1.2.30 (eth0)"
+    ));
+    let mut down = host();
+    down[3].is_up = false;
+    assert!(refused(&down, "eth1", "").contains(": the interface 'eth1' is down; there are"));
+    assert!(refused(&host(), "lo", "").contains("'lo' has only loopback or link-local addresses"));
+    let link_local = interfaces(&[("eth0", "fe80::1"), ("eth1", "10.0.0.1")]);
+    assert!(refused(&link_local, "eth0", "").contains("'eth0' has only loopback or link-local addresses"));
+    // The interface is fine, the address is not.
+    assert!(refused(&host(), "eth1", "10.").contains("ip '10.'; there are"));
+}
+
+#[test]
 fn a_host_without_a_network_gets_the_loopback_address() {
     assert_eq!(chosen(&[], "", ""), "127.0.0.1");
     assert_eq!(chosen(&interfaces(&[("lo", "127.0.0.1"), ("lo", "::1"), ("eth0", "fe80::1")]), "", ""), "127.0.0.1");

@@ -155,7 +155,10 @@ impl Accounted {
 /// Reasons that hold without any fault.
 fn is_good(reason: &SkipReason) -> bool {
     match reason {
-        SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. } | SkipReason::ItemDisabled => true,
+        SkipReason::StillRunning { .. }
+        | SkipReason::ClockOff { .. }
+        | SkipReason::RunsElsewhere { .. }
+        | SkipReason::ItemDisabled => true,
         // Only while the owner is gone, which is looked at by itself.
         SkipReason::OwnerGone { .. }
         | SkipReason::AlreadyBegun { .. }

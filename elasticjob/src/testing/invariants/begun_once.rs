@@ -1,6 +1,9 @@
 //! A scheduled fire of an item is begun once, and again only as failover of a run that was not finished; with every
 //! begin of an item its fencing token grows.
 //!
+//! It holds for monitored runs; what runs while monitoring is switched off has no record and no token, and may be begun
+//! again when it is switched on.
+//!
 //! Beside Java instances it holds for ours, until a Java leader deletes the item with its record, as it does when the
 //! total count shrinks (finding 9): nobody can tell then what was begun of an item that is made anew. What Java begins
 //! has no record.
@@ -12,6 +15,10 @@ use crate::engine::{ExecutionSource, Fire, FireRecord};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::Millis;
+
+/// How long it takes until everybody has heard that monitoring is on, and what was decided before has begun.
+const SWITCHED: Millis = 40_000;
 
 #[derive(Debug, Default)]
 pub(super) struct BegunOnce {
@@ -57,11 +64,13 @@ impl BegunOnce {
                 }
                 Ok(())
             }
-            Observation::Started { host, item, fire, source, token }
-                if scene.shape.monitored && !scene.is_java(*host) =>
-            {
-                self.begin(*host, *item, *fire, *source, *token)
-            }
+            Observation::Started { host, item, fire, source, token } if !scene.is_java(*host) => match token {
+                Some(token) => self.begin(*host, *item, *fire, *source, *token),
+                None if scene.shape.monitored && scene.monitored_for > SWITCHED => {
+                    Err(format!("item {item} of {fire} has no fencing token"))
+                }
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -79,7 +88,7 @@ impl BegunOnce {
         item: ShardingItem,
         fire: Fire,
         source: ExecutionSource,
-        token: Option<i64>,
+        token: i64,
     ) -> Result<(), String> {
         // What Java ran is known by its time alone, which may be that of a fire of ours.
         let of_java = self.of_java.remove(&item) && source == ExecutionSource::Failover;
@@ -90,7 +99,6 @@ impl BegunOnce {
         if let Some(before) = before.filter(|_| source != ExecutionSource::Failover) {
             return Err(format!("host {host} begins item {item} of {fire}, which host {before} began before"));
         }
-        let Some(token) = token else { return Err(format!("item {item} of {fire} has no fencing token")) };
         match self.tokens.insert(item, token) {
             Some(before) if before >= token => {
                 Err(format!("the token of item {item} went from {before} to {token} with {fire}"))

@@ -3,6 +3,7 @@
 mod accounted;
 mod assignment;
 mod begun_once;
+mod clock;
 mod java_peer;
 mod kept;
 mod leadership;
@@ -114,6 +115,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) total: u32,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
+    /// Since when monitoring is what it is, as a time that passed.
+    pub(crate) monitored_for: Millis,
     /// Ids that Java instances of the group have or had.
     pub(crate) java_ids: &'a BTreeSet<String>,
 }
@@ -153,6 +156,8 @@ pub struct Invariants {
     one_owner: one_owner::OneOwner,
     java_peer: java_peer::JavaPeer,
     java_ids: BTreeSet<String>,
+    /// When monitoring was switched on or off last.
+    switched_at: Millis,
     kept: kept::Kept,
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
@@ -174,6 +179,7 @@ impl Invariants {
             one_owner: one_owner::OneOwner::default(),
             java_peer: java_peer::JavaPeer::new(),
             java_ids: BTreeSet::new(),
+            switched_at: 0,
             kept: kept::Kept::default(),
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
@@ -192,6 +198,9 @@ impl Invariants {
     pub fn configured(&mut self, now: Millis, total: u32, period: u32, shape: &Shape) {
         if total != self.total {
             self.kept.total_changed(now);
+        }
+        if shape.monitored != self.shape.monitored {
+            self.switched_at = now;
         }
         self.total = total;
         self.shape = shape.clone();
@@ -216,9 +225,11 @@ impl Invariants {
         {
             self.java_ids.extend(java_peer::registered(job, transaction));
         }
+        let monitored_for = now - self.switched_at;
         let (shape, total, calm, java_ids) = (&self.shape, self.total, self.calm, &self.java_ids);
-        let scene = Scene { now, job, tree, hosts, shape, total, calm, java_ids };
+        let scene = Scene { now, job, tree, hosts, shape, total, calm, monitored_for, java_ids };
         self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
+        clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;

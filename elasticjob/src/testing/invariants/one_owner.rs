@@ -1,7 +1,8 @@
 //! At most one live process runs an item at any time.
 //!
 //! Left to the fence: what a process still does that was frozen past its session, and a run that cannot be dropped
-//! after its token was fired. Without monitoring nobody promises it.
+//! after its token was fired. Without monitoring nobody promises it, neither for the run that begins nor for one that goes
+//! on.
 //!
 //! Beside Java instances it holds among ours as long as no Java instance takes away the mark of the run: they delete and
 //! replace marks without looking whose they are (findings 7, 9, 24 and 26, and the end of monitoring). What Java itself
@@ -34,7 +35,7 @@ impl OneOwner {
                 }
                 Ok(())
             }
-            Observation::Started { host, item, fire, .. } if scene.shape.monitored && !scene.is_java(*host) => {
+            Observation::Started { host, item, fire, token: Some(_), .. } if !scene.is_java(*host) => {
                 self.unmarked.remove(&(*host, *item));
                 match self.other_runner(scene, *host, *item) {
                     Some(other) => Err(format!("host {host} starts item {item} of {fire} while host {other} runs it")),
@@ -50,7 +51,7 @@ impl OneOwner {
             let process = found.process.as_ref()?;
             let execution = process.executions.get(&item)?;
             let fenced = process.is_frozen() || process.fenced || (execution.blocking && execution.cancelled);
-            let excused = fenced || found.java || self.unmarked.contains(&(other, item));
+            let excused = fenced || found.java || execution.token.is_none() || self.unmarked.contains(&(other, item));
             (other != host && !excused).then_some(other)
         })
     }

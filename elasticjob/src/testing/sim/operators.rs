@@ -17,6 +17,7 @@ impl World {
             .misfire(self.shape.misfire)
             .static_sharding(self.shape.static_sharding)
             .job_sharding_strategy_type(self.shape.strategy)
+            .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed))
             // Java peers leave more behind that is only found by looking at everything again.
             .reconcile_interval_minutes(if self.shape.unheard || self.is_mixed() { 1 } else { 10 })
             .build()

@@ -22,6 +22,8 @@ pub struct Shape {
     pub static_sharding: bool,
     /// `job-sharding-strategy-type`.
     pub strategy: &'static str,
+    /// `max-time-diff-seconds`.
+    pub max_time_diff: Option<u32>,
 }
 
 const STRATEGIES: [&str; 7] =
@@ -41,6 +43,7 @@ impl Shape {
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
         let unheard = !static_sharding && rng.one_in(10) && !mixed;
         let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
-        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy }
+        let max_time_diff = rng.pick(&[None, None, None, Some(1), Some(3)]);
+        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff }
     }
 }

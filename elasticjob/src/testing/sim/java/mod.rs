@@ -7,8 +7,8 @@
 //! from this: lists that are stale after a wait, check-then-act on `running`, assignments that are gone until the
 //! transaction, nodes made anew on a reconnect.
 //!
-//! Left out: what no peer can see (pools, tracing, error handlers, listeners of the user), the clock check, and runs that
-//! the release loses for good when they are asked for before the schedule was made.
+//! Left out: what no peer can see (pools, tracing, error handlers, listeners of the user), and runs that the release loses
+//! for good when they are asked for before the schedule was made.
 
 mod cache;
 mod election;

@@ -52,6 +52,7 @@ pub(super) struct Configuration {
     pub(super) monitored: bool,
     pub(super) static_sharding: bool,
     pub(super) reconcile_minutes: i64,
+    pub(super) checks_clock: bool,
 }
 
 /// Configurations read before: mostly it is the same one.
@@ -82,6 +83,7 @@ impl Configuration {
             monitored: flag("monitorExecution"),
             static_sharding: flag("staticSharding"),
             reconcile_minutes: number("reconcileIntervalMinutes"),
+            checks_clock: entries.get("maxTimeDiffSeconds").and_then(Value::as_i64).is_some_and(|most| most >= 0),
         })
     }
 

@@ -1,0 +1,153 @@
+//! How far the clock of this host is off from that of the registry center.
+//!
+//! Nothing is written to find out: answers to own transactions tell when the server applied them. Between two answers
+//! the time goes on by the clock that does not step, so that a step of the clock of this host is seen at once. A step of
+//! the server's clock is seen with the next answer, which is that of the begin itself where execution is monitored.
+
+use std::time::Duration;
+
+use super::engine::{JobEngine, Proposal, Purpose};
+use super::event::{ItemEnd, Now};
+use super::fire::{ExecutionSource, FireState};
+use super::notice::{Notice, SkipReason};
+use super::planted::Bug;
+use super::rules::BeginPlan;
+use super::run::{ItemRun, Stage};
+use super::txn::JobTransaction;
+use crate::config::{JobConfiguration, wire};
+
+/// The server's time as an answer told it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ServerTime {
+    /// In milliseconds since 1970.
+    at: i64,
+    /// The transaction was applied after it was sent and before its answer was taken.
+    sent: Duration,
+    answered: Duration,
+}
+
+/// What is known of the difference between the clocks.
+#[derive(Debug, Default)]
+pub(super) struct ClockCheck {
+    told: Option<ServerTime>,
+    /// Whether the last look found the clock too far off: that is said once.
+    off: bool,
+}
+
+impl ServerTime {
+    /// How far `now` is off at least, in milliseconds; positive when the clock of this host is ahead. A slow answer makes
+    /// the server's time less certain, and is not taken for a wrong clock.
+    fn difference(self, now: Now) -> i64 {
+        let since = |then: Duration| i64::try_from(now.mono.saturating_sub(then).as_millis()).unwrap_or(i64::MAX);
+        let (least, most) = (self.at + since(self.answered), self.at + since(self.sent));
+        now.wall - now.wall.clamp(least, most)
+    }
+}
+
+impl JobEngine {
+    /// An own transaction was applied at this time of the server.
+    pub(super) fn learn_server_time(&mut self, at: i64, sent: Duration, answered: Duration) {
+        self.clock.told = Some(ServerTime { at, sent, answered });
+    }
+
+    /// Whether the clocks are compared, and the server's time is not known.
+    pub(super) fn needs_server_time(&self) -> bool {
+        self.clock_limit().is_some() && self.clock.told.is_none()
+    }
+
+    /// The difference between the clocks in milliseconds, when it is more than the configuration allows.
+    pub(super) fn check_clock(&mut self, now: Now) -> Option<i64> {
+        let limit = self.clock_limit().filter(|_| !self.planted.has(Bug::UncheckedClock))?;
+        let excess = self.clock_excess(now, limit);
+        if std::mem::replace(&mut self.clock.off, excess.is_some()) != excess.is_some() {
+            self.tell(match excess {
+                Some(difference) => Notice::ClockOff { difference, limit },
+                None => Notice::ClockRight,
+            });
+        }
+        excess
+    }
+
+    fn clock_limit(&self) -> Option<u32> {
+        self.configuration.as_deref().and_then(JobConfiguration::max_time_diff_seconds)
+    }
+
+    fn clock_excess(&self, now: Now, limit: u32) -> Option<i64> {
+        let difference = self.clock.told?.difference(now);
+        Some(difference).filter(|difference| difference.unsigned_abs() > u64::from(limit) * 1_000)
+    }
+
+    /// Why an instance with this clock may not take part.
+    pub(super) fn clock_refusal(&self, now: Now, limit: Option<u32>) -> Option<String> {
+        let limit = limit?;
+        let difference = self.clock_excess(now, limit)?;
+        let time = |wall: i64| chrono::DateTime::from_timestamp_millis(wall).unwrap_or_default().to_rfc3339();
+        Some(format!(
+            "the clock of this host shows {}, that of the registry center {}: {} s apart, and `max-time-diff-seconds` \
+             allows {limit}; correct the clock, or allow more",
+            time(now.wall),
+            time(now.wall - difference),
+            difference.unsigned_abs() / 1_000
+        ))
+    }
+
+    /// Writes the own instance anew, to be told the time of the server.
+    pub(super) fn ask_server_time(&self) -> Proposal {
+        let mut txn = JobTransaction::new(&self.job, &self.mirror);
+        txn.set(&self.own_node(), wire::instance_yaml(&self.identity.instance), None);
+        Proposal { transaction: txn.build(), purpose: Purpose::AskTime }
+    }
+
+    /// Ends what was begun and not started yet, when the clock turns out to be off; whether it is. What is taken over is
+    /// none of its business: that was due by the clock of somebody else.
+    pub(super) fn is_refused_by_clock(&mut self, now: Now, plan: &BeginPlan) -> bool {
+        if plan.source == ExecutionSource::Failover || plan.items.is_empty() {
+            return false;
+        }
+        let Some(difference) = self.check_clock(now) else { return false };
+        let reason = SkipReason::ClockOff { difference };
+        if let Some(open) = self.open.as_mut().filter(|open| open.fire == plan.fire && open.source == plan.source) {
+            open.begun.extend(&plan.items);
+        }
+        if let Some(attempt) = &plan.attempt {
+            let end = ItemEnd { state: FireState::NotRun, took: 0, error: Some(reason.to_string()) };
+            for item in &plan.items {
+                let stage = Stage::Ended { at: now.mono, end: end.clone() };
+                self.runs.add(plan.fire, plan.source, *item, ItemRun { attempt: Some(attempt.clone()), stage });
+            }
+        }
+        self.tell_skip(plan.fire, plan.items.clone(), reason);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: fn(u64) -> Duration = Duration::from_secs;
+
+    fn now(wall: i64, mono: u64) -> Now {
+        Now { wall, mono: S(mono) }
+    }
+
+    #[test]
+    fn a_difference_goes_by_the_clock_that_does_not_step() {
+        let told = ServerTime { at: 1_000_000, sent: S(10), answered: S(10) };
+        assert_eq!(told.difference(now(1_000_000, 10)), 0);
+        assert_eq!(told.difference(now(1_060_000, 70)), 0);
+        assert_eq!(told.difference(now(1_063_000, 70)), 3_000);
+        assert_eq!(told.difference(now(1_055_000, 70)), -5_000);
+    }
+
+    #[test]
+    fn a_slow_answer_is_not_taken_for_a_wrong_clock() {
+        // Applied at any time within four seconds: the server's clock is somewhere between 1_004 and 1_000 by now.
+        let told = ServerTime { at: 1_000_000, sent: S(10), answered: S(14) };
+        for wall in [1_000_000, 1_002_000, 1_004_000] {
+            assert_eq!(told.difference(now(wall, 14)), 0);
+        }
+        assert_eq!(told.difference(now(1_004_500, 14)), 500);
+        assert_eq!(told.difference(now(999_000, 14)), -1_000);
+    }
+}

@@ -1,0 +1,133 @@
+//! The check of clocks, at start and with each fire.
+
+use super::group::{Group, Lost};
+use crate::config::{JobConfiguration, JobConfigurationBuilder};
+use crate::engine::{Event, Notice, SkipReason};
+use crate::registry::path::JobPath;
+
+fn builder(limit: i32) -> JobConfigurationBuilder {
+    JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").max_time_diff_seconds(limit)
+}
+
+fn told_clock(group: &Group) -> Vec<&'static str> {
+    let told = group.hosts[0].notices.iter().filter_map(|told| match told {
+        Notice::ClockOff { .. } => Some("off"),
+        Notice::ClockRight => Some("right"),
+        Notice::Skipped { reason: SkipReason::ClockOff { .. }, .. } => Some("skipped"),
+        Notice::Begun { .. } => Some("begun"),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn a_host_with_a_wrong_clock_does_not_take_part_and_leaves_nothing_behind() {
+    for (offset, side) in
+        [(4_000, "2023-11-14T22:13:25+00:00, that of the registry center 2023-11-14T22:13:21"), (-4_000, ":17")]
+    {
+        let mut group = Group::new();
+        group.clock_offset = offset;
+        let host = group.join("10.0.0.1", &builder(3).build().unwrap());
+        let why = group.hosts[host].notices.iter().find_map(|told| match told {
+            Notice::StartFailed { why } => Some(why.clone()),
+            _ => None,
+        });
+        let why = why.expect("the start fails");
+        for part in [side, "`max-time-diff-seconds` allows 3", "correct the clock"] {
+            assert!(why.contains(part), "no {part:?} in: {why}");
+        }
+        assert!(group.hosts[host].stopped);
+        assert!(!group.hosts[host].notices.iter().any(|told| matches!(told, Notice::Registered { .. })));
+        assert_eq!(group.text(&JobPath::Instance(group.hosts[host].engine.instance().clone())), None);
+    }
+}
+
+#[test]
+fn a_clock_within_the_limit_and_a_check_that_is_off_cost_nothing() {
+    for (limit, offset) in [(3, 3_000), (3, -3_000), (-1, 100_000)] {
+        let mut group = Group::new();
+        group.clock_offset = offset;
+        group.join("10.0.0.1", &builder(limit).build().unwrap());
+        group.run_until(11_000);
+        assert!(!group.hosts[0].started.is_empty(), "{limit} {offset}");
+        assert_eq!(told_clock(&group)[..1], ["begun"], "{limit} {offset}");
+    }
+}
+
+#[test]
+fn fires_are_skipped_while_the_clock_is_off_and_that_is_said_once() {
+    let mut group = Group::settled(1, &builder(2).build().unwrap());
+    group.clock_offset = 3_000;
+    group.run_until(16_000);
+    assert_eq!(group.hosts[0].started.len(), 0);
+    assert_eq!(told_clock(&group), ["off", "skipped", "skipped", "skipped"]);
+    let record = group.text(&JobPath::fire(0)).unwrap();
+    assert!(record.contains("\"NOT_RUN\"") && record.contains("3 s ahead of that of the registry center"), "{record}");
+    assert_eq!(group.text(&JobPath::running(0)), None);
+    let skipped = group.hosts[0].engine.status().last_skip.unwrap();
+    assert_eq!(skipped.reason, SkipReason::ClockOff { difference: 3_000 });
+    group.hosts[0].clear();
+    group.clock_offset = 0;
+    group.run_until(21_000);
+    assert_eq!(told_clock(&group), ["right", "begun"]);
+}
+
+#[test]
+fn the_check_costs_no_transaction() {
+    let commits = |limit| {
+        let mut group = Group::settled(1, &builder(limit).build().unwrap());
+        group.run_until(5_000);
+        group.end_items(0, &[0]);
+        group.hosts[0].commits.clone()
+    };
+    assert_eq!(commits(2), commits(-1));
+}
+
+#[test]
+fn a_begin_whose_answer_got_lost_is_checked_when_it_is_adopted() {
+    let mut group = Group::settled(1, &builder(2).build().unwrap());
+    group.clock_offset = -3_000;
+    group.hosts[0].lost = Lost::AfterItWasApplied;
+    group.run_until(12_000);
+    assert_eq!(group.hosts[0].started.len(), 0);
+    assert!(group.text(&JobPath::fire(0)).unwrap().contains("3 s behind that of the registry center"));
+}
+
+#[test]
+fn without_monitoring_the_time_is_asked_for_while_fires_are_skipped_only() {
+    let mut group = Group::settled(1, &builder(2).monitor_execution(false).build().unwrap());
+    group.run_until(5_000);
+    group.end_items(0, &[0]);
+    assert_eq!((group.hosts[0].started.len(), group.hosts[0].commits.len()), (1, 0));
+    group.clock_offset = 3_000;
+    group.run_until(11_000);
+    let asked = "=instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n";
+    assert_eq!((group.hosts[0].started.len(), &group.hosts[0].commits[..]), (1, &[asked.to_owned()][..]));
+    group.clock_offset = 0;
+    group.run_until(16_000);
+    assert_eq!((group.hosts[0].started.len(), group.hosts[0].commits.len()), (2, 1));
+}
+
+#[test]
+fn a_manual_trigger_on_a_host_with_a_wrong_clock_is_taken_and_not_run() {
+    for monitored in [true, false] {
+        let one_off = JobConfiguration::builder("job", 1).max_time_diff_seconds(2).monitor_execution(monitored);
+        let mut group = Group::settled(1, &one_off.build().unwrap());
+        group.clock_offset = 10_000;
+        group.tell(0, Event::Trigger(1));
+        assert_eq!(group.hosts[0].started.len(), 0, "{monitored}");
+        assert_eq!(group.text(&JobPath::Trigger(group.hosts[0].engine.instance().clone())), None, "{monitored}");
+        assert_eq!(told_clock(&group), ["off", "skipped"], "{monitored}");
+    }
+}
+
+#[test]
+fn an_instance_that_registers_again_asks_for_the_time_too() {
+    let mut group = Group::settled(1, &builder(2).build().unwrap());
+    group.connect_anew(0);
+    let registered = &group.hosts[0].commits[0];
+    assert!(
+        registered.ends_with("; =instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n"),
+        "{registered}"
+    );
+}

@@ -1,0 +1,34 @@
+//! With `max-time-diff-seconds` no fire begins on a host whose clock is further off, and none is skipped for a clock that
+//! is not.
+
+use super::{Observation, Scene};
+use crate::engine::{ExecutionSource, Notice, SkipReason};
+
+/// How uncertain the time of the server may be, in milliseconds: as long as an answer is waited for.
+const UNCERTAIN: u64 = 2_500;
+
+pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+    let off = |host: usize| scene.hosts[host].clock_offset.unsigned_abs();
+    let limit = scene.shape.max_time_diff.map(|seconds| u64::from(seconds) * 1_000);
+    match observation {
+        // Java looks at the clock, tells, and runs.
+        Observation::Started { host, .. } if scene.is_java(*host) => Ok(()),
+        Observation::Started { host, item, fire, source, .. } if *source != ExecutionSource::Failover => match limit {
+            Some(limit) if off(*host) > limit + UNCERTAIN => {
+                Err(format!("host {host} begins item {item} of {fire}, and its clock is off by {} ms", off(*host)))
+            }
+            _ => Ok(()),
+        },
+        Observation::Notice {
+            host,
+            notice: Notice::Skipped { fire, reason: SkipReason::ClockOff { difference }, .. },
+        } => {
+            let is_right = limit.is_some_and(|limit| off(*host) > limit) && difference.unsigned_abs() <= off(*host);
+            if is_right {
+                return Ok(());
+            }
+            Err(format!("host {host} skips {fire}: its clock is off by {} ms, it says {difference}", off(*host)))
+        }
+        _ => Ok(()),
+    }
+}
