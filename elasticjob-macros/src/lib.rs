@@ -65,7 +65,7 @@ use syn::parse_quote;
 /// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`, or the type name of an own strategy. | `AVG_ALLOCATION` |
 /// | `job_executor_thread_pool_size_provider_type` | text | How many items run at a time. | `CPU` |
 /// | `job_error_handler_type` | text | What is done when an item fails. | `LOG` |
-/// | `job_listener_types` | `["A", "B"]` | Listeners before and after each run. | none |
+/// | `job_listener_types` | `["A", "B"]` | Type names of the listeners around each run. Also written `listeners`. | none |
 /// | `description` | text | What the job is for. | empty |
 /// | `props` | `{ "a.b" = "c" }` | Properties of the job, its error handler and listeners. | none |
 /// | `disabled` | flag | The job is registered disabled when it starts. | `false` |

@@ -15,11 +15,14 @@ const PAGE: &str = "docs/state-machine.md";
 const END: &str = "<!-- end of table -->\n";
 
 /// The enums that the page has a table of, with their files.
-const ENUMS: [(&str, &str); 9] = [
+const ENUMS: [(&str, &str); 12] = [
     ("SessionState", "elasticjob/src/registry/mod.rs"),
     ("Phase", "elasticjob/src/engine/engine.rs"),
     ("Activity", "elasticjob/src/engine/status.rs"),
     ("Stage", "elasticjob/src/engine/run.rs"),
+    ("RoundStage", "elasticjob/src/engine/round.rs"),
+    ("Call", "elasticjob/src/engine/round.rs"),
+    ("CallState", "elasticjob/src/engine/calls.rs"),
     ("CancelReason", "elasticjob/src/engine/notice.rs"),
     ("ExecutionSource", "elasticjob/src/engine/fire.rs"),
     ("FireState", "elasticjob/src/engine/fire.rs"),
@@ -27,7 +30,7 @@ const ENUMS: [(&str, &str); 9] = [
     ("Step", "elasticjob/src/engine/rules/mod.rs"),
 ];
 /// Of these, the ones that the page has a diagram of.
-const DIAGRAMS: [&str; 3] = ["Phase", "Stage", "FireState"];
+const DIAGRAMS: [&str; 4] = ["Phase", "Stage", "RoundStage", "FireState"];
 /// The folder of the rules; each stands in the file of its module.
 const RULES: &str = "elasticjob/src/engine/rules";
 
@@ -100,11 +103,21 @@ fn rules() -> Vec<(String, String)> {
             Item::Fn(item) if item.sig.ident == function => Some(item),
             _ => None,
         };
-        let found = items(&format!("{RULES}/{module}.rs")).into_iter().find_map(function_in);
-        let found = found.unwrap_or_else(|| panic!("{RULES}/{module}.rs has no function {function}"));
+        let found = files_of(module).iter().flat_map(|file| items(file)).find_map(function_in);
+        let found = found.unwrap_or_else(|| panic!("{RULES}/{module} has no function {function}"));
         (names.join("::"), first_paragraph(&found.attrs))
     });
     rules.collect()
+}
+
+/// The file of a module of rules, and those of the modules below it.
+fn files_of(module: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in the workspace");
+    let below = fs::read_dir(root.join(format!("{RULES}/{module}"))).into_iter().flatten();
+    let names =
+        below.map(|file| file.expect("the folder can be read").file_name().into_string().expect("a plain name"));
+    let below = names.map(|name| format!("{RULES}/{module}/{name}"));
+    [format!("{RULES}/{module}.rs")].into_iter().chain(below).collect()
 }
 
 fn entries(table: &str) -> Vec<(String, String)> {

@@ -63,7 +63,7 @@ pub const OPTIONS: &[JobOption] = &[
 ];
 
 /// Other names for options: the second is short for the first.
-const SHORT: &[(&str, &str)] = &[("sharding_item_parameters", "params")];
+const SHORT: &[(&str, &str)] = &[("sharding_item_parameters", "params"), ("job_listener_types", "listeners")];
 
 /// Names that other editions of ElasticJob use for an option, for suggestions only.
 const ELSEWHERE: &[(&str, &str)] =

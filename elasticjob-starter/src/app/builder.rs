@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elasticjob::api::{Beans, ShardingStrategy};
+use elasticjob::api::{Beans, DistributeOnceElasticJobListener, ElasticJobListener, ShardingStrategy};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
 
@@ -59,6 +59,20 @@ impl ElasticJobAppBuilder {
     /// that name replaces it. It stays open when the application shuts down.
     pub fn registry_center(mut self, name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
         self.registry_centers.insert(name.into(), center);
+        self
+    }
+
+    /// Adds a listener that every instance calls, for the jobs that name its type: `job-listener-types` in the settings,
+    /// `listeners = ["..."]` in the attribute. For one that needs nothing of the application
+    /// [`register_listener!`](crate::register_listener) is enough.
+    pub fn listener(mut self, listener: impl ElasticJobListener) -> Self {
+        self.catalog = self.catalog.listener(listener);
+        self
+    }
+
+    /// Adds a listener that is called once for the group of a job, as [`listener`](Self::listener) does the other kind.
+    pub fn once_listener(mut self, listener: impl DistributeOnceElasticJobListener) -> Self {
+        self.catalog = self.catalog.once_listener(listener);
         self
     }
 

@@ -1,4 +1,4 @@
-use elasticjob::api::{ArgumentSite, Inject, JobArgument, MissingBean, item_handler};
+use elasticjob::api::{ArgumentSite, ElasticJobListener, Inject, JobArgument, MissingBean, item_handler};
 
 use super::*;
 use crate::settings::Sources;
@@ -58,8 +58,16 @@ fn settings(yaml: &str) -> Settings {
     settings.unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
+struct Audit;
+
+impl ElasticJobListener for Audit {
+    fn type_name(&self) -> &str {
+        "audit"
+    }
+}
+
 fn made(functions: &'static [JobDescriptor], yaml: &str) -> Result<Plan, Vec<String>> {
-    let catalog = Catalog::builder().build().unwrap();
+    let catalog = Catalog::builder().listener(Audit).build().unwrap();
     let around = Surroundings {
         registry_centers: &BTreeSet::new(),
         provided: &BTreeSet::from(["taken".to_owned()]),
@@ -229,6 +237,15 @@ fn a_registry_center_has_to_be_there() {
     let plan =
         Plan::make(&Linked::new(&ELSEWHERE), &settings(""), &around).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(plan.jobs[0].registry_center.as_deref(), Some("reports"));
+}
+
+#[test]
+fn a_listener_has_to_be_there() {
+    let yaml = |types: &str| format!("elasticjob: {{jobs: {{syncOrders: {{job-listener-types: {types}}}}}}}");
+    let plan = made(&SYNC, &yaml("[audit]")).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert_eq!(plan.jobs[0].configuration.listener_types().collect::<Vec<_>>(), ["audit"]);
+    let parts = ["application.yaml:1", "job 'syncOrders': job-listener-types: there is no listener 'adit'", "audit"];
+    only_error(&SYNC, &yaml("[audit, adit]"), &parts);
 }
 
 #[test]

@@ -4,12 +4,14 @@ mod argument;
 mod beans;
 mod context;
 mod descriptor;
+mod listener;
 mod outcome;
 
 pub use argument::{ArgumentSite, Inject, JobArgument};
 pub use beans::{Beans, MissingBean};
 pub use context::{ItemRun, ShardingContext};
 pub use descriptor::{ItemFuture, ItemHandler, JobDescriptor, item_handler};
+pub use listener::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener, ListenerContext, ListenerRound};
 pub use outcome::{IntoJobResult, JobError, JobResult};
 
 pub use crate::engine::strategy::{Assignment, ShardingStrategy};

@@ -35,9 +35,6 @@ pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> 
     if let Some(handler) = configuration.error_handler.as_deref().filter(|handler| *handler != "LOG") {
         refuse("job-error-handler-type", handler.into(), "LOG");
     }
-    if !configuration.listeners.is_empty() {
-        refuse("job-listener-types", configuration.listeners.join(","), "none");
-    }
     if let Some(kind) = &configuration.job_type {
         refuse("elastic-job-type", kind.to_string(), "none: a job is a function");
     }
@@ -54,7 +51,6 @@ mod tests {
         let cases = [
             ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
             ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
-            ("job-listener-types", builder().job_listener_type("a")),
             ("elastic-job-type", builder().elastic_job_type("SCRIPT")),
         ];
         for (setting, builder) in cases {
@@ -66,6 +62,7 @@ mod tests {
             .failover(true)
             .job_error_handler_type("LOG")
             .job_executor_thread_pool_size_provider_type("CPU")
+            .job_listener_type("a")
             .label("l")
             .static_sharding(true)
             .max_time_diff_seconds(0)

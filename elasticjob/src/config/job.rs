@@ -155,6 +155,11 @@ impl JobConfiguration {
         if failover && !monitor_execution && origin == Origin::Program {
             wrong("failover", "it needs monitor-execution: only marks of running items tell what a crash left".into());
         }
+        let listeners: Vec<&str> = settings.job_listener_types.iter().flatten().map(String::as_str).collect();
+        let mut given = BTreeSet::new();
+        if let Some(twice) = listeners.iter().find(|name| !given.insert(**name)).filter(|_| origin == Origin::Program) {
+            wrong("job-listener-types", format!("'{twice}' is given twice: a listener is called once for each name"));
+        }
         let strategy = settings.job_sharding_strategy_type.as_deref().filter(|name| !name.is_empty());
         if strategy == Some(SINGLE_SHARDING_BALANCE) {
             let mut clash = |what| wrong("job-sharding-strategy-type", format!("{SINGLE_SHARDING_BALANCE} {what}"));
@@ -185,7 +190,7 @@ impl JobConfiguration {
             strategy: strategy.map(Box::from),
             thread_pool: text(&settings.job_executor_thread_pool_size_provider_type),
             error_handler: text(&settings.job_error_handler_type),
-            listeners: settings.job_listener_types.iter().flatten().map(|name| name.as_str().into()).collect(),
+            listeners: listeners.into_iter().map(Box::from).collect(),
             description: or_empty(&settings.description),
             props: settings
                 .props
@@ -253,6 +258,11 @@ impl JobConfiguration {
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
         self.strategy.as_deref().unwrap_or(AVG_ALLOCATION)
+    }
+
+    /// Type names of the listeners around its rounds, as they are configured.
+    pub fn listener_types(&self) -> impl Iterator<Item = &str> {
+        self.listeners.iter().map(AsRef::as_ref)
     }
 
     /// Whether items keep their owner when instances and servers come and go.

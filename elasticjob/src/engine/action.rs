@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::event::TriggerId;
 use super::fire::{ExecutionSource, Fire};
+use super::listeners::Hook;
 use super::notice::Notice;
+use super::round::RoundId;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;
@@ -37,6 +39,12 @@ pub enum Action {
     Cancel(Vec<ShardingItem>),
     /// Drop the futures of these items' runs.
     Abort(Vec<ShardingItem>),
+    /// Call listeners.
+    CallListeners(ListenerCall),
+    /// Fire the cancellation token of the call that this round has under way.
+    CancelListeners(RoundId),
+    /// Drop the future of the call that this round has under way.
+    AbortListeners(RoundId),
     /// Answer a manual trigger.
     AnswerTrigger(TriggerId, TriggerAnswer),
     /// Log it.
@@ -58,6 +66,27 @@ pub struct Start {
     pub configuration: Arc<JobConfiguration>,
     /// The items, each with its fencing token when execution is monitored.
     pub items: Vec<(ShardingItem, Option<Zxid>)>,
+}
+
+/// Listeners to call one after the other. [`Event::ListenersCalled`](super::Event::ListenersCalled) tells the end.
+#[derive(Debug, Clone)]
+pub struct ListenerCall {
+    /// Whose call it is. A round has one at a time.
+    pub round: RoundId,
+    /// What they are called for.
+    pub hook: Hook,
+    /// Their type names, in order.
+    pub listeners: Vec<Arc<str>>,
+    /// The fire of the round.
+    pub fire: Fire,
+    /// Why its items are run.
+    pub source: ExecutionSource,
+    /// The instance as it is registered.
+    pub instance: InstanceId,
+    /// The configuration that the items run with.
+    pub configuration: Arc<JobConfiguration>,
+    /// The items of the round on this instance.
+    pub items: Vec<ShardingItem>,
 }
 
 /// What became of a manual trigger.

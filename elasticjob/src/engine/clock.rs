@@ -113,7 +113,8 @@ impl JobEngine {
             let end = ItemEnd { state: FireState::NotRun, took: 0, error: Some(reason.to_string()) };
             for item in &plan.items {
                 let stage = Stage::Ended { at: now.mono, end: end.clone() };
-                self.runs.add(plan.fire, plan.source, *item, ItemRun { attempt: Some(attempt.clone()), stage });
+                let item_run = ItemRun { attempt: Some(attempt.clone()), stage };
+                self.runs.of_fire(plan.fire, plan.source).items.insert(*item, item_run);
             }
         }
         self.tell_skip(plan.fire, plan.items.clone(), reason);

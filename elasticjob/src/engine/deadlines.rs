@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use super::action::Action;
 use super::engine::{JobEngine, Phase};
-use super::event::Now;
+use super::event::{ItemEnd, Now};
+use super::fire::FireState;
 use super::notice::{CancelReason, Notice};
 use super::planted::Bug;
-use super::run::Stage;
+use super::round::RoundStage;
+use super::run::{Run, Stage};
 use crate::ident::ShardingItem;
 
 /// How long leaving may take after the last run was cut off, when the registry does not answer.
@@ -38,21 +40,36 @@ impl JobEngine {
         if !aborted.is_empty() {
             self.act(Action::Abort(aborted));
         }
+        self.keep_rounds(now);
     }
 
     pub(super) fn cancel_runs(&mut self, now: Now, reason: CancelReason) {
         let abort_at = now.mono + self.session.grace();
-        let mut cancelled = Vec::new();
+        let (mut cancelled, mut held) = (Vec::new(), Vec::new());
         for (item, run) in self.runs.items_mut() {
-            if matches!(run.stage, Stage::Executing) {
-                run.stage = Stage::Cancelled { abort_at };
-                cancelled.push(item);
+            match run.stage {
+                Stage::Executing => {
+                    run.stage = Stage::Cancelled { abort_at };
+                    cancelled.push(item);
+                }
+                Stage::Held(_) => {
+                    let error = Some("it was cut off before it started".to_owned());
+                    let end = ItemEnd { state: FireState::Cancelled, took: 0, error };
+                    run.stage = Stage::Ended { at: now.mono, end };
+                    held.push(item);
+                }
+                _ => {}
             }
         }
+        self.cut_off_rounds(now, reason);
+        if !cancelled.is_empty() || !held.is_empty() {
+            let items = cancelled.iter().chain(&held).copied().collect();
+            self.tell(Notice::RunsCancelled { items, reason });
+        }
         if !cancelled.is_empty() {
-            self.tell(Notice::RunsCancelled { items: cancelled.clone(), reason });
             self.act(Action::Cancel(cancelled));
         }
+        self.close_runs(now);
     }
 
     /// When leaving no longer waits for cut off runs whose futures still live.
@@ -68,13 +85,20 @@ impl JobEngine {
             return;
         }
         let items: Vec<ShardingItem> = self.runs.executing().collect();
-        if items.is_empty() {
-            return;
+        if !items.is_empty() {
+            self.has_abandoned_runs = true;
+            self.runs.iter_mut().for_each(|run| run.items.retain(|_, item| !item.is_executing()));
+            self.tell(Notice::RunsAbandoned { items });
         }
-        self.has_abandoned_runs = true;
-        self.runs.iter_mut().for_each(|run| run.items.retain(|_, item| !item.is_executing()));
-        self.tell(Notice::RunsAbandoned { items });
-        self.on_finished(&[]);
+        let mut abandoned = Vec::new();
+        for run in self.runs.iter_mut() {
+            if let Some(round) = run.round.as_mut().filter(|round| round.call().is_some()) {
+                round.stage = RoundStage::Over;
+                abandoned.push(run.fire);
+            }
+        }
+        abandoned.into_iter().for_each(|fire| self.tell(Notice::ListenersAbandoned { fire }));
+        self.close_runs(now);
     }
 
     /// Leaving ends even where the registry does not answer.
@@ -90,6 +114,6 @@ impl JobEngine {
     }
 
     pub(super) fn is_executing(&self) -> bool {
-        self.runs.executing().next().is_some()
+        self.runs.iter().any(Run::is_executing)
     }
 }

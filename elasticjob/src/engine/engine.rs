@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::calendar::Calendar;
+use super::calls::SettledClaim;
 use super::clock::ClockCheck;
 use super::event::{Event, ItemEnd, Now, TriggerId};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
+use super::round::{Round, RoundId};
 use super::rules::{BeginPlan, IdleServers, RULES, Reminder, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
@@ -82,6 +85,13 @@ pub struct JobEngine {
     /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
     pub(super) unresolved: Option<Box<Unresolved>>,
     pub(super) triggers: VecDeque<TriggerId>,
+    /// The listeners of the program, and those of the configuration in force.
+    pub(super) listeners: Arc<KnownListeners>,
+    pub(super) plan: Option<ListenerPlan>,
+    /// The last round that was begun.
+    pub(super) rounds: RoundId,
+    /// Claims of this instance whose calls are over, or will not be made.
+    pub(super) settled: Vec<SettledClaim>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
     /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
@@ -203,6 +213,12 @@ pub(super) enum Purpose {
     Finish {
         items: Vec<ShardingItem>,
     },
+    /// Claims of rounds to call a listener on behalf of the group, and what became of earlier ones.
+    CallOnce {
+        claims: Vec<(RoundId, Attempt)>,
+        settled: Vec<SettledClaim>,
+    },
+    Skip,
     Sweep,
     Leave,
 }
@@ -235,6 +251,10 @@ impl JobEngine {
             has_abandoned_runs: false,
             unresolved: None,
             triggers: VecDeque::new(),
+            listeners: Arc::new(KnownListeners::new("listener")),
+            plan: None,
+            rounds: 0,
+            settled: Vec::new(),
             fires: 0,
             last_skip: None,
             own_items_seen: Vec::new(),
@@ -250,6 +270,13 @@ impl JobEngine {
             wishes: RefCell::new(BTreeSet::new()),
             actions: VecDeque::new(),
         }
+    }
+
+    /// The engine of a program that has these listeners.
+    #[must_use]
+    pub fn with_listeners(mut self, listeners: Arc<KnownListeners>) -> Self {
+        self.listeners = listeners;
+        self
     }
 
     /// Plants a bug, to see that the simulator finds it.
@@ -303,7 +330,8 @@ impl JobEngine {
             Stage::Cancelled { abort_at } => Some(abort_at),
             _ => None,
         });
-        let uncancelled = self.runs.items().any(|item| matches!(item.stage, Stage::Executing));
+        let uncancelled = self.runs.iter().any(Run::is_uncancelled);
+        let rounds = self.runs.rounds().flat_map(Round::times);
         let session = [
             executing.then(|| self.session.renew_at()).flatten(),
             uncancelled.then(|| self.session.deadline()).flatten(),
@@ -320,7 +348,7 @@ impl JobEngine {
         let finish = self.runs.iter().filter_map(Run::finish_at);
         let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
         let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
-        let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish);
+        let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
         // Fires are looked at only while it takes part.
         let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
@@ -369,6 +397,7 @@ impl JobEngine {
             Event::Committed(answer) => self.on_answer(now, answer),
             Event::Trigger(id) => self.triggers.push_back(id),
             Event::ItemEnded { item, end } => self.on_item_ended(now, item, end),
+            Event::ListenersCalled { round } => self.on_listeners_called(now, round),
             Event::Shutdown { grace } => self.start_leaving(now.mono + grace),
         }
     }
@@ -433,10 +462,12 @@ impl JobEngine {
         if waiting || self.write.is_some() || !self.mirror.is_synced() {
             return;
         }
-        for rule in RULES {
+        let mut rules = RULES.iter();
+        while let Some(rule) = rules.next() {
             match rule(self, now) {
                 Step::Pass => {}
                 Step::Stop => break,
+                Step::Again => rules = RULES.iter(),
                 Step::Write(Proposal { transaction, purpose }) => {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
@@ -477,6 +508,13 @@ impl JobEngine {
             Purpose::Begin(plan) => plan.source != ExecutionSource::Failover,
             _ => false,
         })
+    }
+
+    /// Whether the registry knows which items run: as configured, and where a listener is called once for the group, as
+    /// marks tell for whom that has to wait.
+    pub(super) fn is_monitored(&self) -> bool {
+        let is_configured = self.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+        is_configured || self.plan.iter().flat_map(|plan| plan.iter()).any(|listener| listener.once.is_some())
     }
 
     /// Whether lost runs are taken over. Without marks nobody could tell that one is lost.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::fire::FireState;
+use super::round::RoundId;
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionState, WatchEvent};
@@ -60,6 +61,11 @@ pub enum Event {
         item: ShardingItem,
         /// How it ended.
         end: ItemEnd,
+    },
+    /// The call that a round had under way is over: its future is gone.
+    ListenersCalled {
+        /// The round.
+        round: RoundId,
     },
     /// Leave the group.
     Shutdown {

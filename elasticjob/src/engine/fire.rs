@@ -215,6 +215,11 @@ impl FireRecord {
         Self { missed: self.missed.max(Some(at)), ..self.clone() }
     }
 
+    /// The record after a scheduled fire was skipped.
+    pub fn skip(&self, at: i64) -> Self {
+        Self { through: self.through.max(Some(at)), ..self.clone() }
+    }
+
     /// The missed fire that is still to be made up for.
     pub fn to_make_up(&self) -> Option<i64> {
         self.missed.filter(|missed| Some(*missed) > self.through)

@@ -4,7 +4,9 @@ use super::action::{Action, Start};
 use super::engine::{JobEngine, Phase};
 use super::event::Now;
 use super::fire::{Attempt, ExecutionSource, Fire};
+use super::listeners::Hook;
 use super::notice::{Notice, SkipReason};
+use super::round::Round;
 use super::run::{ItemRun, OpenFire, Stage};
 use crate::config::JobConfiguration;
 use crate::ident::ShardingItem;
@@ -39,7 +41,7 @@ impl JobEngine {
         let unresolved = self.unresolved.as_ref().map(|unresolved| unresolved.fire);
         let under_way = unresolved.or(self.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
         let makes_up = self.configuration.as_ref().is_some_and(|configuration| configuration.misfire());
-        let executing = self.runs.regular_mut().filter(|run| run.executing().next().is_some());
+        let executing = self.runs.regular_mut().filter(|run| run.is_executing());
         let since = match executing {
             Some(run) => {
                 if !makes_up {
@@ -101,9 +103,10 @@ impl JobEngine {
         }
     }
 
-    /// Starts items of a fire, as its run or as part of it.
+    /// Starts items of a fire, as its run or as part of it. Where there are listeners, these are called first.
     pub(super) fn start_items(
         &mut self,
+        now: Now,
         fire: Fire,
         source: ExecutionSource,
         attempt: Option<&Attempt>,
@@ -113,11 +116,25 @@ impl JobEngine {
         if let Some(open) = self.open.as_mut().filter(|open| open.fire == fire && open.source == source) {
             open.begun.extend(items.iter().map(|(item, _)| *item));
         }
-        for (item, _) in &items {
-            let item_run = ItemRun { attempt: attempt.cloned(), stage: Stage::Executing };
-            self.runs.add(fire, source, *item, item_run);
+        let plan = self.plan.clone();
+        let run = self.runs.of_fire(fire, source);
+        let is_new = run.items.is_empty();
+        if let Some(plan) = plan.filter(|_| is_new) {
+            self.rounds += 1;
+            run.round = Some(Box::new(Round::new(self.rounds, plan, configuration.clone(), now.mono)));
+        }
+        let held_by = run.round.as_ref().filter(|round| round.holds_items()).map(|round| round.id);
+        for (item, token) in &items {
+            let stage = if held_by.is_some() { Stage::Held(*token) } else { Stage::Executing };
+            run.items.insert(*item, ItemRun { attempt: attempt.cloned(), stage });
         }
         self.tell(Notice::Begun { fire, source, items: items.iter().map(|(item, _)| *item).collect() });
+        if let Some(round) = held_by {
+            if is_new {
+                self.go_on(now, round, Hook::Before, 0);
+            }
+            return;
+        }
         let instance = self.identity.instance.clone();
         self.act(Action::Start(Start { fire, source, instance, configuration, items }));
     }

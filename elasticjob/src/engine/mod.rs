@@ -5,6 +5,7 @@
 
 mod action;
 mod calendar;
+mod calls;
 mod clock;
 mod deadlines;
 #[allow(clippy::module_inception)]
@@ -12,9 +13,12 @@ mod engine;
 mod event;
 mod fire;
 mod fires;
+mod listeners;
 mod lost;
 mod notice;
 mod planted;
+mod round;
+mod rounds;
 mod rules;
 mod run;
 mod session;
@@ -26,11 +30,14 @@ mod txn;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Start, TriggerAnswer};
+pub use action::{Action, ListenerCall, Start, TriggerAnswer};
+pub use calls::{CallState, OnceCall, OnceCalls};
 pub use engine::{Identity, JobEngine, Phase, Timeout};
 pub use event::{Event, ItemEnd, Now, TriggerId};
 pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
-pub use notice::{CancelReason, Notice, SkipReason};
+pub use listeners::{Hook, KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
+pub use notice::{CancelReason, Notice, SkipReason, WaitedFor};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
+pub use round::RoundId;
 pub use status::{Activity, JobStatus, Skip};

@@ -1,8 +1,10 @@
 //! What an engine has to say: each is a line of the log, and part of the answer to "why did it not run".
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::fire::{ExecutionSource, Fire, FireState};
+use super::listeners::Hook;
 use super::strategy::StrategyFault;
 use crate::config::ForeignToJava;
 use crate::ident::{InstanceId, ShardingItem};
@@ -154,6 +156,58 @@ pub enum Notice {
         /// Why.
         reason: CancelReason,
     },
+    /// A listener is called here, on behalf of the group.
+    CalledOnce {
+        /// The fire.
+        fire: Fire,
+        /// Type name of the listener.
+        listener: Arc<str>,
+        /// What it is called for.
+        hook: Hook,
+    },
+    /// This instance waited for a call on behalf of the group for as long as it may, and goes on without.
+    ListenerTimedOut {
+        /// The fire.
+        fire: Fire,
+        /// Type name of the listener.
+        listener: Arc<str>,
+        /// What it was to be called for.
+        hook: Hook,
+        /// What it waited for last.
+        waited_for: WaitedFor,
+    },
+    /// Whoever called a listener on behalf of the group is gone. It is not called again for this fire.
+    ListenerInterrupted {
+        /// The fire.
+        fire: Fire,
+        /// Type name of the listener.
+        listener: Arc<str>,
+        /// What it was called for.
+        hook: Hook,
+        /// Who called it.
+        by: InstanceId,
+    },
+    /// The fire is so old that nobody can tell whether the listener was called on behalf of the group: it is not.
+    ListenerTooLate {
+        /// The fire.
+        fire: Fire,
+        /// Type name of the listener.
+        listener: Arc<str>,
+        /// What it would have been called for.
+        hook: Hook,
+    },
+    /// Listeners that execute are cancelled, or are not called any more: their run was cut off.
+    ListenersCutOff {
+        /// The fire.
+        fire: Fire,
+        /// Why.
+        reason: CancelReason,
+    },
+    /// Listeners that were cut off do not end, as blocking code cannot be stopped: the instance leaves without them.
+    ListenersAbandoned {
+        /// The fire.
+        fire: Fire,
+    },
     /// Runs that were cut off do not end, as blocking code cannot be stopped: the instance leaves without them.
     RunsAbandoned {
         /// The items.
@@ -223,6 +277,20 @@ pub enum SkipReason {
     RegistryLost,
 }
 
+/// What a call on behalf of the group had to wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitedFor {
+    /// Items of the round that had not begun, or not ended.
+    Items(Vec<ShardingItem>),
+    /// The end of the call by this instance.
+    Call {
+        /// Who called it.
+        by: InstanceId,
+    },
+    /// An answer of the registry center.
+    Registry,
+}
+
 /// Why runs are cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelReason {
@@ -230,6 +298,16 @@ pub enum CancelReason {
     SessionUnproven,
     /// The grace time of the shutdown is over.
     Shutdown,
+}
+
+impl fmt::Display for WaitedFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Items(items) => write!(f, "items {items:?}"),
+            Self::Call { by } => write!(f, "the end of its call by {by}"),
+            Self::Registry => f.write_str("an answer of the registry center"),
+        }
+    }
 }
 
 impl fmt::Display for SkipReason {

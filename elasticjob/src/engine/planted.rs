@@ -21,6 +21,12 @@ pub enum Bug {
     BlindRetry,
     /// The leader takes away marks of runs that go on.
     SweptMarks,
+    /// A call on behalf of the group is claimed without looking whether somebody else claimed it.
+    UnguardedClaim,
+    /// A call on behalf of the group is made again when whoever made it is gone.
+    RepeatedCall,
+    /// The listeners after a round do not wait for items that still run elsewhere.
+    HastyAfter,
     /// An item is taken over without looking whether somebody else took it.
     UnguardedTakeover,
     /// The mark of a run stays when it is finished.
@@ -48,7 +54,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 20] = [
+    pub const ALL: [(&'static str, Self); 23] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -58,6 +64,9 @@ impl Bug {
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),
         ("swept-marks", Self::SweptMarks),
+        ("unguarded-claim", Self::UnguardedClaim),
+        ("repeated-call", Self::RepeatedCall),
+        ("hasty-after", Self::HastyAfter),
         ("unguarded-takeover", Self::UnguardedTakeover),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),

@@ -7,7 +7,9 @@ use litemap::LiteMap;
 
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::round::{Call, Round, RoundId, RoundStage, Step, Waiting};
 use crate::ident::ShardingItem;
+use crate::registry::Zxid;
 
 /// How long a fire waits for the assignment of its items before it goes on with what is there.
 pub(super) const SHARDING_WAIT: Duration = Duration::from_secs(5);
@@ -74,6 +76,8 @@ pub(super) struct Run {
     pub(super) finished: Vec<(ShardingItem, FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
     pub(super) skipped: Option<i64>,
+    /// Its listeners. Boxed, as most jobs have none.
+    pub(super) round: Option<Box<Round>>,
 }
 
 /// The run of one item.
@@ -87,6 +91,8 @@ pub(super) struct ItemRun {
 /// Where the run of an item stands.
 #[derive(Debug)]
 pub(super) enum Stage {
+    /// Begun in the registry, with this token; it starts when the listeners before it were called.
+    Held(Option<Zxid>),
     /// Its future lives.
     Executing,
     /// Its token was fired; its future is dropped then.
@@ -137,14 +143,25 @@ impl Runs {
         self.0.iter_mut().flat_map(|run| run.items.iter_mut().map(|(item, run)| (*item, run)))
     }
 
-    /// The items whose futures live.
+    /// The items whose futures live, or will.
     pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
         self.0.iter().flat_map(Run::executing)
     }
 
-    /// Makes an item part of the run of its fire.
-    pub(super) fn add(&mut self, fire: Fire, source: ExecutionSource, item: ShardingItem, item_run: ItemRun) {
-        let place = self.0.iter().position(|run| run.fire == fire && run.source == source);
+    /// The run with a round.
+    pub(super) fn of_round(&mut self, id: RoundId) -> Option<&mut Run> {
+        self.0.iter_mut().find(|run| run.round_id() == Some(id))
+    }
+
+    /// The rounds of runs that have listeners.
+    pub(super) fn rounds(&self) -> impl Iterator<Item = &Round> {
+        self.0.iter().filter_map(|run| run.round.as_deref())
+    }
+
+    /// The run of a fire that its items become part of. A fire whose listeners are called after its items already gets
+    /// another one.
+    pub(super) fn of_fire(&mut self, fire: Fire, source: ExecutionSource) -> &mut Run {
+        let place = self.0.iter().position(|run| run.fire == fire && run.source == source && run.takes_items());
         let place = place.unwrap_or_else(|| {
             if self.0.is_empty() {
                 self.0.reserve_exact(1);
@@ -152,21 +169,61 @@ impl Runs {
             self.0.push(Run::new(fire, source));
             self.0.len() - 1
         });
-        self.0[place].items.insert(item, item_run);
+        &mut self.0[place]
     }
 
-    /// Takes out the runs that have no item left.
+    /// Takes out the runs that are over.
     pub(super) fn take_finished(&mut self) -> Vec<Run> {
-        self.0.extract_if(.., |run| run.items.is_empty()).collect()
+        self.0
+            .extract_if(.., |run| run.items.is_empty() && run.round.as_ref().is_none_or(|round| round.is_over()))
+            .collect()
     }
 }
 
 impl Run {
     fn new(fire: Fire, source: ExecutionSource) -> Self {
-        Self { fire, source, items: LiteMap::with_capacity(1), finished: Vec::new(), skipped: None }
+        Self { fire, source, items: LiteMap::with_capacity(1), finished: Vec::new(), skipped: None, round: None }
     }
 
-    /// The items whose futures live.
+    /// Whether items of its fire may become part of it.
+    pub(super) fn takes_items(&self) -> bool {
+        self.round.as_ref().is_none_or(|round| round.takes_items())
+    }
+
+    /// Its round, when it has listeners.
+    pub(super) fn round_id(&self) -> Option<RoundId> {
+        self.round.as_ref().map(|round| round.id)
+    }
+
+    /// What its round waits for, if it waits.
+    pub(super) fn waiting(&self) -> Option<Waiting> {
+        let round = self.round.as_ref()?;
+        let RoundStage::Hooks { hook, next, step: Step::Waiting(wait) } = &round.stage else { return None };
+        Some(Waiting {
+            round: round.id,
+            fire: self.fire,
+            source: self.source,
+            listener: round.plan[*next].type_name.clone(),
+            next: *next,
+            hook: *hook,
+            since: wait.since,
+            claim: wait.claim.clone(),
+        })
+    }
+
+    /// Whether anything of it is still to be done here, beside writing how items ended.
+    pub(super) fn is_executing(&self) -> bool {
+        self.executing().next().is_some() || self.round.as_ref().is_some_and(|round| !round.is_over())
+    }
+
+    /// Whether something of it goes on that was not told to end.
+    pub(super) fn is_uncancelled(&self) -> bool {
+        let items = self.items.values().any(|item| matches!(item.stage, Stage::Held(_) | Stage::Executing));
+        let round = self.round.as_ref();
+        items || round.is_some_and(|round| round.waiting().is_some() || round.call() == Some(Call::Executing))
+    }
+
+    /// The items whose futures live, or will.
     pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
         self.items.iter().filter(|(_, run)| run.is_executing()).map(|(item, _)| *item)
     }
@@ -183,7 +240,7 @@ impl Run {
 }
 
 impl ItemRun {
-    /// Whether its future lives.
+    /// Whether its future lives, or will.
     pub(super) fn is_executing(&self) -> bool {
         !matches!(self.stage, Stage::Ended { .. })
     }

@@ -61,7 +61,7 @@ impl JobEngine {
                     None => self.on_registered(session),
                 }
             }
-            Purpose::AskTime | Purpose::Candidate | Purpose::Sweep | Purpose::Leave => {}
+            Purpose::AskTime | Purpose::Candidate | Purpose::Skip | Purpose::Sweep | Purpose::Leave => {}
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
                 self.leadership = None;
@@ -92,7 +92,16 @@ impl JobEngine {
                     }
                 }
             }
-            Purpose::Finish { items } => self.on_finished(&items),
+            Purpose::Finish { items } => self.on_finished(now, &items),
+            Purpose::CallOnce { claims, settled } => {
+                self.settled.retain(|claim| !settled.contains(claim));
+                // Too late to trust it: once the session is proven the record tells.
+                if self.session.connected() == Some(session) && self.session.is_proven(now.mono) {
+                    for (round, claim) in claims {
+                        self.on_claimed(round, claim);
+                    }
+                }
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::engine::{JobEngine, Phase};
 use super::fire::{ExecutionSource, Fire, FireRecord};
+use super::listeners::Hook;
 use super::notice::SkipReason;
 use super::run::Run;
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -79,6 +80,10 @@ pub enum Activity {
     Beginning(Fire),
     /// Items are being run, or their ends written.
     Running(Fire),
+    /// Items have begun and wait for a listener that is called once for the group before they start.
+    AwaitingStarted(Fire),
+    /// The items ended, and a listener is called once for the group when those of all others have.
+    AwaitingCompleted(Fire),
     /// Nothing to do until the next fire or trigger.
     Idle,
     /// Asked to leave; runs end first.
@@ -152,7 +157,11 @@ impl JobEngine {
             Phase::Active => {}
         }
         if let Some(run) = self.runs.regular().or(self.runs.iter().next()) {
-            return Activity::Running(run.fire);
+            return match run.waiting().map(|waits| waits.hook) {
+                None => Activity::Running(run.fire),
+                Some(Hook::Before) => Activity::AwaitingStarted(run.fire),
+                Some(Hook::After) => Activity::AwaitingCompleted(run.fire),
+            };
         }
         let Some(open) = self.open.as_ref().filter(|open| !open.looked) else { return Activity::Idle };
         if !self.mirror.exists(&JobPath::LeaderInstance) {

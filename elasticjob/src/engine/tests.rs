@@ -3,7 +3,9 @@
 mod clock;
 mod failover;
 mod group;
+mod listeners;
 mod misfire;
+mod once;
 mod own_strategy;
 mod reconcile;
 mod single_balance;

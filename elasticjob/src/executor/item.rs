@@ -1,36 +1,13 @@
 //! The run of one item on the user's runtime.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::FutureExt;
 use tokio::runtime::Handle;
-use tokio::task::AbortHandle;
-use tokio_util::sync::CancellationToken;
 
 use super::end::{EndGuard, ItemEnd, ItemOutcome};
+use super::panic::catch;
+use super::running::Running;
 use crate::api::{ItemHandler, ShardingContext};
-use crate::unwind::panic_message;
-
-/// The run of an item that was spawned. Dropping this neither cancels nor aborts it.
-#[derive(Debug, Clone)]
-pub struct RunningItem {
-    cancellation: CancellationToken,
-    task: AbortHandle,
-}
-
-impl RunningItem {
-    /// Asks the run to end: fires the token of its context.
-    pub fn cancel(&self) {
-        self.cancellation.cancel();
-    }
-
-    /// Drops the future of the run at its next await. Code that does not come to an await, blocking code above all, runs
-    /// on; the end is told when it is over.
-    pub fn abort(&self) {
-        self.task.abort();
-    }
-}
 
 /// Runs an item on `runtime`.
 ///
@@ -42,7 +19,7 @@ pub fn spawn_item(
     handler: &ItemHandler,
     context: ShardingContext,
     on_end: impl FnOnce(ItemEnd) + Send + 'static,
-) -> RunningItem {
+) -> Running {
     let cancellation = context.cancellation_token().clone();
     let mut guard = EndGuard::new(on_end);
     let handler = Arc::clone(handler);
@@ -50,13 +27,13 @@ pub fn spawn_item(
         guard.begin();
         // Inside of what catches panics: the call that makes the future, the text of the error, and dropping both.
         let run = async move { handler(context).await.map_err(|error| error.to_string()) };
-        guard.end_with(match AssertUnwindSafe(run).catch_unwind().await {
+        guard.end_with(match catch(run).await {
             Ok(Ok(())) => ItemOutcome::Succeeded,
             Ok(Err(error)) => ItemOutcome::Failed(error),
-            Err(panic) => ItemOutcome::Panicked(panic_message(panic.as_ref())),
+            Err(message) => ItemOutcome::Panicked(message),
         });
     });
-    RunningItem { cancellation, task: task.abort_handle() }
+    Running::new(cancellation, task.abort_handle())
 }
 
 #[cfg(test)]

@@ -1,7 +1,12 @@
-//! Runs the items of a fire.
+//! Runs the items of a fire, and calls the listeners around them.
 
 mod end;
 mod item;
+mod listeners;
+mod panic;
+mod running;
 
 pub use end::{ItemEnd, ItemOutcome};
-pub use item::{RunningItem, spawn_item};
+pub use item::spawn_item;
+pub use listeners::spawn_listeners;
+pub use running::Running;

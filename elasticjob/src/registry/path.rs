@@ -12,6 +12,10 @@ pub enum JobPath {
     Root,
     /// `config`: the configuration as YAML.
     Config,
+    /// `guarantee`
+    Guarantee,
+    /// `guarantee/rounds`: which listeners were called once for the group. Only this implementation writes it.
+    Rounds,
     /// `servers`
     Servers,
     /// `servers/{ip}`: `ENABLED` or `DISABLED`.
@@ -113,6 +117,8 @@ impl JobPath {
         let segments = (segments.next()?, segments.next(), segments.next(), segments.next(), segments.next());
         Some(match segments {
             ("config", None, ..) => Self::Config,
+            ("guarantee", None, ..) => Self::Guarantee,
+            ("guarantee", Some("rounds"), None, ..) => Self::Rounds,
             ("servers", None, ..) => Self::Servers,
             ("servers", Some(ip), None, ..) => Self::Server(ip.into()),
             ("instances", None, ..) => Self::Instances,
@@ -143,12 +149,14 @@ impl JobPath {
         Some(match self {
             Self::Root => return None,
             Self::Config
+            | Self::Guarantee
             | Self::Servers
             | Self::Instances
             | Self::Sharding
             | Self::Leader
             | Self::Triggers
             | Self::Sessions => Self::Root,
+            Self::Rounds => Self::Guarantee,
             Self::Server(_) => Self::Servers,
             Self::Instance(_) => Self::Instances,
             Self::Item(_, ItemNode::Dir) => Self::Sharding,
@@ -173,6 +181,7 @@ impl JobPath {
     pub fn has_children(&self) -> bool {
         match self {
             Self::Root
+            | Self::Guarantee
             | Self::Servers
             | Self::Instances
             | Self::Sharding
@@ -243,6 +252,8 @@ impl fmt::Display for JobPath {
         match self {
             Self::Root => Ok(()),
             Self::Config => f.write_str("config"),
+            Self::Guarantee => f.write_str("guarantee"),
+            Self::Rounds => f.write_str("guarantee/rounds"),
             Self::Servers => f.write_str("servers"),
             Self::Server(ip) => write!(f, "servers/{ip}"),
             Self::Instances => f.write_str("instances"),
@@ -283,6 +294,8 @@ mod tests {
         let nodes = [
             JobPath::Root,
             JobPath::Config,
+            JobPath::Guarantee,
+            JobPath::Rounds,
             JobPath::Servers,
             JobPath::Server("10.0.0.1".into()),
             JobPath::Instances,
@@ -332,7 +345,7 @@ mod tests {
             "/my.job2/config",
             "/my.job/sharding/07",
             "/my.job/sharding/x",
-            "/my.job/guarantee",
+            "/my.job/guarantee/started",
             "/my.job/sessions/0A",
         ] {
             assert_eq!(JobPath::parse(&job(), path), None, "{path}");

@@ -101,7 +101,8 @@ impl Bootstrap {
             candidate: uuid_v4(),
         };
         let strategies = catalog.sharding_strategies().clone();
-        let engine = Box::new(JobEngine::new(identity, Arc::new(configuration), strategies));
+        let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
+        let engine = Box::new(engine.with_listeners(catalog.known_listeners().clone()));
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());

@@ -19,9 +19,13 @@ use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
 use super::log::log;
 use super::mailbox::Mailbox;
 use super::timers::{Deadline, Timer};
-use crate::api::{ItemHandler, ItemRun, ShardingContext};
-use crate::engine::{Action, Event, FireState, ItemEnd, JobEngine, JobStatus, Notice, Start, TriggerAnswer, TriggerId};
-use crate::executor::{self, ItemOutcome, RunningItem, spawn_item};
+use crate::api::{ItemHandler, ItemRun, JobListener, ListenerContext, ListenerRound, ShardingContext};
+use crate::config::JobConfiguration;
+use crate::engine::{
+    Action, Event, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice, RoundId, Start, TriggerAnswer,
+    TriggerId,
+};
+use crate::executor::{self, ItemOutcome, Running, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
 use crate::registry::path::JobPath;
 use crate::registry::{RegistryCenter, SessionState, WatchEvent, WatchStream};
@@ -54,7 +58,9 @@ pub(super) struct Driver {
     watch: Box<dyn WatchStream>,
     answers: Answers,
     timer: Timer,
-    running: LiteMap<ShardingItem, RunningItem>,
+    running: LiteMap<ShardingItem, Running>,
+    /// Calls of listeners, one a round.
+    listening: LiteMap<RoundId, Running>,
     triggers: BTreeMap<TriggerId, oneshot::Sender<Result<Triggered, TriggerError>>>,
     last_trigger: TriggerId,
     /// Answered when the job is registered, or cannot be.
@@ -78,6 +84,7 @@ impl Driver {
             status,
             answers: Answers::default(),
             running: LiteMap::new(),
+            listening: LiteMap::new(),
             triggers: BTreeMap::new(),
             last_trigger: 0,
             started: Some(started),
@@ -167,6 +174,10 @@ impl Driver {
                     }
                     self.feed(Event::ItemEnded { item, end });
                 }
+                Letter::ListenersCalled(round) => {
+                    self.listening.remove(&round);
+                    self.feed(Event::ListenersCalled { round });
+                }
             }
         }
         // The bell is also that of the timer.
@@ -228,8 +239,11 @@ impl Driver {
             }
             Action::Prove => self.prove(),
             Action::Start(start) => self.start_items(start),
-            Action::Cancel(items) => self.each_running(&items, RunningItem::cancel),
-            Action::Abort(items) => self.each_running(&items, RunningItem::abort),
+            Action::Cancel(items) => self.each_running(&items, Running::cancel),
+            Action::Abort(items) => self.each_running(&items, Running::abort),
+            Action::CallListeners(call) => self.call_listeners(call),
+            Action::CancelListeners(round) => self.listening.get(&round).into_iter().for_each(Running::cancel),
+            Action::AbortListeners(round) => self.listening.get(&round).into_iter().for_each(Running::abort),
             Action::AnswerTrigger(id, answer) => self.answer_trigger(id, answer),
             Action::Tell(notice) => self.tell(&notice),
             Action::Stopped => self.answer_start(Err("it was stopped before it had joined the group".to_owned())),
@@ -264,15 +278,14 @@ impl Driver {
         }
     }
 
-    fn each_running(&self, items: &[ShardingItem], act: fn(&RunningItem)) {
+    fn each_running(&self, items: &[ShardingItem], act: fn(&Running)) {
         items.iter().filter_map(|item| self.running.get(item)).for_each(act);
     }
 
     fn start_items(&mut self, start: Start) {
         let Start { fire, source, instance, configuration, items } = start;
         let task_id = TaskId::new(&self.job, items.iter().map(|(item, _)| *item), &instance);
-        let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
-        let scheduled_at = in_zone(fire.at(), zone);
+        let scheduled_at = self.scheduled_at(fire, &configuration);
         for (item, fencing_token) in items {
             let context = ShardingContext::new(ItemRun {
                 configuration: configuration.clone(),
@@ -292,6 +305,43 @@ impl Driver {
             let running = spawn_item(self.environment.user(), &self.handler, context, on_end);
             self.running.insert(item, running);
         }
+    }
+
+    fn call_listeners(&mut self, call: ListenerCall) {
+        let ListenerCall { round, hook, listeners, fire, source, instance, configuration, items } = call;
+        let listeners = listeners
+            .iter()
+            .filter_map(|name| self.environment.catalog().listeners().get(name).ok())
+            .cloned()
+            .collect();
+        let scheduled_at = self.scheduled_at(fire, &configuration);
+        let context = ListenerContext::new(ListenerRound {
+            task_id: TaskId::new(&self.job, items.iter().copied(), &instance),
+            scheduled_at,
+            configuration,
+            instance,
+            items,
+            source,
+            cancellation: CancellationToken::new(),
+        });
+        let job = self.job.clone();
+        let on_failure = move |listener: &JobListener, why: String| {
+            let listener = listener.type_name();
+            error!(%job, %listener, %hook, fire = %scheduled_at.to_rfc3339(), "the listener failed: {why}");
+        };
+        let mailbox = self.mailbox.clone();
+        let on_end = move || {
+            // The driver has ended only when the program does.
+            let _ = mailbox.post(Letter::ListenersCalled(round));
+        };
+        let running = spawn_listeners(self.environment.user(), listeners, hook, context, on_failure, on_end);
+        self.listening.insert(round, running);
+    }
+
+    /// The time of a fire as the clock of the job's zone shows it.
+    fn scheduled_at(&self, fire: Fire, configuration: &JobConfiguration) -> DateTime<FixedOffset> {
+        let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
+        in_zone(fire.at(), zone)
     }
 
     fn answer_trigger(&mut self, id: TriggerId, answer: TriggerAnswer) {
@@ -331,7 +381,7 @@ impl Driver {
 /// A program that ends takes its runs along.
 impl Drop for Driver {
     fn drop(&mut self) {
-        for running in self.running.values() {
+        for running in self.running.values().chain(self.listening.values()) {
             running.cancel();
             running.abort();
         }

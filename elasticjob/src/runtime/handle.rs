@@ -8,7 +8,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::mailbox::Mailbox;
 use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext};
-use crate::engine::{Activity, ItemEnd, JobStatus};
+use crate::engine::{Activity, ItemEnd, JobStatus, RoundId};
 use crate::ident::{JobName, ShardingItem};
 
 /// What reaches the driver of a job from other tasks.
@@ -20,6 +20,8 @@ pub(crate) enum Letter {
     Shutdown(ShutdownMode),
     /// The run of an item is over.
     ItemEnded(ShardingItem, ItemEnd),
+    /// The call of listeners that a round had under way is over.
+    ListenersCalled(RoundId),
 }
 
 /// How a job leaves.

@@ -113,6 +113,28 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::RunsCancelled { items, reason: CancelReason::Shutdown } => {
             warn!(%job, ?items, "runs cancelled: the grace time of the shutdown is over");
         }
+        Notice::CalledOnce { fire, listener, hook } => {
+            info!(%job, fire = %name(fire), %listener, %hook, "calling the listener on behalf of the group");
+        }
+        Notice::ListenerTimedOut { fire, listener, hook, waited_for } => {
+            error!(%job, fire = %name(fire), %listener, %hook, "going on without the listener: timed out waiting for {waited_for}");
+        }
+        Notice::ListenerInterrupted { fire, listener, hook, by } => {
+            error!(%job, fire = %name(fire), %listener, %hook, %by, "the instance that called the listener on behalf of the group is gone: it is not called again");
+        }
+        Notice::ListenerTooLate { fire, listener, hook } => {
+            warn!(%job, fire = %name(fire), %listener, %hook, "going on without the listener: the fire is too old to tell whether it was called");
+        }
+        Notice::ListenersCutOff { fire, reason } => {
+            let why = match reason {
+                CancelReason::SessionUnproven => "the session with the registry center can no longer be proven",
+                CancelReason::Shutdown => "the grace time of the shutdown is over",
+            };
+            warn!(%job, fire = %name(fire), "listeners cut off: {why}");
+        }
+        Notice::ListenersAbandoned { fire } => {
+            warn!(%job, fire = %name(fire), "left with listeners that cannot be cut off: their code blocks");
+        }
         Notice::RunsAbandoned { items } => {
             warn!(%job, ?items, "left with runs that cannot be cut off: their code blocks; their marks go with the session");
         }

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{SHARDING_STRATEGIES, TypeClash, TypeOrigin};
-use crate::api::ShardingStrategy;
+use super::{ByType, LISTENERS, LinkedType, SHARDING_STRATEGIES, TypeClash, TypeOrigin};
+use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener, ShardingStrategy};
 use crate::config::{Invalid, JobConfiguration};
+use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
 
 /// What the jobs of a process can name in their settings: what is built in, what was linked, what was added by hand.
@@ -14,6 +15,8 @@ use crate::engine::strategy::ShardingStrategies;
 #[derive(Debug, Clone)]
 pub struct Catalog {
     sharding_strategies: Arc<ShardingStrategies>,
+    listeners: Arc<ByType<JobListener>>,
+    known_listeners: Arc<KnownListeners>,
 }
 
 impl Catalog {
@@ -27,9 +30,20 @@ impl Catalog {
         &self.sharding_strategies
     }
 
+    /// The listeners.
+    pub fn listeners(&self) -> &ByType<JobListener> {
+        &self.listeners
+    }
+
+    /// What engines know of the listeners.
+    pub(crate) fn known_listeners(&self) -> &Arc<KnownListeners> {
+        &self.known_listeners
+    }
+
     /// The settings of a configuration that refer to nothing there is.
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        self.sharding_strategies.problem(configuration).into_iter().collect()
+        let strategy = self.sharding_strategies.problem(configuration);
+        strategy.into_iter().chain(self.known_listeners.plan(configuration).err()).collect()
     }
 }
 
@@ -37,6 +51,7 @@ impl Catalog {
 #[derive(Clone, Default)]
 pub struct CatalogBuilder {
     sharding_strategies: Vec<Arc<dyn ShardingStrategy>>,
+    listeners: Vec<Arc<JobListener>>,
 }
 
 impl CatalogBuilder {
@@ -47,34 +62,66 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds a listener that every instance calls.
+    #[must_use]
+    pub fn listener(mut self, listener: impl ElasticJobListener) -> Self {
+        self.listeners.push(Arc::new(JobListener::every_instance(listener)));
+        self
+    }
+
+    /// Adds a listener that is called once for the group.
+    #[must_use]
+    pub fn once_listener(mut self, listener: impl DistributeOnceElasticJobListener) -> Self {
+        self.listeners.push(Arc::new(JobListener::once(listener)));
+        self
+    }
+
     /// Puts everything together.
     ///
     /// # Errors
     /// [`CatalogError`] with all names that are taken twice.
     pub fn build(self) -> Result<Catalog, CatalogError> {
-        let linked = SHARDING_STRATEGIES.iter().map(|linked| {
-            let origin = TypeOrigin::Linked { place: linked.place };
-            (origin, (linked.make)())
-        });
-        let added = self.sharding_strategies.into_iter().map(|strategy| (TypeOrigin::Added, strategy));
         let mut strategies = ShardingStrategies::built_in();
         let mut clashes = Vec::new();
-        for (origin, strategy) in linked.chain(added) {
+        for (origin, strategy) in all(&SHARDING_STRATEGIES, self.sharding_strategies) {
             let name = strategy.type_name().to_owned();
             clashes.extend(strategies.add(&name, origin, strategy).err());
         }
+        let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
+        for (origin, listener) in all(&LISTENERS, self.listeners) {
+            let spec = listener.spec().clone();
+            match listeners.add(&spec.type_name, origin, listener) {
+                Ok(()) => clashes.extend(known_listeners.add(&spec.type_name.clone(), origin, Arc::new(spec)).err()),
+                Err(clash) => clashes.push(clash),
+            }
+        }
         if clashes.is_empty() {
-            Ok(Catalog { sharding_strategies: Arc::new(strategies) })
+            Ok(Catalog {
+                sharding_strategies: Arc::new(strategies),
+                listeners: Arc::new(listeners),
+                known_listeners: Arc::new(known_listeners),
+            })
         } else {
             Err(CatalogError(clashes))
         }
     }
 }
 
+/// What listeners are called in messages.
+const LISTENER: &str = "listener";
+
+/// What was linked, and what was added.
+fn all<T: ?Sized>(linked: &'static [LinkedType<T>], added: Vec<Arc<T>>) -> impl Iterator<Item = (TypeOrigin, Arc<T>)> {
+    let linked = linked.iter().map(|linked| (TypeOrigin::Linked { place: linked.place }, (linked.make)()));
+    linked.chain(added.into_iter().map(|added| (TypeOrigin::Added, added)))
+}
+
 impl fmt::Debug for CatalogBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.sharding_strategies.iter().map(|strategy| strategy.type_name()).collect();
-        f.debug_struct("CatalogBuilder").field("sharding_strategies", &names).finish()
+        let strategies: Vec<&str> = self.sharding_strategies.iter().map(|strategy| strategy.type_name()).collect();
+        let listeners: Vec<&str> = self.listeners.iter().map(|listener| listener.type_name()).collect();
+        let mut builder = f.debug_struct("CatalogBuilder");
+        builder.field("sharding_strategies", &strategies).field("listeners", &listeners).finish()
     }
 }
 
@@ -119,6 +166,34 @@ mod tests {
         for part in ["'ODEVITY'", "built in and added by the program", "'OWN'"] {
             assert!(error.to_string().contains(part), "{error}");
         }
+    }
+
+    struct Listens(&'static str);
+
+    impl ElasticJobListener for Listens {
+        fn type_name(&self) -> &str {
+            self.0
+        }
+    }
+
+    impl DistributeOnceElasticJobListener for Listens {
+        fn type_name(&self) -> &str {
+            self.0
+        }
+    }
+
+    #[test]
+    fn listeners_of_both_kinds_have_names_of_their_own() {
+        let catalog = Catalog::builder().listener(Listens("audit")).once_listener(Listens("settle")).build().unwrap();
+        assert_eq!(catalog.listeners().get("settle").unwrap().type_name(), "settle");
+        let job = |name| JobConfiguration::builder("job", 1).job_listener_type(name).build().unwrap();
+        assert_eq!(catalog.problems(&job("audit")), []);
+        let problem = catalog.problems(&job("adit"))[0].to_string();
+        for part in ["job-listener-types: there is no listener 'adit'", "audit (added by the program), settle"] {
+            assert!(problem.contains(part), "{problem}");
+        }
+        let error = Catalog::builder().listener(Listens("a")).once_listener(Listens("a")).build().unwrap_err();
+        assert!(error.to_string().contains("two of type 'a', each a listener"), "{error}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What was linked into the program, and the catalog of it.
 
 mod catalog;
+mod listeners;
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use linkme::distributed_slice;
 pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
 
-use crate::api::{JobDescriptor, ShardingStrategy};
+use crate::api::{JobDescriptor, JobListener, ShardingStrategy};
 
 /// The job functions of the program. Filled when linking, by `#[elastic_job]`.
 ///
@@ -22,6 +23,11 @@ pub static JOBS: [JobDescriptor];
 /// [`register_sharding_strategy!`](crate::register_sharding_strategy).
 #[distributed_slice]
 pub static SHARDING_STRATEGIES: [LinkedType<dyn ShardingStrategy>];
+
+/// The listeners of the program. Filled when linking, by [`register_listener!`](crate::register_listener) and
+/// [`register_once_listener!`](crate::register_once_listener).
+#[distributed_slice]
+pub static LISTENERS: [LinkedType<JobListener>];
 
 /// An implementation that registered itself when the program was linked.
 pub struct LinkedType<T: ?Sized + 'static> {

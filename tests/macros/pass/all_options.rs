@@ -36,7 +36,7 @@ use elasticjob::spi::JOBS;
 )]
 async fn all(_context: ShardingContext) {}
 
-#[elastic_job(elastic_job_type = "SIMPLE", params = "0=x")]
+#[elastic_job(elastic_job_type = "SIMPLE", params = "0=x", listeners = ["A"])]
 async fn others() {}
 
 #[elastic_job]
@@ -80,6 +80,7 @@ fn main() {
     let others = settings("others");
     assert_eq!(others.elastic_job_type.as_deref(), Some("SIMPLE"));
     assert_eq!(others.sharding_item_parameters.as_deref(), Some("0=x"));
+    assert_eq!(others.job_listener_types, Some(vec!["A".to_owned()]));
     assert_eq!(others.cron, None);
 
     assert_eq!(format!("{:?}", settings("bare")), format!("{:?}", JobSettings::default()));

@@ -76,3 +76,10 @@ fn differences_name_properties_without_their_values() {
         ["props.b: another value here than in the registry", "props.c: only here", "props.d: only in the registry"];
     assert_eq!(here.differences(&there), expected);
 }
+
+#[test]
+fn a_listener_is_named_once() {
+    let builder = JobConfiguration::builder("job", 1).job_listener_type("a").job_listener_type("b");
+    assert_eq!(builder.clone().build().unwrap().listener_types().collect::<Vec<_>>(), ["a", "b"]);
+    assert!(problems(builder.job_listener_type("a"))[0].contains("'a' is given twice"));
+}

@@ -8,7 +8,7 @@ use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::{Notice, SkipReason};
 use crate::engine::planted::Bug;
-use crate::engine::run::{BEGIN_TRIES, OpenFire};
+use crate::engine::run::{BEGIN_TRIES, ItemRun, OpenFire, Run};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
@@ -50,8 +50,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let Some(open) = &engine.open else { return Step::Pass };
     let (fire, source) = (open.fire, open.source);
-    // The run of another fire is still being finished.
-    if engine.runs.regular().is_some_and(|run| run.fire != fire || run.source != source) {
+    // The run of another fire is still being finished, or the listeners after this one are being called.
+    let is_of_fire = |run: &Run| run.fire == fire && run.source == source && run.takes_items();
+    if engine.runs.regular().is_some_and(|run| !is_of_fire(run)) {
         return Step::Pass;
     }
     match engine.is_server_enabled() {
@@ -67,7 +68,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if engine.own_items_seen != mine {
         engine.own_items_seen.clone_from(&mine);
     }
-    if !configuration.monitor_execution() {
+    if !engine.is_monitored() {
         return begin_unmonitored(engine, now, fire, source, mine);
     }
     let Some(verdicts) = judge_all(engine, &mine) else { return Step::Pass };
@@ -181,6 +182,8 @@ fn begin_unmonitored(
     }
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
+    // What was begun while execution was monitored.
+    let items: Vec<_> = items.into_iter().filter(|item| engine.runs.item(*item).is_none()).collect();
     for item in disabled {
         drop_item(engine, item, SkipReason::ItemDisabled);
     }
@@ -190,7 +193,7 @@ fn begin_unmonitored(
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if !items.is_empty() {
-        engine.start_items(fire, source, None, items);
+        engine.start_items(now, fire, source, None, items);
     }
     engine.looked_at();
     engine.open = None;
@@ -228,13 +231,15 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
     }
     // Also where a Java peer took the mark away.
-    if engine.runs.item(item).is_some() {
+    if engine.runs.item(item).is_some_and(ItemRun::is_executing) {
         return Some(Verdict::Busy { by: Some(engine.identity.instance.clone()) });
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
     // off it does not come to it any more.
     let taken = engine.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
     let mark = match engine.look(&JobPath::running(item)) {
+        // The answer to its finish got lost: that is settled first.
+        Lookup::Missing if engine.runs.item(item).is_some() => return None,
         Lookup::Missing if taken => {
             return Some(Verdict::Busy { by: None });
         }
@@ -296,24 +301,27 @@ pub(super) fn begin_item(
     let guarded = !engine.planted.has(Bug::LookThenOverwrite) && !engine.planted.has(Bug::UnguardedTakeover);
     let me = &engine.identity.instance;
     let path = JobPath::fire(item);
-    let record = |data: &[u8]| FireRecord::parse(data).begin(fire, source, me.clone(), attempt.clone()).to_bytes();
-    let last = match engine.mirror.lookup(&path) {
-        Lookup::Known(known) => {
-            txn.set(&path, record(&known.data), guarded.then_some(known.version));
-            FireRecord::parse(&known.data)
+    let known = match engine.mirror.lookup(&path) {
+        Lookup::Known(known) => Some(known),
+        _ => None,
+    };
+    let before = known.map_or(FireRecord::empty(), |known| FireRecord::parse(&known.data));
+    let record = before.begin(fire, source, me.clone(), attempt.clone());
+    match known {
+        Some(known) => {
+            txn.set(&path, record.to_bytes(), guarded.then_some(known.version));
         }
         // A Java leader does not make this node. Created and set: only a set tells the id of the transaction.
-        _ => {
+        None => {
             txn.create(&path, "", CreateMode::Persistent);
-            txn.set(&path, record(b""), Some(0));
-            FireRecord::empty()
+            txn.set(&path, record.to_bytes(), Some(0));
         }
-    };
+    }
     let mark = JobPath::running(item);
     // A mark of a Java instance that is gone: it may be back, as it makes its node anew whenever its connection is.
     if let Lookup::Known(known) = engine.mirror.lookup(&mark)
         && let Some(id) = known.text().filter(|text| known.owner.is_none() && *text != me.as_str())
-        && !last.is_marked_by(Some(id))
+        && !before.is_marked_by(Some(id))
         && let Ok(id) = id.parse()
     {
         txn.check_missing(&JobPath::Instance(id));
@@ -327,7 +335,10 @@ pub(super) fn begin_item(
     } else {
         txn.replace(&mark, me.as_str(), CreateMode::Ephemeral);
     }
-    txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
+    // A trigger that goes before a missed fire does not make up for it.
+    if record.to_make_up().is_none() {
+        txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
+    }
 }
 
 impl JobEngine {
@@ -355,7 +366,7 @@ impl JobEngine {
                     self.tell(Notice::TakenOver { fire: plan.fire, item: *item, from: plan.from.clone() });
                 }
             }
-            self.start_items(plan.fire, plan.source, plan.attempt.as_ref(), items);
+            self.start_items(now, plan.fire, plan.source, plan.attempt.as_ref(), items);
         }
         if plan.source != ExecutionSource::Failover {
             self.looked_at();

@@ -6,6 +6,7 @@ use super::Step;
 use crate::config::{JobConfiguration, unsupported, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
+use crate::engine::listeners::ListenerPlan;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::registry::mirror::Lookup;
@@ -26,11 +27,12 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     };
     let first = engine.configuration.is_none();
     match read_usable(engine, &data) {
-        Ok(configuration) => {
+        Ok((configuration, plan)) => {
             engine.refused_configuration = None;
             engine.calendar.follow(configuration.schedule(), now.wall);
             // Mostly it is what the program gave: thousands of jobs then hold it once.
             let is_local = configuration == *engine.local;
+            engine.plan = plan;
             engine.configuration = Some(if is_local { engine.local.clone() } else { Arc::new(configuration) });
             if !first {
                 engine.tell(Notice::ConfigurationChanged);
@@ -46,11 +48,15 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
 }
 
 /// Reads a configuration of the registry that this program can follow; otherwise says why not.
-pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<JobConfiguration, String> {
+pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<(JobConfiguration, Option<ListenerPlan>), String> {
     let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?;
     let mut refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
     refused.extend(engine.strategies.problem(&read).map(|problem| problem.to_string()));
-    if refused.is_empty() { Ok(read) } else { Err(refused.join("; ")) }
+    let plan = engine.listeners.plan(&read).unwrap_or_else(|problem| {
+        refused.push(problem.to_string());
+        None
+    });
+    if refused.is_empty() { Ok((read, plan)) } else { Err(refused.join("; ")) }
 }
 
 /// Without any configuration nothing else can be decided.

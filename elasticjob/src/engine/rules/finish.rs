@@ -3,7 +3,7 @@
 use super::Step;
 use crate::engine::engine::{JobEngine, Proposal, Purpose};
 use crate::engine::event::{ItemEnd, Now};
-use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
+use crate::engine::fire::{Attempt, ExecutionSource, FireRecord};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::run::{Run, Stage};
@@ -40,10 +40,10 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
         done.push(item);
     }
     if !done.is_empty() {
-        engine.on_finished(&done);
+        engine.on_finished(now, &done);
     }
     if items.is_empty() {
-        return Step::Pass;
+        return if done.is_empty() { Step::Pass } else { Step::Again };
     }
     Step::Write(Proposal { transaction, purpose: Purpose::Finish { items } })
 }
@@ -93,6 +93,10 @@ fn write_end(
     if is_mine && !engine.planted.has(Bug::KeptMark) {
         txn.delete(&mark, None);
     }
+    // Of a fire before the one that was skipped: nobody makes up for it any more.
+    if run.skipped.is_some() && ended.to_make_up().is_none() {
+        txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
+    }
     if run.source == ExecutionSource::Failover {
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failover));
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
@@ -104,25 +108,16 @@ fn write_end(
 }
 
 impl JobEngine {
-    /// The ends of these items need no more writing. Runs of which they were the last ones are over.
-    pub(in crate::engine) fn on_finished(&mut self, items: &[ShardingItem]) {
+    /// The ends of these items need no more writing.
+    pub(in crate::engine) fn on_finished(&mut self, now: Now, items: &[ShardingItem]) {
         for run in self.runs.iter_mut() {
             for item in items {
-                if let Some(Stage::Ended { end, .. }) = run.items.remove(item).map(|run| run.stage) {
+                if let Some(Stage::Ended { end, .. }) = run.items.get(item).map(|run| &run.stage) {
                     run.finished.push((*item, end.state));
+                    run.items.remove(item);
                 }
             }
         }
-        for Run { fire, source, finished, .. } in self.runs.take_finished() {
-            let cut_off = finished.iter().filter(|(_, state)| state.is_unfinished()).map(|(item, _)| *item);
-            let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.is_failover_on()).collect();
-            self.tell(Notice::Finished { fire, source, items: finished });
-            if !handed_over.is_empty() {
-                self.tell(Notice::HandedOver { fire, items: handed_over });
-            }
-            if matches!(fire, Fire::Scheduled(_)) && source != ExecutionSource::Failover {
-                self.fires += 1;
-            }
-        }
+        self.close_runs(now);
     }
 }

@@ -35,7 +35,8 @@ pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
 
 /// Deletes the own traces once nothing runs any more.
 pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
-    if !matches!(engine.phase, Phase::Leaving { .. }) || !engine.runs.is_empty() || engine.unresolved.is_some() {
+    let is_busy = !engine.runs.is_empty() || !engine.settled.is_empty() || engine.unresolved.is_some();
+    if !matches!(engine.phase, Phase::Leaving { .. }) || is_busy {
         return Step::Pass;
     }
     let me = engine.own_node();

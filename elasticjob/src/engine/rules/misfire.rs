@@ -26,7 +26,7 @@ pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
         engine.missed_items.clear();
         return Step::Pass;
     }
-    if !configuration.monitor_execution() || engine.phase != Phase::Active || !engine.is_registered() {
+    if !engine.is_monitored() || engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
     if !spread(engine, configuration.sharding_total_count()) {
@@ -75,10 +75,11 @@ fn spread(engine: &mut JobEngine, total: u32) -> bool {
     engine.missed = None;
     let mut collapsed = BTreeSet::new();
     for item in mine {
-        if !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
-            if let Some(earlier) = engine.missed_items.insert(item, at).or_else(|| marked_before(engine, item)) {
-                collapsed.insert(earlier);
-            }
+        if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+            continue;
+        }
+        if let Some(earlier) = engine.missed_items.insert(item, at).or_else(|| marked_before(engine, item)) {
+            collapsed.insert(earlier);
         }
     }
     for earlier in collapsed {
@@ -137,7 +138,7 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     if engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked) {
         return;
     }
-    let at = if configuration.monitor_execution() {
+    let at = if engine.is_monitored() {
         let Some((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
         mine.into_iter().filter(|item| engine.is_to_make_up(*item)).filter_map(|item| engine.misfire_of(item)?).max()
     } else {

@@ -8,6 +8,7 @@ mod configure;
 mod elect;
 mod failover;
 mod finish;
+mod guarantee;
 mod leave;
 mod misfire;
 mod reconcile;
@@ -16,6 +17,7 @@ mod remind;
 mod reshard;
 mod resolve;
 mod servers;
+mod skipped;
 mod sweep;
 mod trigger;
 
@@ -33,6 +35,8 @@ pub(super) enum Step {
     Pass,
     /// Nothing that comes after this rule may be done yet.
     Stop,
+    /// Something changed that needed no write: all rules are asked anew.
+    Again,
     /// Commit this.
     Write(Proposal),
 }
@@ -40,7 +44,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 18] = [
+pub(super) const RULES: [Rule; 20] = [
     leave::removed,
     leave::leave,
     register::register,
@@ -48,6 +52,7 @@ pub(super) const RULES: [Rule; 18] = [
     configure::follow,
     resolve::resolve,
     finish::finish,
+    guarantee::call_once,
     failover::failover,
     elect::abdicate,
     elect::elect,
@@ -55,6 +60,7 @@ pub(super) const RULES: [Rule; 18] = [
     reshard::reshard,
     remind::remind,
     misfire::mark,
+    skipped::note,
     trigger::trigger,
     sweep::sweep,
     misfire::clear,

@@ -183,7 +183,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         }
         return Ok(Some(Accepted::writing(write)));
     }
-    let theirs = read_usable(engine, &data).map_err(|why| {
+    let (theirs, _) = read_usable(engine, &data).map_err(|why| {
         format!(
             "the configuration of job '{job}' in the registry cannot be used: {why}; correct it there, or start once with \
              `overwrite: true`"

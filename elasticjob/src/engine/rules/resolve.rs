@@ -36,12 +36,15 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
             engine.prove();
             return Step::Pass;
         }
+        if engine.needs_server_time() {
+            return Step::Write(engine.ask_server_time());
+        }
         if is_refused_by_clock(engine, now, &unresolved, &begun) {
             engine.unresolved = None;
             return Step::Pass;
         }
         let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
-        engine.start_items(unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
+        engine.start_items(now, unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
     }
     engine.unresolved = None;
     let of_open = |open: &&mut OpenFire| open.fire == unresolved.fire && open.source == unresolved.source;
@@ -88,6 +91,6 @@ fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(
     for (item, _) in begun {
         let stage = Stage::Ended { at: now.mono, end: end.clone() };
         let item_run = ItemRun { attempt: Some(unresolved.attempt.clone()), stage };
-        engine.runs.add(unresolved.fire, unresolved.source, *item, item_run);
+        engine.runs.of_fire(unresolved.fire, unresolved.source).items.insert(*item, item_run);
     }
 }

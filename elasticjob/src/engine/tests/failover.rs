@@ -176,6 +176,25 @@ fn an_owner_that_is_back_leaves_its_item_to_the_taker_until_that_has_ended() {
 }
 
 #[test]
+fn a_fire_that_comes_while_a_taken_item_runs_has_an_owner_who_makes_up_for_it() {
+    let mut group = settled(2, 2);
+    group.run_until(5_000);
+    let (dead, survivor) = (runner(&group, 0), runner(&group, 1));
+    group.end_items(survivor, &[1]);
+    group.kill(dead);
+    group.run_until(10_000);
+    assert!(group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+    group.end_items(survivor, &[0]);
+    group.end_items(survivor, &[1]);
+    let second = Fire::Scheduled(EPOCH + 10_000);
+    assert!(
+        group.starts(survivor).contains(&(second, ExecutionSource::Misfire, vec![0])),
+        "{:?}",
+        group.starts(survivor)
+    );
+}
+
+#[test]
 fn what_is_finished_is_never_run_again() {
     let mut group = settled(2, 2);
     group.run_until(5_000);

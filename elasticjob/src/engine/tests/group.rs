@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::config::JobConfiguration;
 use crate::engine::strategy::ShardingStrategies;
 use crate::engine::{
-    Action, Event, ExecutionSource, Fire, FireState, Identity, ItemEnd, JobEngine, Notice, Now, Start, TriggerAnswer,
+    Action, Event, ExecutionSource, Fire, FireState, Hook, Identity, ItemEnd, JobEngine, KnownListeners, ListenerCall,
+    ListenerSpec, Notice, Now, RoundId, Start, TriggerAnswer,
 };
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
@@ -35,12 +36,18 @@ pub(super) struct Host {
     /// Whether its process was killed.
     pub(super) killed: bool,
     pub(super) lost: Lost,
+    /// How many transactions are answered before that one.
+    pub(super) answered_before: usize,
     /// What was done since it was looked at last, oldest first.
     pub(super) commits: Vec<String>,
     pub(super) reads: usize,
     pub(super) started: Vec<Start>,
     pub(super) cancelled: Vec<ShardingItem>,
     pub(super) aborted: Vec<ShardingItem>,
+    /// Calls of listeners that are not over, oldest first.
+    pub(super) calls: Vec<ListenerCall>,
+    pub(super) calls_cancelled: Vec<RoundId>,
+    pub(super) calls_aborted: Vec<RoundId>,
     pub(super) answers: Vec<TriggerAnswer>,
     pub(super) notices: Vec<Notice>,
     pub(super) stopped: bool,
@@ -62,6 +69,8 @@ pub(super) struct Group {
     /// What those that join from now on can name.
     pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) hosts: Vec<Host>,
+    /// The listeners of all programs.
+    pub(super) listeners: Arc<KnownListeners>,
     /// How far the wall clocks of the hosts are ahead of the server's, in milliseconds.
     pub(super) clock_offset: i64,
     now: u64,
@@ -82,13 +91,24 @@ impl Group {
     pub(super) fn new() -> Self {
         let mut tree = Tree::new(100);
         tree.open_session(OPERATOR, Duration::from_secs(1_000));
-        let strategies = Arc::new(ShardingStrategies::built_in());
-        Self { tree, strategies, hosts: Vec::new(), clock_offset: 0, now: 1_000, sessions: 1, events: VecDeque::new() }
+        let (strategies, listeners) = (Arc::new(ShardingStrategies::built_in()), Arc::new(KnownListeners::added([])));
+        let (hosts, events) = (Vec::new(), VecDeque::new());
+        Self { tree, strategies, hosts, listeners, clock_offset: 0, now: 1_000, sessions: 1, events }
     }
 
     /// A group of instances that have registered and shared the items, 1 s before a fire.
     pub(super) fn settled(instances: u32, configuration: &JobConfiguration) -> Self {
+        Self::listening(instances, configuration, [])
+    }
+
+    /// The same with programs that have these listeners.
+    pub(super) fn listening(
+        instances: u32,
+        configuration: &JobConfiguration,
+        listeners: impl IntoIterator<Item = ListenerSpec>,
+    ) -> Self {
         let mut group = Self::new();
+        group.listeners = Arc::new(KnownListeners::added(listeners));
         for n in 1..=instances {
             group.join(&format!("10.0.0.{n}"), configuration);
         }
@@ -103,16 +123,21 @@ impl Group {
         let candidate = format!("candidate{}", self.hosts.len());
         let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate };
         self.hosts.push(Host {
-            engine: JobEngine::new(identity, Arc::new(configuration.clone()), self.strategies.clone()),
+            engine: JobEngine::new(identity, Arc::new(configuration.clone()), self.strategies.clone())
+                .with_listeners(self.listeners.clone()),
             session: SessionId(0),
             connected: false,
             killed: false,
             lost: Lost::No,
+            answered_before: 0,
             commits: Vec::new(),
             reads: 0,
             started: Vec::new(),
             cancelled: Vec::new(),
             aborted: Vec::new(),
+            calls: Vec::new(),
+            calls_cancelled: Vec::new(),
+            calls_aborted: Vec::new(),
             answers: Vec::new(),
             notices: Vec::new(),
             stopped: false,
@@ -206,6 +231,18 @@ impl Group {
         }
     }
 
+    /// Ends the oldest call of listeners that is under way, and tells which it was.
+    pub(super) fn end_call(&mut self, host: usize) -> (Hook, Vec<String>) {
+        let call = self.hosts[host].calls.remove(0);
+        self.tell(host, Event::ListenersCalled { round: call.round });
+        (call.hook, call.listeners.iter().map(ToString::to_string).collect())
+    }
+
+    /// Hosts with a call of listeners under way.
+    pub(super) fn callers(&self) -> Vec<usize> {
+        (0..self.hosts.len()).filter(|host| !self.hosts[*host].calls.is_empty()).collect()
+    }
+
     pub(super) fn cut_off_items(&mut self, host: usize, items: &[ShardingItem]) {
         for item in items {
             let end = ItemEnd { state: FireState::Cancelled, took: 3, error: None };
@@ -287,6 +324,9 @@ impl Group {
             Action::Start(start) => state.started.push(start),
             Action::Cancel(items) => state.cancelled.extend(items),
             Action::Abort(items) => state.aborted.extend(items),
+            Action::CallListeners(call) => state.calls.push(call),
+            Action::CancelListeners(round) => state.calls_cancelled.push(round),
+            Action::AbortListeners(round) => state.calls_aborted.push(round),
             Action::AnswerTrigger(_, answer) => state.answers.push(answer),
             Action::Tell(notice) => state.notices.push(notice),
             Action::Stopped => state.stopped = true,
@@ -295,7 +335,13 @@ impl Group {
 
     fn commit(&mut self, host: usize, transaction: &Transaction) {
         let state = &mut self.hosts[host];
-        let lost = std::mem::replace(&mut state.lost, Lost::No);
+        let lost = match state.answered_before.checked_sub(1) {
+            Some(left) => {
+                state.answered_before = left;
+                Lost::No
+            }
+            None => std::mem::replace(&mut state.lost, Lost::No),
+        };
         let why = "the connection was lost".to_owned();
         if !state.connected {
             self.events.push_back((host, Event::Committed(Err(CommitError::NotReached { why }))));

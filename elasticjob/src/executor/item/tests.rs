@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use chrono::DateTime;
 use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::api::{ItemRun, JobError, JobResult, item_handler};
@@ -49,7 +50,7 @@ enum Event {
 
 /// A spawned run and what it tells.
 struct Run {
-    item: RunningItem,
+    item: Running,
     events: Receiver<Event>,
 }
 

@@ -2,6 +2,7 @@
 
 mod anew;
 mod fires;
+mod listeners;
 mod one_off;
 mod proof;
 mod shutdown;

@@ -11,14 +11,17 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
     let off = |host: usize| scene.hosts[host].clock_offset.unsigned_abs();
     let limit = scene.shape.max_time_diff.map(|seconds| u64::from(seconds) * 1_000);
     match observation {
-        // Java looks at the clock, tells, and runs.
-        Observation::Started { host, .. } if scene.is_java(*host) => Ok(()),
-        Observation::Started { host, item, fire, source, .. } if *source != ExecutionSource::Failover => match limit {
-            Some(limit) if off(*host) > limit + UNCERTAIN => {
-                Err(format!("host {host} begins item {item} of {fire}, and its clock is off by {} ms", off(*host)))
+        // Not when items start: listeners may be called before, and the clock may step meanwhile.
+        Observation::Notice { host, notice: Notice::Begun { fire, source, .. } }
+            if *source != ExecutionSource::Failover =>
+        {
+            match limit {
+                Some(limit) if off(*host) > limit + UNCERTAIN => {
+                    Err(format!("host {host} begins {fire}, and its clock is off by {} ms", off(*host)))
+                }
+                _ => Ok(()),
             }
-            _ => Ok(()),
-        },
+        }
         Observation::Notice {
             host,
             notice: Notice::Skipped { fire, reason: SkipReason::ClockOff { difference }, .. },

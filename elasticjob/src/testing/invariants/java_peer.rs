@@ -94,7 +94,7 @@ fn written(scene: &Scene<'_>, path: &JobPath, text: &str, op: &Op, deletes: bool
         }
         // A node that is deleted at once is a guard: it makes sure that there is none.
         JobPath::Instance(_) if deletes => Ok(()),
-        JobPath::Instance(id) if text != wire::instance_yaml(id) || !is_ephemeral(op) => {
+        JobPath::Instance(id) if text != wire::instance_yaml(id) || is_persistent(op) => {
             Err("they need an ephemeral node with id and server".to_owned())
         }
         JobPath::Candidate(name) if !name.ends_with("latch-") => {
@@ -111,8 +111,8 @@ fn written(scene: &Scene<'_>, path: &JobPath, text: &str, op: &Op, deletes: bool
     }
 }
 
-fn is_ephemeral(op: &Op) -> bool {
-    matches!(op, Op::Create { mode: CreateMode::Ephemeral, .. })
+fn is_persistent(op: &Op) -> bool {
+    matches!(op, Op::Create { mode, .. } if *mode != CreateMode::Ephemeral)
 }
 
 fn is_online(scene: &Scene<'_>, id: &str) -> bool {

@@ -89,8 +89,8 @@ impl MadeUp {
                 }
             }
             Observation::Calm { until, .. } => {
-                // The last ones still have the time that the longest run takes, and one for a trigger after it.
-                let due = until - 2 * scene.shape.longest_run as i64 - MOMENT;
+                // The last ones still have the time that the longest round takes, and one for a trigger after it.
+                let due = until - 2 * scene.shape.longest_round() as i64 - MOMENT;
                 match self.owed.iter().find(|(_, at)| **at < due) {
                     Some((item, at)) => Err(format!("nobody made up for the fire at {at} of item {item}")),
                     None => Ok(()),

@@ -9,6 +9,7 @@ mod kept;
 mod leadership;
 mod made_up;
 mod nothing_left;
+mod once;
 mod one_owner;
 mod punctual;
 mod repaired;
@@ -16,8 +17,9 @@ mod triggered;
 mod turns;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::engine::{ExecutionSource, Fire, Notice, TriggerAnswer};
+use crate::engine::{ExecutionSource, Fire, Hook, Notice, TriggerAnswer};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
@@ -59,6 +61,28 @@ pub enum Observation<'a> {
         source: ExecutionSource,
         /// The fencing token.
         token: Option<i64>,
+    },
+    /// A host calls listeners.
+    Called {
+        /// The host.
+        host: usize,
+        /// The fire of their round.
+        fire: Fire,
+        /// What for.
+        hook: Hook,
+        /// Their type names.
+        listeners: &'a [Arc<str>],
+    },
+    /// A call of listeners is over.
+    CallEnded {
+        /// The host.
+        host: usize,
+        /// The fire of their round.
+        fire: Fire,
+        /// What for.
+        hook: Hook,
+        /// Their type names.
+        listeners: &'a [Arc<str>],
     },
     /// An engine has something to say.
     Notice {
@@ -161,6 +185,7 @@ pub struct Invariants {
     kept: kept::Kept,
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
+    once: once::Once,
     punctual: punctual::Punctual,
     triggered: triggered::Triggered,
     turns: turns::Turns,
@@ -183,6 +208,7 @@ impl Invariants {
             kept: kept::Kept::default(),
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
+            once: once::Once::default(),
             punctual: punctual::Punctual::default(),
             triggered: triggered::Triggered::default(),
             turns: turns::Turns::default(),
@@ -235,6 +261,7 @@ impl Invariants {
         self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
+        self.once.check(&scene, observation).map_err(|why| format!("called once: {why}"))?;
         repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         self.accounted
             .check(&scene, observation, &self.kept)

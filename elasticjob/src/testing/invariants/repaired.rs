@@ -59,7 +59,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
 fn is_run_by(scene: &Scene<'_>, item: ShardingItem, id: Option<&str>) -> bool {
     scene.hosts.iter().filter_map(|host| host.process.as_ref()).any(|process| match &process.program {
         Program::Engine(engine) => {
-            let ends = matches!(engine.status().activity, Activity::Running(_));
+            let ends = matches!(engine.status().activity, Activity::Running(_) | Activity::AwaitingStarted(_));
             Some(engine.instance().as_str()) == id && (process.executions.contains_key(&item) || ends)
         }
         Program::Java(java) => Some(java.id().as_str()) == id && java.is_busy(),

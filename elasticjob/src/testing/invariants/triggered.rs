@@ -42,7 +42,7 @@ impl Triggered {
 
     fn settle(&self, scene: &Scene<'_>, until: i64) -> Result<(), String> {
         // It waits for the run before.
-        let due = until - 2 * scene.shape.longest_run as i64 - 3_000;
+        let due = until - 2 * scene.shape.longest_round() as i64 - 3_000;
         for queued in self.queued.iter().filter(|queued| **queued < due) {
             for item in (0..scene.total).filter(|item| has_live_owner(scene, *item)) {
                 let is_meant = |of: &Option<ShardingItem>| of.is_none_or(|of| of == item);

@@ -93,6 +93,9 @@ impl World {
                 Action::Start(start) => self.start_items(host, life, &start)?,
                 Action::Cancel(items) => self.cancel_items(host, life, &items),
                 Action::Abort(items) => self.abort_items(host, life, &items),
+                Action::CallListeners(call) => self.call_listeners(host, life, &call)?,
+                Action::CancelListeners(round) => self.cancel_call(host, life, round),
+                Action::AbortListeners(round) => self.abort_call(host, life, round),
                 Action::AnswerTrigger(id, answer) => {
                     self.log(|_| format!("host {host}: trigger {id}: {answer:?}"));
                     self.observe(Observation::Triggered { answer: &answer })?;

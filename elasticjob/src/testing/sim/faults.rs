@@ -30,7 +30,7 @@ impl World {
     pub(super) fn inject(&mut self) {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(31) {
+        match self.rng.below(32) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -135,24 +135,28 @@ impl World {
                 let total = self.total;
                 self.configure(total);
             }
+            26 if self.shape.unheard => {
+                self.count("unheard_damage");
+                self.damage_unheard();
+            }
+            27 if !self.shape.listeners.is_none() => {
+                self.count("listeners_switched");
+                self.switch_listeners();
+            }
             // A turn of an item is only known where its runs are.
-            27 if self.shape.strategy != SINGLE_SHARDING_BALANCE => {
+            28 if self.shape.strategy != SINGLE_SHARDING_BALANCE => {
                 self.count("monitoring_switched");
                 self.shape.monitored = !self.shape.monitored;
                 self.shape.failover &= self.shape.monitored;
                 let total = self.total;
                 self.configure(total);
             }
-            28 => {
+            29 => {
                 self.count("leader_deleted");
                 self.incident();
                 let mut transaction = Transaction::new();
                 transaction.delete(JobPath::LeaderInstance.absolute(&self.job), None);
                 self.operate(&transaction);
-            }
-            26 if self.shape.unheard => {
-                self.count("unheard_damage");
-                self.damage_unheard();
             }
             _ => {
                 self.count("fast_network");

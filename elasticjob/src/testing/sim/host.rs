@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::java::{Call, JavaProcess, Reply, Ticket};
-use crate::engine::{Event, Fire, JobEngine, Now};
+use super::listeners::SimCall;
+use crate::engine::{Event, Fire, JobEngine, Now, RoundId};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::{SessionId, Transaction};
@@ -116,6 +117,8 @@ pub struct Process {
     pub outstanding: Vec<Sent>,
     /// The runs whose futures live.
     pub executions: BTreeMap<ShardingItem, Execution>,
+    /// Calls of listeners whose futures live, one a round.
+    pub calls: BTreeMap<RoundId, SimCall>,
     /// When the last message to it arrives: connections keep the order.
     pub last_in: Millis,
     /// The same for what it sends.
@@ -177,6 +180,7 @@ impl Process {
             incoming: VecDeque::new(),
             outstanding: Vec::new(),
             executions: BTreeMap::new(),
+            calls: BTreeMap::new(),
             last_in: 0,
             last_out: 0,
             next_wake: None,

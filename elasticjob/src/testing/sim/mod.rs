@@ -10,6 +10,7 @@ mod faults;
 mod haywire;
 mod host;
 mod java;
+mod listeners;
 mod operators;
 mod processes;
 mod shape;
@@ -18,6 +19,7 @@ mod world;
 pub use faults::FaultCounts;
 pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};
 pub use java::check_configuration;
+pub use listeners::{SimCall, SimListeners};
 pub use shape::Shape;
 pub use world::World;
 

@@ -10,7 +10,7 @@ use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
 impl World {
     pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
-        JobConfiguration::builder(self.job.as_str(), total)
+        let builder = JobConfiguration::builder(self.job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.shape.monitored)
             .failover(self.shape.failover)
@@ -19,9 +19,9 @@ impl World {
             .job_sharding_strategy_type(self.shape.strategy)
             .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed))
             // Java peers leave more behind that is only found by looking at everything again.
-            .reconcile_interval_minutes(if self.shape.unheard || self.is_mixed() { 1 } else { 10 })
-            .build()
-            .expect("a valid configuration")
+            .reconcile_interval_minutes(if self.shape.unheard || self.is_mixed() { 1 } else { 10 });
+        let named = self.shape.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
+        named.build().expect("a valid configuration")
     }
 
     /// An operator writes the configuration in force, with another total count.

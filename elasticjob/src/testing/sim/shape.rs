@@ -2,6 +2,7 @@
 
 use super::haywire::HAYWIRE;
 use super::host::Millis;
+use super::listeners::SimListeners;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::testing::rng::Rng;
 
@@ -24,6 +25,8 @@ pub struct Shape {
     pub strategy: &'static str,
     /// `max-time-diff-seconds`.
     pub max_time_diff: Option<u32>,
+    /// `job-listener-types`.
+    pub listeners: SimListeners,
 }
 
 const STRATEGIES: [&str; 7] =
@@ -44,6 +47,13 @@ impl Shape {
         let unheard = !static_sharding && rng.one_in(10) && !mixed;
         let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
         let max_time_diff = rng.pick(&[None, None, None, Some(1), Some(3)]);
-        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff }
+        // Java does not start where it does not know a listener.
+        let listeners = if mixed { SimListeners::none() } else { SimListeners::draw(rng) };
+        Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff, listeners }
+    }
+
+    /// The longest run with the listeners before and after it.
+    pub fn longest_round(&self) -> Millis {
+        self.longest_run + self.listeners.delay()
     }
 }

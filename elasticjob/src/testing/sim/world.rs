@@ -8,7 +8,7 @@ use super::faults::FaultCounts;
 use super::host::{EPOCH, Host, Millis, Process};
 use super::java::java_hosts;
 use super::shape::Shape;
-use crate::engine::Bug;
+use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
@@ -43,6 +43,13 @@ pub(super) enum Happening {
         host: usize,
         life: u64,
         item: ShardingItem,
+        serial: u64,
+    },
+    /// A call of listeners returns by itself.
+    CallEnds {
+        host: usize,
+        life: u64,
+        round: RoundId,
         serial: u64,
     },
     /// The client of a host has noticed that its connection is gone.
@@ -202,9 +209,11 @@ impl World {
         // Calls of Java are repeated for many seconds, and its leader reshards when it fires and nothing runs. What the
         // others find out by looking at everything again takes a minute.
         let patience = if mixed || self.shape.unheard { 70_000 } else { 0 };
-        let settle = 4 * self.session_timeout + 2 * self.shape.longest_run + 30_000 + patience;
+        let (longest_run, longest_round) = (self.shape.longest_run, self.shape.longest_round());
+        let settle = 4 * self.session_timeout + longest_run + 30_000 + longest_round + patience;
         let calm_from = self.faults_until + settle;
-        let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * self.shape.longest_run;
+        let listening = 2 * longest_round * u64::from(self.shape.listeners.on);
+        let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * longest_run + listening;
         self.run_until(calm_from)?;
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
@@ -222,10 +231,10 @@ impl World {
         }
         if mixed {
             // What waits for its run, or for a leader that is gone, is killed.
-            self.run_until(calm_until + self.shape.longest_run + 5_000)?;
+            self.run_until(calm_until + longest_run + 5_000)?;
             self.kill_java()?;
         }
-        self.run_until(calm_until + 2 * self.session_timeout + self.shape.longest_run + 15_000)?;
+        self.run_until(calm_until + 2 * self.session_timeout + longest_run + 15_000)?;
         self.observe(Observation::AllLeft)?;
         self.observe(Observation::Over)
     }
@@ -319,6 +328,7 @@ impl World {
                 }
             }
             Happening::ItemEnds { host, life, item, serial } => return self.end_item(host, life, item, serial, None),
+            Happening::CallEnds { host, life, round, serial } => return self.end_call(host, life, round, serial),
             Happening::NoticeCut { host, life } => return self.notice_cut(host, life),
             Happening::Reconnect { host, life } => return self.reconnect(host, life),
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),

@@ -20,7 +20,7 @@ pub(super) fn assign(
     moves_on: bool,
     request: Request,
 ) -> Option<(Proposal, Option<StrategyFault>)> {
-    let monitored = engine.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
+    let monitored = engine.is_monitored();
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
     let (removed, surplus_running): (Vec<ShardingItem>, Vec<ShardingItem>) =
@@ -39,7 +39,8 @@ pub(super) fn assign(
         let (owner, wanted) = (survey.owner(item), wanted.get(&item).map(InstanceId::as_str));
         let path = JobPath::owner_of(item);
         if owner != wanted {
-            if survey.running.contains(&item) && owner.is_some() {
+            // One that runs elsewhere than where it belongs, as it was taken over, moves: fires need an owner meanwhile.
+            if survey.running.contains(&item) && owner.is_some_and(|owner| basis.is_available(owner)) {
                 pinned.insert(item);
             } else {
                 moved.push(format!("{item}: {} -> {}", owner.unwrap_or("nobody"), wanted.unwrap_or("nobody")));

@@ -28,7 +28,7 @@ pub(super) fn cause(
     }
     let owned_well = |item: ShardingItem| {
         let in_place = |owner: &str| is_static || basis.is_available(owner);
-        survey.running.contains(&item) || survey.owner(item).is_some_and(in_place)
+        survey.owner(item).map_or(survey.running.contains(&item), in_place)
     };
     if let Some(item) = (0..basis.total).find(|item| !owned_well(*item)) {
         return Some(match survey.owner(item) {

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use super::jvm::Jvm;
 use crate::testing::rng::Rng;
 
-/// In one of four groups of two and more, some hosts but not all are Java. Drawn apart from everything else of a seed,
+/// In one of five groups of two and more, some hosts but not all are Java. Drawn apart from everything else of a seed,
 /// so that groups without Java are what they would be without this.
 pub(in crate::testing::sim) fn java_hosts(seed: u64, hosts: usize) -> Vec<bool> {
     let mut rng = Rng::new(seed ^ 0x4a61_7661);
     let mut java = vec![false; hosts];
-    if hosts < 2 || !rng.one_in(4) {
+    if hosts < 2 || !rng.one_in(5) {
         return java;
     }
     let count = rng.between(1, hosts as u64);

@@ -8,6 +8,7 @@ use crate::registry::path::JobPath;
 use crate::testing::invariants::Invariants;
 use crate::testing::rng::Rng;
 use crate::testing::sim::host::{Host, Millis};
+use crate::testing::sim::listeners::SimListeners;
 use crate::testing::sim::shape::Shape;
 use crate::testing::sim::world::{Happening, World};
 
@@ -26,6 +27,8 @@ fn group(seed: u64, hosts: usize, total: u32, longest_run: Millis, failover: boo
         longest_run,
         static_sharding: false,
         strategy: AVG_ALLOCATION,
+        max_time_diff: None,
+        listeners: SimListeners::none(),
     };
     (world.session_timeout, world.period, world.latency) = (SESSION, 5, 2);
     world.invariants = Invariants::new(total, 5, world.shape.clone());

@@ -1,0 +1,216 @@
+//! The record of the calls that are made once for the group: data of `guarantee/rounds`.
+
+use serde::{Deserialize, Serialize};
+
+use super::fire::{Attempt, Fire};
+use super::listeners::Hook;
+use crate::ident::InstanceId;
+use crate::registry::Zxid;
+
+/// How many fires the record remembers. Rounds hardly ever overlap by more than one.
+const KEPT_FIRES: usize = 8;
+
+/// Which listeners were called on behalf of the group, for the last fires. As JSON; only this implementation writes it.
+///
+/// The node is never made anew while the job exists, so its version guards: a call is claimed by one instance.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OnceCalls {
+    /// Scheduled fires up to this time (milliseconds since 1970) that are not in the list are over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<i64>,
+    /// The same of manual triggers: the transaction that created the trigger's node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggered: Option<Zxid>,
+    /// The calls, oldest claim first.
+    #[serde(default)]
+    pub calls: Vec<OnceCall>,
+}
+
+/// A call that an instance claimed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OnceCall {
+    /// Time of the scheduled fire in milliseconds since 1970, or of the trigger.
+    pub at: i64,
+    /// The transaction that created the trigger of a manual fire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggered: Option<Zxid>,
+    /// Type name of the listener.
+    pub listener: String,
+    /// What it is called for.
+    pub hook: Hook,
+    /// Who calls it.
+    pub instance: InstanceId,
+    /// Under which attempt.
+    pub attempt: Attempt,
+    /// Where it stands.
+    pub state: CallState,
+}
+
+/// What became of an own claim, until the registry knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SettledClaim {
+    pub(super) claim: Attempt,
+    /// Whether the call was made. Otherwise somebody else may make it.
+    pub(super) was_called: bool,
+}
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum CallState {
+    /// Claimed, and not over as far as the registry knows.
+    Calling,
+    /// Over.
+    Done,
+}
+
+impl OnceCall {
+    /// A call that is claimed now.
+    pub fn claim(fire: Fire, listener: &str, hook: Hook, instance: InstanceId, attempt: Attempt) -> Self {
+        let triggered = match fire {
+            Fire::Scheduled(_) => None,
+            Fire::Manual { trigger, .. } => Some(trigger),
+        };
+        let listener = listener.to_owned();
+        Self { at: fire.at(), triggered, listener, hook, instance, attempt, state: CallState::Calling }
+    }
+
+    /// The fire it belongs to.
+    pub fn fire(&self) -> Fire {
+        match self.triggered {
+            Some(trigger) => Fire::Manual { trigger, at: self.at },
+            None => Fire::Scheduled(self.at),
+        }
+    }
+}
+
+impl OnceCalls {
+    /// Reads the record. Data that cannot be read were written by somebody who does not take part: nothing was called.
+    pub fn parse(data: &[u8]) -> Self {
+        serde_json::from_slice(data).unwrap_or_default()
+    }
+
+    /// The data of the node.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a record of texts and numbers has a JSON form")
+    }
+
+    /// The call of a listener for a fire.
+    pub fn find(&self, fire: Fire, listener: &str, hook: Hook) -> Option<&OnceCall> {
+        self.calls.iter().find(|call| call.fire() == fire && call.listener == listener && call.hook == hook)
+    }
+
+    /// Whether a fire is too old for the record to tell: what it does not have of it is not called any more.
+    pub fn is_past(&self, fire: Fire) -> bool {
+        let is_forgotten = match fire {
+            Fire::Scheduled(at) => self.through >= Some(at),
+            Fire::Manual { trigger, .. } => self.triggered >= Some(trigger),
+        };
+        is_forgotten && self.calls.iter().all(|call| call.fire() != fire)
+    }
+
+    /// Adds a claim. The fires that were claimed first are forgotten.
+    pub fn add(&mut self, call: OnceCall) {
+        self.calls.push(call);
+        let mut fires: Vec<Fire> = Vec::new();
+        for call in &self.calls {
+            if !fires.contains(&call.fire()) {
+                fires.push(call.fire());
+            }
+        }
+        for fire in fires.iter().take(fires.len().saturating_sub(KEPT_FIRES)) {
+            self.calls.retain(|call| call.fire() != *fire);
+            match *fire {
+                Fire::Scheduled(at) => self.through = self.through.max(Some(at)),
+                Fire::Manual { trigger, .. } => self.triggered = self.triggered.max(Some(trigger)),
+            }
+        }
+    }
+
+    /// Takes over what became of a claim. Returns whether that is new.
+    pub(super) fn settle(&mut self, settled: &SettledClaim) -> bool {
+        let is_meant = |call: &OnceCall| call.attempt == settled.claim && call.state == CallState::Calling;
+        let Some(place) = self.calls.iter().position(is_meant) else { return false };
+        if settled.was_called {
+            self.calls[place].state = CallState::Done;
+        } else {
+            self.calls.remove(place);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::SessionId;
+
+    fn call(fire: Fire, hook: Hook, number: u64) -> OnceCall {
+        let attempt = Attempt::new(SessionId(0x2a), number);
+        OnceCall::claim(fire, "settle", hook, InstanceId::of_process("10.0.0.1", 7), attempt)
+    }
+
+    #[test]
+    fn a_record_reads_back_what_it_writes() {
+        let mut record = OnceCalls::default();
+        record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
+        record.add(call(Fire::Manual { trigger: 41, at: 2_000 }, Hook::After, 4));
+        let over = SettledClaim { claim: Attempt::new(SessionId(0x2a), 3), was_called: true };
+        assert!(record.settle(&over));
+        assert!(!record.settle(&over), "it was over before");
+        let text = String::from_utf8(record.to_bytes()).unwrap();
+        let expected = concat!(
+            r#"{"calls":[{"at":1000,"listener":"settle","hook":"BEFORE","instance":"10.0.0.1@-@7","attempt":"2a-3","state":"DONE"},"#,
+            r#"{"at":2000,"triggered":41,"listener":"settle","hook":"AFTER","instance":"10.0.0.1@-@7","attempt":"2a-4","state":"CALLING"}]}"#
+        );
+        assert_eq!(text, expected);
+        assert_eq!(OnceCalls::parse(text.as_bytes()), record);
+        assert_eq!(OnceCalls::parse(b""), OnceCalls::default());
+    }
+
+    #[test]
+    fn a_claim_that_was_not_acted_on_leaves_the_call_to_others() {
+        let mut record = OnceCalls::default();
+        record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
+        assert!(record.settle(&SettledClaim { claim: Attempt::new(SessionId(0x2a), 3), was_called: false }));
+        assert_eq!(record, OnceCalls::default());
+    }
+
+    #[test]
+    fn calls_are_told_apart_by_fire_listener_and_hook() {
+        let mut record = OnceCalls::default();
+        record.add(call(Fire::Scheduled(1_000), Hook::Before, 1));
+        assert!(record.find(Fire::Scheduled(1_000), "settle", Hook::Before).is_some());
+        assert!(record.find(Fire::Scheduled(1_000), "settle", Hook::After).is_none());
+        assert!(record.find(Fire::Scheduled(1_000), "other", Hook::Before).is_none());
+        assert!(record.find(Fire::Manual { trigger: 1, at: 1_000 }, "settle", Hook::Before).is_none());
+    }
+
+    #[test]
+    fn the_oldest_fires_are_forgotten_and_never_called_again() {
+        let mut record = OnceCalls::default();
+        for n in 1..=KEPT_FIRES as i64 + 2 {
+            assert!(!record.is_past(Fire::Scheduled(n * 1_000)));
+            record.add(call(Fire::Scheduled(n * 1_000), Hook::Before, n as u64));
+        }
+        assert_eq!((record.calls.len(), record.through), (KEPT_FIRES, Some(2_000)));
+        assert!(record.is_past(Fire::Scheduled(1_500)) && record.is_past(Fire::Scheduled(2_000)));
+        assert!(!record.is_past(Fire::Scheduled(2_500)) && !record.is_past(Fire::Scheduled(3_000)));
+    }
+
+    #[test]
+    fn a_trigger_that_waited_for_long_is_no_old_fire() {
+        let mut record = OnceCalls::default();
+        let waited = Fire::Manual { trigger: 7, at: 1_000 };
+        for n in 1..=KEPT_FIRES as i64 + 2 {
+            record.add(call(Fire::Scheduled(n * 1_000), Hook::Before, n as u64));
+        }
+        assert!(!record.is_past(waited));
+        for n in 8..=KEPT_FIRES as i64 + 8 {
+            record.add(call(Fire::Manual { trigger: n, at: n * 1_000 }, Hook::Before, n as u64));
+        }
+        assert!(record.is_past(waited), "a later trigger was forgotten");
+    }
+}

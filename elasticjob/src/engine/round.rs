@@ -1,0 +1,192 @@
+//! The round of a run: its listeners, and how far they were called.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::fire::{Attempt, ExecutionSource, Fire};
+use super::listeners::{Hook, ListenerPlan, ListenerSpec};
+use crate::config::JobConfiguration;
+
+/// Tells the rounds of an engine apart.
+pub type RoundId = u64;
+
+/// How long a round waits for items of others before it reads why they have not begun.
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How long the others leave a call to the instance whose turn it is.
+pub(super) const TURN: Duration = Duration::from_millis(200);
+
+/// The listeners around the items of a run. Runs of jobs without listeners have none.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub(super) id: RoundId,
+    pub(super) plan: ListenerPlan,
+    /// What the fire was begun with.
+    pub(super) configuration: Arc<JobConfiguration>,
+    pub(super) stage: RoundStage,
+}
+
+/// Where a round stands.
+#[derive(Debug)]
+pub(super) enum RoundStage {
+    /// Listeners before number `next` were called for this hook, or it was given up.
+    Hooks { hook: Hook, next: usize, step: Step },
+    /// The items run.
+    Items,
+    /// Everything was called, or the run was cut off.
+    Over,
+}
+
+/// What a round does with its next listeners.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Those up to number `until` are called here.
+    Calling { until: usize, call: Call, claim: Option<Attempt> },
+    /// The next one is called once for the group.
+    Waiting(Wait),
+}
+
+/// A call of listeners. Their future is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call {
+    /// The future lives.
+    Executing,
+    /// Its token was fired; it is dropped then.
+    Cancelled { abort_at: Duration },
+    /// It was told to go, and will at its next await.
+    Aborted,
+}
+
+/// Waiting for the items of the group, then for whoever calls the listener on behalf of all.
+#[derive(Debug)]
+pub(super) struct Wait {
+    pub(super) since: Duration,
+    /// When nothing was left to wait for but the call.
+    pub(super) complete_at: Option<Duration>,
+    /// The own claim, from when it is sent.
+    pub(super) claim: Option<Attempt>,
+}
+
+/// What is left to do for a round that was cut off.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum CutOff {
+    /// It was over, or cut off before.
+    Nothing,
+    /// Listeners are not called any more, though some would have been.
+    Stopped { claim: Option<Attempt> },
+    /// The call that is under way has to end.
+    Cancel,
+}
+
+impl Round {
+    pub(super) fn new(id: RoundId, plan: ListenerPlan, configuration: Arc<JobConfiguration>, now: Duration) -> Self {
+        // Replaced by the first step at once.
+        let step = Step::Waiting(Wait::new(now));
+        Self { id, plan, configuration, stage: RoundStage::Hooks { hook: Hook::Before, next: 0, step } }
+    }
+
+    /// Whether anything is still to come.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.stage, RoundStage::Over)
+    }
+
+    /// Whether the items do not start yet.
+    pub(super) fn holds_items(&self) -> bool {
+        matches!(self.stage, RoundStage::Hooks { hook: Hook::Before, .. })
+    }
+
+    /// Whether items of the fire may still become part of it.
+    pub(super) fn takes_items(&self) -> bool {
+        self.holds_items() || matches!(self.stage, RoundStage::Items)
+    }
+
+    /// The listener that waits to be called once for the group, and what for.
+    pub(super) fn waiting(&self) -> Option<(&ListenerSpec, Hook, &Wait)> {
+        match &self.stage {
+            RoundStage::Hooks { hook, next, step: Step::Waiting(wait) } => Some((&self.plan[*next], *hook, wait)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn wait_mut(&mut self) -> Option<&mut Wait> {
+        match &mut self.stage {
+            RoundStage::Hooks { step: Step::Waiting(wait), .. } => Some(wait),
+            _ => None,
+        }
+    }
+
+    /// The call that is under way.
+    pub(super) fn call_mut(&mut self) -> Option<&mut Call> {
+        match &mut self.stage {
+            RoundStage::Hooks { step: Step::Calling { call, .. }, .. } => Some(call),
+            _ => None,
+        }
+    }
+
+    pub(super) fn call(&self) -> Option<Call> {
+        match &self.stage {
+            RoundStage::Hooks { step: Step::Calling { call, .. }, .. } => Some(*call),
+            _ => None,
+        }
+    }
+
+    /// When it has to be looked at again, whatever happens.
+    pub(super) fn times(&self) -> impl Iterator<Item = Duration> {
+        let waiting = self.waiting().map(|(spec, hook, wait)| {
+            let limit = spec.once.and_then(|once| once.of(hook));
+            let patience = (hook == Hook::Before).then_some(PATIENCE);
+            let window = (hook == Hook::Before).then_some(super::run::LATE_ACQUISITION);
+            let turn = wait.complete_at.map(|at| at + TURN);
+            let since = |span: Option<Duration>| span.map(|span| wait.since + span);
+            [since(limit), since(patience), since(window), turn]
+        });
+        let abort = match self.call() {
+            Some(Call::Cancelled { abort_at }) => Some(abort_at),
+            _ => None,
+        };
+        waiting.into_iter().flatten().flatten().chain(abort)
+    }
+
+    /// Calls nothing more. What executes gets until `abort_at`.
+    pub(super) fn cut_off(&mut self, abort_at: Duration) -> CutOff {
+        match &mut self.stage {
+            RoundStage::Over
+            | RoundStage::Hooks { step: Step::Calling { call: Call::Cancelled { .. } | Call::Aborted, .. }, .. } => {
+                CutOff::Nothing
+            }
+            RoundStage::Hooks { step: Step::Calling { call, .. }, .. } => {
+                *call = Call::Cancelled { abort_at };
+                CutOff::Cancel
+            }
+            RoundStage::Hooks { step: Step::Waiting(wait), .. } => {
+                let claim = wait.claim.take();
+                self.stage = RoundStage::Over;
+                CutOff::Stopped { claim }
+            }
+            RoundStage::Items => {
+                self.stage = RoundStage::Over;
+                CutOff::Stopped { claim: None }
+            }
+        }
+    }
+}
+
+/// A round that waits, as it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Waiting {
+    pub(super) round: RoundId,
+    pub(super) fire: Fire,
+    pub(super) source: ExecutionSource,
+    /// The listener that is to be called, and its number.
+    pub(super) listener: Arc<str>,
+    pub(super) next: usize,
+    pub(super) hook: Hook,
+    pub(super) since: Duration,
+    pub(super) claim: Option<Attempt>,
+}
+
+impl Wait {
+    pub(super) fn new(now: Duration) -> Self {
+        Self { since: now, complete_at: None, claim: None }
+    }
+}

@@ -1,0 +1,186 @@
+//! Calling a listener once for the group: for each fire one instance claims the call, the others wait for its end.
+//!
+//! The marks of running items tell who has begun and who has not ended: nothing else is registered. Claims stand in a
+//! versioned record, so a call is made at most once for a fire, whatever is lost and whoever comes late.
+
+mod awaited;
+
+use super::Step;
+use crate::engine::calls::{CallState, OnceCall, OnceCalls};
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::fire::Attempt;
+use crate::engine::listeners::Hook;
+use crate::engine::notice::{Notice, WaitedFor};
+use crate::engine::planted::Bug;
+use crate::engine::round::{RoundId, TURN, Waiting};
+use crate::engine::txn::JobTransaction;
+use crate::registry::CreateMode;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+/// What is to be done with a round that waits.
+enum Verdict {
+    Wait,
+    /// The call is over, or will not be made.
+    GoOn,
+    /// The own claim went through.
+    Call(Attempt),
+    Claim,
+}
+
+/// One transaction for all calls that are claimed, and for what became of earlier claims.
+pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
+    let waiting = engine.waiting_rounds();
+    // In a session in which the instance is not registered nobody would believe in its claims.
+    if (waiting.is_empty() && engine.settled.is_empty()) || !engine.is_registered() {
+        return Step::Pass;
+    }
+    let (mut record, version) = match engine.look(&JobPath::Rounds) {
+        Lookup::Unread => return Step::Pass,
+        Lookup::Missing => (OnceCalls::default(), None),
+        Lookup::Known(known) => (OnceCalls::parse(&known.data), Some(known.version)),
+    };
+    let (claims, moved) = settle(engine, now, &mut record, waiting);
+    engine.close_runs(now);
+    let mut settled = std::mem::take(&mut engine.settled);
+    settled.retain(|claim| record.settle(claim));
+    engine.settled.clone_from(&settled);
+    if claims.is_empty() && settled.is_empty() {
+        return if moved { Step::Again } else { Step::Pass };
+    }
+    let version = version.filter(|_| !engine.planted.has(Bug::UnguardedClaim));
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    match engine.mirror.exists(&JobPath::Rounds) {
+        true => txn.set(&JobPath::Rounds, record.to_bytes(), version),
+        false => txn.create(&JobPath::Rounds, record.to_bytes(), CreateMode::Persistent),
+    };
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::CallOnce { claims, settled } })
+}
+
+/// Lets every round go on as far as it may. What is to be claimed is added to the record, and
+/// returned, with whether one went on.
+fn settle(
+    engine: &mut JobEngine,
+    now: Now,
+    record: &mut OnceCalls,
+    mut waiting: Vec<Waiting>,
+) -> (Vec<(RoundId, Attempt)>, bool) {
+    let (mut claims, mut moved) = (Vec::new(), false);
+    while let Some(waits) = waiting.pop() {
+        match judge(engine, now, record, &waits) {
+            Verdict::Wait => {}
+            Verdict::GoOn => {
+                moved = true;
+                engine.go_on(now, waits.round, waits.hook, waits.next + 1);
+                // The next listener may be one that is called once, too.
+                waiting.extend(engine.runs.of_round(waits.round).and_then(|run| run.waiting()));
+            }
+            Verdict::Call(claim) if engine.session.is_proven(now.mono) => engine.on_claimed(waits.round, claim),
+            Verdict::Call(_) => engine.prove(),
+            Verdict::Claim => {
+                // The same one until its outcome is known: it may have been applied.
+                let claim = waits.claim.clone().unwrap_or_else(|| engine.next_attempt());
+                if let Some(wait) = engine.wait_of(waits.round) {
+                    wait.claim = Some(claim.clone());
+                }
+                let me = engine.identity.instance.clone();
+                record.add(OnceCall::claim(waits.fire, &waits.listener, waits.hook, me, claim.clone()));
+                claims.push((waits.round, claim));
+            }
+        }
+    }
+    (claims, moved)
+}
+
+fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) -> Verdict {
+    let Waiting { fire, hook, .. } = *waits;
+    let leaves = hook == Hook::After && matches!(engine.phase, Phase::Leaving { .. });
+    let call = record.find(fire, &waits.listener, hook);
+    match call {
+        Some(call) if call.state == CallState::Done => return Verdict::GoOn,
+        Some(call) if waits.claim.as_ref() == Some(&call.attempt) => return Verdict::Call(call.attempt.clone()),
+        Some(call) => match engine.is_caller_there(call) {
+            // Whoever leaves has done his part: the others see to the rest.
+            Some(true) if leaves => return Verdict::GoOn,
+            None | Some(true) => return Verdict::Wait,
+            Some(false) if engine.planted.has(Bug::RepeatedCall) => {}
+            Some(false) => {
+                let (listener, by) = (waits.listener.clone(), call.instance.clone());
+                engine.tell(Notice::ListenerInterrupted { fire, listener, hook, by });
+                return Verdict::GoOn;
+            }
+        },
+        None if record.is_past(fire) => {
+            engine.tell(Notice::ListenerTooLate { fire, listener: waits.listener.clone(), hook });
+            return Verdict::GoOn;
+        }
+        None => {}
+    }
+    match engine.awaited_items(now, waits) {
+        Some(items) if items.is_empty() => {}
+        Some(_) if leaves => return Verdict::GoOn,
+        _ => return Verdict::Wait,
+    }
+    let is_first = engine.is_first_to_call(record, waits);
+    let Some(wait) = engine.wait_of(waits.round) else { return Verdict::Wait };
+    let complete_at = *wait.complete_at.get_or_insert(now.mono);
+    if is_first || now.mono >= complete_at + TURN { Verdict::Claim } else { Verdict::Wait }
+}
+
+impl JobEngine {
+    fn waiting_rounds(&self) -> Vec<Waiting> {
+        self.runs.iter().filter_map(|run| run.waiting()).collect()
+    }
+
+    /// Whether the instance that claimed a call lives, in the session it claimed it in; `None` while data are missing.
+    fn is_caller_there(&self, call: &OnceCall) -> Option<bool> {
+        match self.look(&JobPath::Instance(call.instance.clone())) {
+            Lookup::Missing => Some(false),
+            Lookup::Unread => None,
+            Lookup::Known(known) => Some(known.owner.is_some() && known.owner == call.attempt.session()),
+        }
+    }
+
+    /// Whether it is the turn of this instance to claim a call, so that not all claim it at once. Before the items it is
+    /// that of whoever has the lowest one, after them that of whoever called before them.
+    fn is_first_to_call(&self, record: &OnceCalls, waits: &Waiting) -> bool {
+        match waits.hook {
+            Hook::Before => {
+                let mine = self.runs.iter().find(|run| run.round_id() == Some(waits.round));
+                let mine = mine.and_then(|run| run.items.keys().next().copied());
+                mine <= self.mirror.running_items().next()
+            }
+            Hook::After => {
+                let before = record.find(waits.fire, &waits.listener, Hook::Before);
+                before.is_none_or(|call| {
+                    call.instance == self.identity.instance || self.is_caller_there(call) == Some(false)
+                })
+            }
+        }
+    }
+
+    /// The claim of a round went through: the call is made here.
+    pub(in crate::engine) fn on_claimed(&mut self, id: RoundId, claim: Attempt) {
+        let waits = self.runs.of_round(id).and_then(|run| run.waiting());
+        let Some(Waiting { fire, listener, hook, next, .. }) =
+            waits.filter(|waits| waits.claim.as_ref() == Some(&claim))
+        else {
+            return;
+        };
+        self.tell(Notice::CalledOnce { fire, listener, hook });
+        self.call_listeners(id, hook, next, next + 1, Some(claim));
+    }
+
+    /// What a round that waits, waits for.
+    pub(in crate::engine) fn waited_for(&self, now: Now, waits: &Waiting) -> WaitedFor {
+        if let Some(items) = self.awaited_items(now, waits).filter(|items| !items.is_empty()) {
+            return WaitedFor::Items(items);
+        }
+        let Lookup::Known(known) = self.mirror.lookup(&JobPath::Rounds) else { return WaitedFor::Registry };
+        match OnceCalls::parse(&known.data).find(waits.fire, &waits.listener, waits.hook) {
+            Some(call) if call.instance != self.identity.instance => WaitedFor::Call { by: call.instance.clone() },
+            _ => WaitedFor::Registry,
+        }
+    }
+}

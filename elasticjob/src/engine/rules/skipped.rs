@@ -1,0 +1,38 @@
+//! Fires that fall into a run of which items have ended.
+
+use super::Step;
+use crate::engine::engine::{JobEngine, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::fire::FireRecord;
+use crate::engine::txn::JobTransaction;
+use crate::ident::ShardingItem;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::{ItemNode, JobPath};
+
+/// Writes that such a fire was skipped. Of items that run it is written with their finish; that of these is over, and
+/// others of the group, who began that fire, would wait for them to begin.
+pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
+    let Some(run) = engine.runs.regular() else { return Step::Pass };
+    let is_awaited = run.round.as_ref().is_some_and(|round| round.plan.iter().any(|spec| spec.once.is_some()));
+    let Some(at) = run.skipped.filter(|_| is_awaited && engine.is_registered()) else { return Step::Pass };
+    let items: Vec<ShardingItem> = run.finished.iter().map(|(item, _)| *item).collect();
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    for item in items {
+        let path = JobPath::fire(item);
+        let Lookup::Known(known) = engine.look(&path) else { continue };
+        let record = FireRecord::parse(&known.data);
+        if record.through < Some(at) {
+            let skipped = record.skip(at);
+            txn.set(&path, skipped.to_bytes(), Some(known.version));
+            // Of an earlier fire, which nobody makes up for any more.
+            if skipped.to_make_up().is_none() {
+                txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
+            }
+        }
+    }
+    let transaction = txn.build();
+    if transaction.is_empty() {
+        return Step::Pass;
+    }
+    Step::Write(Proposal { transaction, purpose: Purpose::Skip })
+}

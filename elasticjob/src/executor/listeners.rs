@@ -1,0 +1,44 @@
+//! Calling listeners on the user's runtime.
+
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+
+use super::end::{EndGuard, ItemOutcome};
+use super::panic::catch;
+use super::running::Running;
+use crate::api::{JobListener, ListenerContext};
+use crate::engine::Hook;
+
+/// Calls listeners one after the other on `runtime`.
+///
+/// `on_failure` is told each error and panic; the next listener is called all the same. `on_end` is called exactly once,
+/// when the future of the call is gone for sure, as for [`spawn_item`](super::spawn_item). Neither may block or panic.
+pub fn spawn_listeners(
+    runtime: &Handle,
+    listeners: Vec<Arc<JobListener>>,
+    hook: Hook,
+    context: ListenerContext,
+    on_failure: impl Fn(&JobListener, String) + Send + 'static,
+    on_end: impl FnOnce() + Send + 'static,
+) -> Running {
+    let cancellation = context.cancellation_token().clone();
+    let mut guard = EndGuard::new(|_| on_end());
+    let task = runtime.spawn(async move {
+        guard.begin();
+        for listener in &listeners {
+            // Inside of what catches panics: the call that makes the future, the text of the error, and dropping both.
+            let call = async { listener.call(hook, &context).await.map_err(|error| error.to_string()) };
+            match catch(call).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => on_failure(listener, error),
+                Err(message) => on_failure(listener, format!("it panicked: {message}")),
+            }
+        }
+        guard.end_with(ItemOutcome::Succeeded);
+    });
+    Running::new(cancellation, task.abort_handle())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! What a panic of the user's code says.
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
+
+use crate::unwind::panic_message;
+
+/// Runs `future` to its end, or to its panic, of which the message is returned. Polled again after that it would panic
+/// again: it is dropped before.
+pub(super) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
+    AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| panic_message(panic.as_ref()))
+}

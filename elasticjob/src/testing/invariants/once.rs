@@ -1,0 +1,161 @@
+//! A listener that is called once for the group is called at most once for a fire before its items, and at most once
+//! after them: before any item of the fire starts, and when all that began have ended. Whoever goes on without says so,
+//! and without faults nobody does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Observation, Scene};
+use crate::engine::{Fire, Hook, Notice};
+use crate::ident::ShardingItem;
+use crate::registry::path::JobPath;
+use crate::testing::sim::{EPOCH, Millis};
+
+/// How long a change of the listeners takes to reach every fire.
+const SWITCHED: Millis = 60_000;
+/// How long what happens at one host may be unknown at another one.
+const UNHEARD: Millis = 3_000;
+
+type Key = (Fire, Arc<str>, Hook);
+
+#[derive(Debug, Default)]
+pub(super) struct Once {
+    on: bool,
+    switched_at: Option<Millis>,
+    /// When a call began, and whether it is over.
+    calls: BTreeMap<Key, bool>,
+    /// Hosts that said that they go on without.
+    without: BTreeSet<(Key, usize)>,
+    /// When each item of a fire started last.
+    started: BTreeMap<(Fire, ShardingItem), Millis>,
+    /// Of fires of the calm, when the first item started.
+    calm: BTreeMap<Fire, Millis>,
+    /// Runs of the calm that are not over, and when they began.
+    open: BTreeMap<(usize, Fire), Millis>,
+}
+
+impl Once {
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        if scene.shape.listeners.on != self.on {
+            self.on = scene.shape.listeners.on;
+            self.switched_at = (scene.now > 0).then_some(scene.now);
+        }
+        match observation {
+            Observation::Called { host, fire, hook, listeners } => self.called(scene, *host, *fire, *hook, listeners),
+            Observation::CallEnded { fire, hook, listeners, .. } => {
+                for listener in *listeners {
+                    self.calls.entry((*fire, listener.clone(), *hook)).and_modify(|over| *over = true);
+                }
+                Ok(())
+            }
+            Observation::Started { host, item, fire, .. } => self.start(scene, *host, *item, *fire),
+            Observation::Notice { host, notice } => self.hear(scene, *host, notice),
+            Observation::Calm { until, .. } => self.settle(scene, (until - EPOCH) as Millis),
+            Observation::AllLeft => match scene.children(&JobPath::Guarantee).iter().find(|name| *name != "rounds") {
+                Some(name) => Err(format!("guarantee/{name} is left")),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the listeners are as they are for long.
+    fn is_steady(&self, scene: &Scene<'_>) -> bool {
+        self.switched_at.is_none_or(|at| scene.now > at + SWITCHED)
+    }
+
+    fn called(
+        &mut self,
+        scene: &Scene<'_>,
+        host: usize,
+        fire: Fire,
+        hook: Hook,
+        listeners: &[Arc<str>],
+    ) -> Result<(), String> {
+        for listener in listeners.iter().filter(|name| ["once", "again"].contains(&name.as_ref())) {
+            if self.calls.insert((fire, listener.clone(), hook), false).is_some() {
+                return Err(format!("host {host} calls {listener} {hook} {fire}, for which it was called before"));
+            }
+            if hook == Hook::After {
+                self.all_ended(scene, host, fire)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn all_ended(&self, scene: &Scene<'_>, host: usize, fire: Fire) -> Result<(), String> {
+        for (other, process) in scene.hosts.iter().enumerate().filter_map(|(n, host)| Some((n, host.process.as_ref()?)))
+        {
+            if process.is_frozen() || process.fenced {
+                continue;
+            }
+            let mut running = process.executions.iter().filter(|(_, run)| run.fire == fire && !run.cancelled);
+            let long = |item| self.started.get(&(fire, item)).is_some_and(|at| scene.now > at + UNHEARD);
+            if let Some((item, _)) = running.find(|(item, _)| long(**item)) {
+                return Err(format!("host {host} is called after {fire} while host {other} runs its item {item}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, scene: &Scene<'_>, host: usize, item: ShardingItem, fire: Fire) -> Result<(), String> {
+        self.started.insert((fire, item), scene.now);
+        if scene.calm {
+            self.calm.entry(fire).or_insert(scene.now);
+        }
+        if !self.is_steady(scene) {
+            return Ok(());
+        }
+        for listener in scene.shape.listeners.once() {
+            let key = (fire, Arc::from(listener), Hook::Before);
+            let is_over = self.calls.get(&key) == Some(&true);
+            if !is_over && !self.without.contains(&(key, host)) {
+                return Err(format!("host {host} starts item {item} of {fire} before the call of {listener} is over"));
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, scene: &Scene<'_>, host: usize, notice: &Notice) -> Result<(), String> {
+        match notice {
+            Notice::ListenerTimedOut { fire, listener, hook, .. }
+            | Notice::ListenerInterrupted { fire, listener, hook, .. }
+            | Notice::ListenerTooLate { fire, listener, hook } => {
+                self.without.insert(((*fire, listener.clone(), *hook), host));
+                let is_of_calm = self.open.contains_key(&(host, *fire));
+                if is_of_calm && scene.shape.listeners.is_patient() && self.is_steady(scene) {
+                    return Err(format!("nothing is wrong, and host {host} says {notice:?}"));
+                }
+            }
+            Notice::Begun { fire, .. } if scene.calm => {
+                self.open.entry((host, *fire)).or_insert(scene.now);
+            }
+            Notice::Finished { fire, .. } => {
+                self.open.remove(&(host, *fire));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The calm is over: what began long enough before is over as well.
+    fn settle(&self, scene: &Scene<'_>, until: Millis) -> Result<(), String> {
+        if !scene.shape.listeners.on || !scene.shape.listeners.is_patient() {
+            return Ok(());
+        }
+        let due = until.saturating_sub(scene.shape.longest_round());
+        if let Some(((host, fire), at)) = self.open.iter().find(|(_, at)| **at < due) {
+            return Err(format!("the run of {fire} that host {host} began at {at} is not over"));
+        }
+        for (fire, _) in self.calm.iter().filter(|(_, at)| **at < due) {
+            for listener in scene.shape.listeners.once() {
+                for hook in [Hook::Before, Hook::After] {
+                    if self.calls.get(&(*fire, Arc::from(listener), hook)) != Some(&true) {
+                        return Err(format!("{listener} was not called {hook} {fire}"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

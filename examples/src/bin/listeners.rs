@@ -1,0 +1,103 @@
+//! Listeners: what is done before and after the items of a fire, on every host and once for all of them.
+//!
+//! ```text
+//! cargo run --bin listeners
+//! ELASTICJOB_REG_CENTER_SERVER_LISTS=localhost:2181 cargo run --bin listeners      # in several terminals
+//! ```
+//!
+//! `workspace` belongs to the host: every process that has items of a fire makes a folder for them, and removes it after
+//! them. `statement` belongs to the fire: one process of the group opens it before any item starts, and closes it when
+//! the last item has ended, wherever that runs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use elasticjob_starter::prelude::*;
+
+#[elastic_job(
+    cron = "0/5 * * * * ?",
+    sharding_total_count = 3,
+    params = "0=Beijing,1=Shanghai,2=Guangzhou",
+    listeners = ["workspace", "statement"],
+)]
+async fn settlement(context: ShardingContext) -> JobResult {
+    let region = context.sharding_parameter().ok_or("the item has no parameter")?;
+    fs::write(workspace(context.job_name().as_str()).join(region), "settled")?;
+    println!("{} {region} is settled", context.scheduled_at().to_rfc3339());
+    Ok(())
+}
+
+fn workspace(job: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("elasticjob-{job}-{}", std::process::id()))
+}
+
+struct Workspace;
+
+impl ElasticJobListener for Workspace {
+    fn type_name(&self) -> &str {
+        "workspace"
+    }
+
+    /// Before the other one: a smaller number comes first.
+    fn order(&self) -> i32 {
+        1
+    }
+
+    async fn before_job_executed(&self, context: &ListenerContext) -> JobResult {
+        fs::create_dir_all(workspace(context.job_name().as_str()))?;
+        Ok(())
+    }
+
+    async fn after_job_executed(&self, context: &ListenerContext) -> JobResult {
+        fs::remove_dir_all(workspace(context.job_name().as_str()))?;
+        println!("{} the workspace of {} is removed", context.scheduled_at().to_rfc3339(), context.instance_id());
+        Ok(())
+    }
+}
+
+// Needs nothing of the application, and is found by its type name as soon as it is linked.
+register_listener!(Workspace);
+
+/// Knows where statements go, so the application adds it.
+struct Statement {
+    title: String,
+}
+
+impl DistributeOnceElasticJobListener for Statement {
+    fn type_name(&self) -> &str {
+        "statement"
+    }
+
+    fn order(&self) -> i32 {
+        2
+    }
+
+    /// Should a process hang, the others go on without an opened statement.
+    fn started_timeout(&self) -> Duration {
+        Duration::from_secs(30)
+    }
+
+    /// Should an item hang, the processes that are done wait no longer, and are ready for the next fire.
+    fn completed_timeout(&self) -> Duration {
+        Duration::from_secs(300)
+    }
+
+    async fn do_before_job_executed_at_last_started(&self, context: &ListenerContext) -> JobResult {
+        println!("{} {} is opened", context.scheduled_at().to_rfc3339(), self.title);
+        Ok(())
+    }
+
+    async fn do_after_job_executed_at_last_completed(&self, context: &ListenerContext) -> JobResult {
+        println!("{} {} is closed", context.scheduled_at().to_rfc3339(), self.title);
+        Ok(())
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), AppError> {
+    init_logging()?;
+    let statement = Statement { title: "the statement".to_owned() };
+    let app = ElasticJobApp::builder().once_listener(statement).start().await?;
+    app.until_shutdown().await
+}
