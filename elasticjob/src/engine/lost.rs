@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::engine::JobEngine;
 use super::fire::{Fire, FireRecord};
+use super::planted::Bug;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::{Known, Lookup};
 use crate::registry::path::{ItemNode, JobPath};
@@ -48,7 +49,7 @@ pub(super) struct Loss {
     pub(super) fire: Fire,
     /// Who ran it.
     pub(super) from: Option<InstanceId>,
-    /// Nobody may take it now: whoever took it has not begun yet, or the item is disabled.
+    /// Nobody may take it now: whoever took it has not begun yet, the item is disabled, or it runs.
     pub(super) is_held: bool,
     /// The mark is that of a Java instance.
     by_java: bool,
@@ -202,7 +203,9 @@ impl JobEngine {
             },
         };
         let mut holds = [ItemNode::Failover, ItemNode::Disabled].into_iter();
-        let is_held = holds.any(|node| self.mirror.exists(&JobPath::Item(item, node)));
+        let is_held = holds.any(|node| self.mirror.exists(&JobPath::Item(item, node)))
+            // It lost a run beside one of ours that goes on.
+            || (by_java && self.runs_elsewhere(&record).is_some());
         // Handed over by this implementation, or lost with one: the record tells what it was begun for. A Java peer
         // tells only when.
         let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished() && !by_java);
@@ -214,6 +217,15 @@ impl JobEngine {
     fn runs_in_live_session(&self, record: &FireRecord) -> bool {
         let session = record.running().and_then(|begun| begun.attempt.session());
         session.is_some_and(|id| self.mirror.exists(&JobPath::Session(id)))
+    }
+
+    /// The instance of this implementation whose run of an item goes on elsewhere. Also where its mark is gone or is
+    /// that of another run: Java peers delete and replace marks without looking whose they are.
+    pub(super) fn runs_elsewhere<'a>(&self, record: &'a FireRecord) -> Option<&'a InstanceId> {
+        let own = self.session.connected();
+        let begun = record.running().filter(|begun| own.is_none_or(|session| !begun.attempt.is_of(session)))?;
+        let alive = self.runs_in_live_session(record) && !self.planted.has(Bug::TrustedMarks);
+        alive.then_some(&begun.instance)
     }
 
     /// Who takes lost items over, in this order: available instances, the idle ones first. `None` while data are missing.

@@ -19,6 +19,10 @@ pub enum Bug {
     RunsOutliveSession,
     /// A lost answer is taken for a failure and the begin is repeated.
     BlindRetry,
+    /// An item without a mark counts as one that does not run, although Java peers take marks of others away.
+    TrustedMarks,
+    /// A Java leader is not reminded of what it forgot.
+    ForgottenReminder,
     /// The leader takes away marks of runs that go on.
     SweptMarks,
     /// A call on behalf of the group is claimed without looking whether somebody else claimed it.
@@ -54,7 +58,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 23] = [
+    pub const ALL: [(&'static str, Self); 25] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -63,6 +67,8 @@ impl Bug {
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),
+        ("trusted-marks", Self::TrustedMarks),
+        ("forgotten-reminder", Self::ForgottenReminder),
         ("swept-marks", Self::SweptMarks),
         ("unguarded-claim", Self::UnguardedClaim),
         ("repeated-call", Self::RepeatedCall),

@@ -3,6 +3,7 @@
 mod clock;
 mod failover;
 mod group;
+mod java_peers;
 mod listeners;
 mod misfire;
 mod once;

@@ -236,6 +236,7 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
     // off it does not come to it any more.
+    let elsewhere = engine.runs_elsewhere(&record).cloned();
     let taken = engine.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
     let mark = match engine.look(&JobPath::running(item)) {
         // The answer to its finish got lost: that is settled first.
@@ -243,7 +244,7 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         Lookup::Missing if taken => {
             return Some(Verdict::Busy { by: None });
         }
-        Lookup::Missing => return Some(Verdict::Begin),
+        Lookup::Missing => return Some(elsewhere.map_or(Verdict::Begin, |by| Verdict::Busy { by: Some(by) })),
         Lookup::Unread => return None,
         Lookup::Known(mark) => mark,
     };
@@ -255,6 +256,7 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     }
     Some(match engine.is_run_alive(item, mark)? {
         true => Verdict::Busy { by: by() },
+        false if elsewhere.is_some() => Verdict::Busy { by: elsewhere },
         false if engine.is_failover_on() => Verdict::Skip(SkipReason::AwaitingFailover),
         false => Verdict::Begin,
     })

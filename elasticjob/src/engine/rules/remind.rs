@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::planted::Bug;
 use crate::engine::run::SHARDING_WAIT;
 use crate::engine::txn::JobTransaction;
 use crate::ident::InstanceId;
@@ -68,7 +69,7 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
         engine.reminder.missed = None;
         return Step::Pass;
     }
-    if now.mono < remind_at {
+    if now.mono < remind_at || engine.planted.has(Bug::ForgottenReminder) {
         return Step::Pass;
     }
     engine.reminder.missed = Some(now.mono);

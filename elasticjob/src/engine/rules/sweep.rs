@@ -71,15 +71,17 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Sweep })
 }
 
-/// Marks of runs that are lost, with the versions of their items' records, where nobody takes over; `None` while data
-/// are missing.
+/// Marks of runs that are lost, with the versions of their items' records, where nobody takes over: failover is off, or
+/// a Java leader left an item beyond the total count there. `None` while data are missing.
 fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>> {
-    if engine.is_failover_on() || !engine.suspects_losses() {
+    let failover = engine.is_failover_on();
+    if !failover && !engine.suspects_losses() {
         return Some(Vec::new());
     }
+    let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     let mut complete = true;
     let mut dead = Vec::new();
-    for item in engine.mirror.running_items() {
+    for item in engine.mirror.running_items().filter(|item| !failover || *item >= total) {
         let alive = match engine.look(&JobPath::running(item)) {
             Lookup::Missing => continue,
             Lookup::Unread => None,
@@ -92,7 +94,7 @@ fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>
             (Some(_), _) => dead.push((item, None)),
         }
     }
-    if complete && dead.is_empty() {
+    if complete && dead.is_empty() && !failover {
         engine.found_no_losses();
     }
     complete.then_some(dead)

@@ -87,20 +87,16 @@ impl World {
     /// exception as the configuration could not be read, or the process has the id of a dead one (finding 3).
     pub(in crate::testing::sim) fn restart_stuck_java(&mut self) {
         for host in 0..self.hosts.len() {
-            match &mut self.hosts[host] {
-                Host { process: Some(process), .. } => {
-                    if process.program.java().is_some_and(|java| java.is_stuck()) {
-                        self.count("java_restarted_by_operator");
-                        self.crash(host);
-                        self.restart_later(host, false, 1_000);
-                    }
-                }
+            let Host { process, java, id_reused, pid, .. } = &mut self.hosts[host];
+            let stuck = process.as_mut().and_then(|process| process.program.java()).is_some_and(|java| java.is_stuck());
+            if stuck {
+                self.count("java_restarted_by_operator");
+                self.crash(host);
+                self.restart_later(host, false, 1_000);
+            } else if process.is_none() && *java && *id_reused {
                 // It is about to start.
-                Host { java: true, id_reused, pid, .. } if *id_reused => {
-                    *pid += 1;
-                    *id_reused = false;
-                }
-                _ => {}
+                *pid += 1;
+                *id_reused = false;
             }
         }
     }
