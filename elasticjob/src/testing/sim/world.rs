@@ -88,8 +88,8 @@ pub(super) enum Happening {
     /// The server looks for sessions that ended.
     Expire,
     Inject,
-    /// An operator looks whether all servers are enabled.
-    EnableServers,
+    /// An operator looks after Java instances once more.
+    Inspect,
 }
 
 /// A simulated group.
@@ -347,7 +347,10 @@ impl World {
                 self.at(next, Happening::Inject);
             }
             Happening::Inject => self.heal(),
-            Happening::EnableServers => self.enable_servers(),
+            Happening::Inspect => {
+                self.restart_stuck_java();
+                self.enable_servers();
+            }
         }
         Ok(())
     }
@@ -369,9 +372,10 @@ impl World {
         }
         self.enable_servers();
         if self.is_mixed() {
-            // A Java instance that reconnects writes what its cache has of its server, over what an operator set.
+            // A Java instance that reconnects writes what its cache has of its server, over what an operator set. And a run
+            // that goes on may still end without taking its marks away.
             let later = self.now + 2 * self.session_timeout + 20_000;
-            self.at(later, Happening::EnableServers);
+            self.at(later, Happening::Inspect);
         }
         self.incident();
     }
