@@ -323,6 +323,12 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             &["application.yaml:5", "job-listener-types", "a map", "text as an item"],
         ),
         Wrong(
+            "servers without a namespace",
+            yaml,
+            "elasticjob:\n  reg-center:\n    server-lists: a:1\n",
+            &["application.yaml:3", "elasticjob.reg-center.namespace is missing", "'team/my-app'"],
+        ),
+        Wrong(
             "a value for a section",
             yaml,
             "elasticjob:\n  reg-center: localhost:2181\n",
@@ -411,12 +417,6 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             yaml,
             "elasticjob:\n  profiles: {active: prod}\n",
             &["application.yaml:2", "'prod'", "application-prod.{yaml,yml,toml,properties}", "./"],
-        ),
-        Wrong(
-            "servers without a namespace",
-            yaml,
-            "elasticjob:\n  reg-center:\n    server-lists: a:1\n",
-            &["application.yaml:3", "elasticjob.reg-center.namespace", "''", "'my-app'"],
         ),
         Wrong(
             "a port that is none",

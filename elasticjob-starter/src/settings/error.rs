@@ -31,10 +31,20 @@ pub enum SettingError {
         /// What would be right.
         expected: String,
     },
-    /// A value that what it is for cannot work with, or that is missing there.
+    /// A setting that another one makes necessary.
+    #[error("{origin}: {key} is missing: {reason}")]
+    Missing {
+        /// What makes it necessary.
+        origin: Origin,
+        /// The setting.
+        key: String,
+        /// What would be right.
+        reason: String,
+    },
+    /// A value that what it is for cannot work with.
     #[error("{origin}: {key}: '{value}' is not valid: {reason}")]
     Refused {
-        /// Where it stands, or what makes it necessary.
+        /// Where it stands.
         origin: Origin,
         /// The setting.
         key: String,

@@ -237,13 +237,12 @@ fn reg_center(reader: &mut Reader<'_>) -> RegCenterSettings {
         digest: filled(reader.text(&key("digest"))).map(Secret::from),
     };
     for problem in settings.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
-        // What is missing is reported where the servers stand.
-        let origin = reader.origin(&key(problem.key)).or_else(|| reader.origin(&key("server-lists")));
-        reader.errors.push(SettingError::Refused {
-            origin: origin.unwrap_or_else(|| Origin::place("settings")),
-            key: key(problem.key).to_string(),
-            value: problem.value,
-            reason: problem.reason,
+        let origin = |name| reader.origin(&key(name)).unwrap_or_else(|| Origin::place("settings"));
+        let (name, reason) = (key(problem.key).to_string(), problem.reason);
+        reader.errors.push(match problem.value.is_empty() {
+            // The servers make it necessary.
+            true => SettingError::Missing { origin: origin("server-lists"), key: name, reason },
+            false => SettingError::Refused { origin: origin(problem.key), key: name, value: problem.value, reason },
         });
     }
     settings

@@ -6,10 +6,9 @@ use super::items::ItemParameters;
 use super::settings::JobSettings;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
+use crate::registry::TRANSACTION_LIMIT;
 use crate::schedule::{Schedule, TimeZone};
 
-/// What a transaction may weigh: ZooKeeper takes about 1 MiB, and closes the connection on more.
-const TRANSACTION_LIMIT: usize = 900_000;
 /// What an item weighs at most in the transaction that shards a job or begins a fire, beside the names: paths, owner and
 /// record.
 const ITEM_WEIGHT: usize = 520;

@@ -148,7 +148,7 @@ pub(super) struct Membership {
 pub(super) struct Leadership {
     /// What the last sharding was computed from.
     pub(super) basis: Option<Basis>,
-    /// Items that kept their owner because they were running.
+    /// Items that kept their owner because they were busy.
     pub(super) pinned: BTreeSet<ShardingItem>,
     pub(super) idle_servers: IdleServers,
 }
@@ -219,7 +219,10 @@ pub(super) enum Purpose {
         settled: Vec<SettledClaim>,
     },
     Skip,
-    Sweep,
+    Sweep {
+        /// Instances that are gone, whose triggers are deleted.
+        triggers: Vec<InstanceId>,
+    },
     Leave,
 }
 

@@ -66,7 +66,7 @@ pub enum Notice {
     Resharded {
         /// What moved, `item: from -> to` each.
         moved: Vec<String>,
-        /// Items that stay where they run for now.
+        /// Items that stay where they are for now: they run, or are to run for a manual trigger.
         pinned: Vec<ShardingItem>,
     },
     /// The sharding strategy failed the leader, which assigns by `AVG_ALLOCATION` instead.
@@ -226,6 +226,11 @@ pub enum Notice {
     RegistryTrouble {
         /// What happened.
         why: String,
+    },
+    /// A manual trigger waited for an instance that is gone: its items are not run for it.
+    TriggerDropped {
+        /// That instance.
+        instance: InstanceId,
     },
     /// An operator deleted the instance: it leaves.
     RemovedByOperator,

@@ -39,6 +39,8 @@ pub enum Bug {
     ForgottenMisfire,
     /// A manual trigger is said to be queued and never written.
     LostTrigger,
+    /// Items move although their owner is to run them for a manual trigger.
+    OutrunTrigger,
     /// The instance stays in the registry when it leaves.
     ForgottenInstance,
     /// An instance that an operator deleted goes on.
@@ -58,7 +60,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 25] = [
+    pub const ALL: [(&'static str, Self); 26] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -77,6 +79,7 @@ impl Bug {
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),
+        ("outrun-trigger", Self::OutrunTrigger),
         ("forgotten-instance", Self::ForgottenInstance),
         ("ignored-removal", Self::IgnoredRemoval),
         ("frozen-configuration", Self::FrozenConfiguration),

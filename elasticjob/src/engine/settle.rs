@@ -61,7 +61,12 @@ impl JobEngine {
                     None => self.on_registered(session),
                 }
             }
-            Purpose::AskTime | Purpose::Candidate | Purpose::Skip | Purpose::Sweep | Purpose::Leave => {}
+            Purpose::AskTime | Purpose::Candidate | Purpose::Skip | Purpose::Leave => {}
+            Purpose::Sweep { triggers } => {
+                for instance in triggers {
+                    self.tell(Notice::TriggerDropped { instance });
+                }
+            }
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
                 self.leadership = None;

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use group::{EPOCH, Group, Lost, every_five, job};
 
-use super::{Activity, CancelReason, Event, Fire, Notice, SkipReason, TriggerAnswer};
+use super::{Activity, CancelReason, Event, Fire, FireState, ItemEnd, Notice, SkipReason, TriggerAnswer};
 use crate::config::{JobConfiguration, wire};
 use crate::ident::InstanceId;
 use crate::registry::path::{ItemNode, JobPath};
@@ -128,6 +128,21 @@ fn without_misfire_a_fire_that_falls_into_a_running_one_is_skipped() {
     assert_eq!(group.hosts[0].started.len(), 1);
     group.run_until(15_000);
     assert_eq!(group.hosts[0].started.len(), 2);
+}
+
+#[test]
+fn what_the_registry_would_not_take_at_once_is_written_in_several_transactions() {
+    const TOTAL: u32 = 1_600;
+    let mut group = Group::settled(1, &every_five(TOTAL));
+    group.run_until(5_000);
+    assert_eq!(group.hosts[0].started[0].items.len(), TOTAL as usize);
+    group.hosts[0].clear();
+    for item in 0..TOTAL {
+        let end = ItemEnd { state: FireState::Failed, took: 3, error: Some("é".repeat(2_000)) };
+        group.tell(0, Event::ItemEnded { item, end });
+    }
+    assert_eq!(group.hosts[0].commits.len(), 3);
+    assert!((0..TOTAL).all(|item| group.text(&JobPath::fire(item)).unwrap().contains("FAILED")));
 }
 
 #[test]

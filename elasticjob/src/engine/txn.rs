@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::ident::JobName;
 use crate::registry::mirror::Mirror;
 use crate::registry::path::JobPath;
-use crate::registry::{CreateMode, Data, Transaction};
+use crate::registry::{CreateMode, Data, Op, TRANSACTION_LIMIT, Transaction};
 
 /// A transaction in the making. Creates the missing nodes above a node it creates, as plain ones without data.
 pub(super) struct JobTransaction<'a> {
@@ -13,20 +13,22 @@ pub(super) struct JobTransaction<'a> {
     mirror: &'a Mirror,
     created: BTreeSet<JobPath>,
     transaction: Transaction,
+    /// What the operations so far weigh.
+    weight: usize,
 }
 
 impl<'a> JobTransaction<'a> {
     pub(super) fn new(job: &'a JobName, mirror: &'a Mirror) -> Self {
-        Self { job, mirror, created: BTreeSet::new(), transaction: Transaction::new() }
+        Self { job, mirror, created: BTreeSet::new(), transaction: Transaction::new(), weight: 0 }
     }
 
     pub(super) fn check(&mut self, path: &JobPath) -> usize {
-        self.transaction.check(path.absolute(self.job), None)
+        self.add(Op::Check { path: path.absolute(self.job), version: None })
     }
 
     /// The node exists with this version.
     pub(super) fn check_version(&mut self, path: &JobPath, version: i32) -> usize {
-        self.transaction.check(path.absolute(self.job), Some(version))
+        self.add(Op::Check { path: path.absolute(self.job), version: Some(version) })
     }
 
     /// The node does not exist. Only its creation can tell; whoever watches finds nothing there.
@@ -41,15 +43,15 @@ impl<'a> JobTransaction<'a> {
             self.create_missing(&parent, "", CreateMode::Persistent);
         }
         self.created.insert(path.clone());
-        self.transaction.create(path.absolute(self.job), data, mode)
+        self.add(Op::Create { path: path.absolute(self.job), data: data.into(), mode })
     }
 
     pub(super) fn set(&mut self, path: &JobPath, data: impl Into<Data>, version: Option<i32>) -> usize {
-        self.transaction.set(path.absolute(self.job), data, version)
+        self.add(Op::Set { path: path.absolute(self.job), data: data.into(), version })
     }
 
     pub(super) fn delete(&mut self, path: &JobPath, version: Option<i32>) -> usize {
-        self.transaction.delete(path.absolute(self.job), version)
+        self.add(Op::Delete { path: path.absolute(self.job), version })
     }
 
     /// Creates a node unless it exists, or this transaction creates it.
@@ -72,8 +74,20 @@ impl<'a> JobTransaction<'a> {
         self.create(path, data, mode)
     }
 
+    /// Whether what one more item writes may be too much.
+    pub(super) fn is_full(&self) -> bool {
+        /// A record with the longest error, and all marks.
+        const ITEM: usize = 10_000;
+        self.weight + ITEM > TRANSACTION_LIMIT
+    }
+
     pub(super) fn len(&self) -> usize {
         self.transaction.ops().len()
+    }
+
+    fn add(&mut self, op: Op) -> usize {
+        self.weight += op.weight();
+        self.transaction.push(op)
     }
 
     pub(super) fn build(self) -> Transaction {

@@ -30,7 +30,7 @@ use tokio::sync::watch;
 
 pub use error::{CommitError, Refusal, RegistryError};
 pub use model::{Data, NodeData, SessionId, Stat, Zxid};
-pub use transaction::{Committed, CreateMode, Op, OpResult, Transaction};
+pub use transaction::{Committed, CreateMode, Op, OpResult, TRANSACTION_LIMIT, Transaction};
 
 /// An answer to come. The request is sent when the method is called; dropping the future does not take it back.
 pub type Answer<T, E = RegistryError> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'static>>;

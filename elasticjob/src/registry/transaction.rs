@@ -51,6 +51,17 @@ pub enum Op {
 }
 
 impl Op {
+    /// What the operation weighs in a request, in bytes: no less than it has.
+    pub fn weight(&self) -> usize {
+        /// Types, versions, lengths and permissions.
+        const FIXED: usize = 64;
+        let data = match self {
+            Self::Create { data, .. } | Self::Set { data, .. } => data.len(),
+            Self::Check { .. } | Self::Delete { .. } => 0,
+        };
+        FIXED + self.path().len() + data
+    }
+
     /// The node the operation is about.
     pub fn path(&self) -> &str {
         match self {
@@ -61,6 +72,9 @@ impl Op {
         }
     }
 }
+
+/// What a transaction may weigh in bytes: ZooKeeper takes about 1 MiB, and closes the connection on more.
+pub const TRANSACTION_LIMIT: usize = 900_000;
 
 /// Operations that are applied together, in order, or not at all. A later one sees the effect of an earlier one.
 ///

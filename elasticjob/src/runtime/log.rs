@@ -150,6 +150,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::RegistryTrouble { why } => {
             warn!(%job, "the registry center did not do what was asked, trying again: {why}")
         }
+        Notice::TriggerDropped { instance: of } => {
+            warn!(%job, %of, "a manual trigger waited for an instance that is gone: its items are not run for it, trigger again")
+        }
         Notice::RemovedByOperator => {
             warn!(%job, %instance, "an operator removed the instance from the registry: leaving")
         }

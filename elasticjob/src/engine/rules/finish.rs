@@ -19,8 +19,12 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
     let is_due = |run: &&Run| run.finish_at().is_some_and(|at| now.mono >= at);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let (mut items, mut done, mut stale) = (Vec::new(), Vec::new(), Vec::new());
-    for run in engine.runs.iter().filter(is_due) {
+    'runs: for run in engine.runs.iter().filter(is_due) {
         for (item, item_run) in &run.items {
+            // The others follow in the next one.
+            if txn.is_full() {
+                break 'runs;
+            }
             let Stage::Ended { end, .. } = &item_run.stage else { continue };
             let Some(attempt) = &item_run.attempt else {
                 done.push(*item);

@@ -44,6 +44,10 @@ pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
     let mut items = Vec::new();
     let mut settled = Vec::new();
     for (item, at) in waiting {
+        // The others follow in the next one.
+        if txn.is_full() {
+            break;
+        }
         let path = JobPath::fire(item);
         let Lookup::Known(known) = engine.look(&path) else { continue };
         let record = FireRecord::parse(&known.data);
@@ -124,7 +128,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
     for item in useless {
         txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
     }
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep })
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep { triggers: vec![] } })
 }
 
 /// Makes a missed fire the open one, once nothing of the job runs here and the items are free.

@@ -41,8 +41,8 @@ enum Request {
 
 /// Asks for resharding when something the assignment depends on changed, then reshards.
 ///
-/// Both happen as soon as they are seen. Items that run stay with their owner until they end, and are looked at again
-/// then, so that a running fire is not disturbed and nobody waits for it.
+/// Both happen as soon as they are seen. Items that are busy stay with their owner until they are free, and are looked
+/// at again then, so that a running fire is not disturbed and nobody waits for it.
 pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     let (Some(leadership), Some(configuration)) = (&engine.leadership, engine.configuration.clone()) else {
         return Step::Pass;

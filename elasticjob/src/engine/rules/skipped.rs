@@ -18,6 +18,10 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
     let items: Vec<ShardingItem> = run.finished.iter().map(|(item, _)| *item).collect();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     for item in items {
+        // The others follow in the next one.
+        if txn.is_full() {
+            break;
+        }
         let path = JobPath::fire(item);
         let Lookup::Known(known) = engine.look(&path) else { continue };
         let record = FireRecord::parse(&known.data);

@@ -33,7 +33,8 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     }
     let guards = txn.len();
     let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
-    for id in engine.mirror.triggers().filter(gone) {
+    let triggers: Vec<InstanceId> = engine.mirror.triggers().filter(gone).cloned().collect();
+    for id in &triggers {
         txn.delete(&JobPath::Trigger(id.clone()), None);
     }
     for (server, version) in servers {
@@ -68,7 +69,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     if engine.leadership.is_none() && now.mono < due {
         return Step::Pass;
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Sweep })
+    Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers } })
 }
 
 /// Marks of runs that are lost, with the versions of their items' records, where nobody takes over: failover is off, or

@@ -13,7 +13,9 @@ use crate::engine::{
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::{Tree, TreeError};
-use crate::registry::{CommitError, CreateMode, Op, SessionId, SessionState, Transaction, WatchEvent};
+use crate::registry::{
+    CommitError, CreateMode, Op, SessionId, SessionState, TRANSACTION_LIMIT, Transaction, WatchEvent,
+};
 
 /// Wall clock at time 0: a full ten seconds.
 pub(super) const EPOCH: i64 = 1_700_000_000_000;
@@ -334,6 +336,7 @@ impl Group {
     }
 
     fn commit(&mut self, host: usize, transaction: &Transaction) {
+        assert!(transaction.ops().iter().map(Op::weight).sum::<usize>() < TRANSACTION_LIMIT);
         let state = &mut self.hosts[host];
         let lost = match state.answered_before.checked_sub(1) {
             Some(left) => {

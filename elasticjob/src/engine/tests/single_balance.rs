@@ -2,7 +2,7 @@
 
 use super::group::{Group, Host, job};
 use crate::config::JobConfiguration;
-use crate::engine::{Event, Notice};
+use crate::engine::{Event, Fire, Notice};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
@@ -55,8 +55,8 @@ fn moving_on_is_one_transaction_of_the_leader() {
     let next = group.owners(1)[0].unwrap();
     assert_ne!(next, ran);
     let expected = format!(
-        "?leader/election/instance; =sharding/0/instance 10.0.0.{}@-@7; +leader/sharding/necessary; \
-         -leader/sharding/necessary",
+        "?leader/election/instance; =sharding/0/instance 10.0.0.{}@-@7; +trigger; -trigger; \
+         +leader/sharding/necessary; -leader/sharding/necessary",
         next + 1
     );
     assert_eq!(moves, [&expected]);
@@ -113,6 +113,36 @@ fn a_manual_trigger_moves_on_and_a_joiner_takes_no_turn_away() {
     assert_eq!(group.owners(1), [Some(first)]);
     group.join("10.0.0.3", &configuration(1));
     assert_eq!(group.owners(1), [Some(first)]);
+}
+
+#[test]
+fn items_stay_where_a_manual_trigger_waits_for_the_end_of_their_run() {
+    let mut group = Group::settled(2, &configuration(1));
+    group.run_until(5_000);
+    let owner = group.owners(1)[0].unwrap();
+    // The other one has nothing to run for it, and has taken it long before the run ends.
+    group.tell(0, Event::Trigger(1));
+    group.hosts.iter_mut().for_each(Host::clear);
+    group.end_items(owner, &[0]);
+    let manual = &group.hosts[owner].started[0];
+    assert!(matches!(manual.fire, Fire::Manual { .. }));
+    assert_eq!(group.owners(1), [Some(owner)]);
+    group.end_items(owner, &[0]);
+    assert_eq!(group.owners(1), [Some(1 - owner)], "now it moves on");
+}
+
+#[test]
+fn a_trigger_that_the_leader_has_not_heard_of_is_not_outrun() {
+    let mut group = Group::settled(2, &configuration(1));
+    group.run_until(5_000);
+    let owner = group.owners(1)[0].unwrap();
+    let mut trigger = Transaction::new();
+    trigger.create(JobPath::Triggers.absolute(&job()), "", CreateMode::Persistent);
+    let id = group.hosts[owner].engine.instance().clone();
+    trigger.create(JobPath::Trigger(id).absolute(&job()), "", CreateMode::Persistent);
+    group.operate(&trigger, true);
+    group.end_items(owner, &[0]);
+    assert_eq!(group.owners(1), [Some(owner)]);
 }
 
 #[test]

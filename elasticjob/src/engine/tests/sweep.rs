@@ -1,6 +1,7 @@
 //! What the leader sweeps up.
 
 use super::group::{Group, every_five, job};
+use crate::engine::{Event, Notice};
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
@@ -39,4 +40,18 @@ fn a_server_that_was_swept_up_is_enabled_when_it_comes_back() {
     assert!(!group.exists(&server("10.0.0.1")));
     group.join("10.0.0.1", &every_five(2));
     assert_eq!(group.text(&server("10.0.0.1")).as_deref(), Some("ENABLED"));
+}
+
+#[test]
+fn a_trigger_for_an_instance_that_is_gone_is_dropped_aloud() {
+    let mut group = Group::settled(2, &every_five(2));
+    group.run_until(5_000);
+    group.tell(0, Event::Trigger(1));
+    let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
+    let gone = group.hosts[1 - leader].engine.instance().clone();
+    let trigger = JobPath::Trigger(gone.clone());
+    assert!(group.exists(&trigger), "it waits for the end of the run");
+    group.kill(1 - leader);
+    assert!(!group.exists(&trigger));
+    assert!(group.hosts[leader].notices.contains(&Notice::TriggerDropped { instance: gone }));
 }

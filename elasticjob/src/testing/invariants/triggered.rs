@@ -1,7 +1,6 @@
 //! A manual trigger that is queued makes every item run, or somebody says why not. Looked at in the calm.
 
 use super::{Observation, Scene};
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::engine::{Fire, Notice, TriggerAnswer};
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
@@ -20,8 +19,7 @@ pub(super) struct Triggered {
 
 impl Triggered {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-        // A trigger asks instances, and their items may move on before they come to it.
-        if !scene.calm || scene.shape.strategy == SINGLE_SHARDING_BALANCE {
+        if !scene.calm {
             return Ok(());
         }
         let now = EPOCH + scene.now as i64;

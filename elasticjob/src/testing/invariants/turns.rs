@@ -12,7 +12,7 @@ const HAND_ON: Millis = 300;
 
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Since when nobody runs an item.
+    /// Since when nobody runs an item, or is to run one for a trigger: until then they stay.
     quiet_since: Option<Millis>,
     /// Whether it was quiet for long enough when item 0 was begun last.
     was_quiet: bool,
@@ -34,7 +34,8 @@ impl Turns {
                 let runs = |item: &String| {
                     item.parse().is_ok_and(|item| scene.text(&JobPath::Item(item, ItemNode::Running)).is_some())
                 };
-                self.quiet_since = self.quiet_since.or(Some(scene.now)).filter(|_| !items.iter().any(runs));
+                let quiet = !items.iter().any(runs) && scene.children(&JobPath::Triggers).is_empty();
+                self.quiet_since = self.quiet_since.or(Some(scene.now)).filter(|_| quiet);
             }
             Observation::Started { host, item: 0, fire, .. } => {
                 let others = scene.children(&JobPath::Instances).len() > 1;

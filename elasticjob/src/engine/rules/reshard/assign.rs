@@ -6,6 +6,7 @@ use super::floor::Floor;
 use super::survey::Survey;
 use super::{Request, Sharding};
 use crate::engine::engine::{Basis, JobEngine, Proposal, Purpose};
+use crate::engine::planted::Bug;
 use crate::engine::strategy::{self, AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyFault};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
@@ -23,8 +24,8 @@ pub(super) fn assign(
     let monitored = engine.is_monitored();
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
-    let (removed, surplus_running): (Vec<ShardingItem>, Vec<ShardingItem>) =
-        surplus.into_iter().partition(|item| !survey.running.contains(item));
+    let (removed, surplus_busy): (Vec<ShardingItem>, Vec<ShardingItem>) =
+        surplus.into_iter().partition(|item| !survey.busy.contains(item));
     // Only asked for when the number of items changes.
     let floor = match removed.is_empty() && kept.len() == basis.total as usize {
         true => Floor::default(),
@@ -32,7 +33,8 @@ pub(super) fn assign(
     };
     let (wanted, fault) = ask(engine, &basis, survey.owner(0), moves_on);
     let mut moved = Vec::new();
-    let mut pinned = BTreeSet::from_iter(surplus_running);
+    let mut left = BTreeSet::new();
+    let mut pinned = BTreeSet::from_iter(surplus_busy);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.check(&JobPath::LeaderInstance);
     for item in 0..basis.total {
@@ -40,9 +42,10 @@ pub(super) fn assign(
         let path = JobPath::owner_of(item);
         if owner != wanted {
             // One that runs elsewhere than where it belongs, as it was taken over, moves: fires need an owner meanwhile.
-            if survey.running.contains(&item) && owner.is_some_and(|owner| basis.is_available(owner)) {
+            if survey.busy.contains(&item) && owner.is_some_and(|owner| basis.is_available(owner)) {
                 pinned.insert(item);
             } else {
+                left.extend(owner.and_then(|owner| basis.instances.iter().find(|id| id.as_str() == owner)));
                 moved.push(format!("{item}: {} -> {}", owner.unwrap_or("nobody"), wanted.unwrap_or("nobody")));
                 match wanted {
                     Some(id) if engine.mirror.exists(&path) => {
@@ -59,6 +62,7 @@ pub(super) fn assign(
             txn.create(&JobPath::fire(item), floor.data(), CreateMode::Persistent);
         }
     }
+    guard_triggers(engine, &mut txn, left);
     for item in removed {
         moved.push(format!("{item}: removed"));
         for path in engine.mirror.item_tree(item) {
@@ -81,6 +85,20 @@ pub(super) fn assign(
     txn.delete_existing(&JobPath::Processing);
     let purpose = Purpose::Reshard(Sharding { basis, pinned, moved });
     Some((Proposal { transaction: txn.build(), purpose }, fault))
+}
+
+/// No trigger came meanwhile for those that items are taken from.
+fn guard_triggers(engine: &JobEngine, txn: &mut JobTransaction<'_>, left: BTreeSet<&InstanceId>) {
+    if left.is_empty() || engine.planted.has(Bug::OutrunTrigger) {
+        return;
+    }
+    if !engine.mirror.exists(&JobPath::Triggers) {
+        txn.check_missing(&JobPath::Triggers);
+        return;
+    }
+    for id in left {
+        txn.check_missing(&JobPath::Trigger(id.clone()));
+    }
 }
 
 /// Who shall own each item, and what was wrong with the answer of the strategy, if anything.

@@ -28,7 +28,7 @@ pub(super) fn cause(
     }
     let owned_well = |item: ShardingItem| {
         let in_place = |owner: &str| is_static || basis.is_available(owner);
-        survey.owner(item).map_or(survey.running.contains(&item), in_place)
+        survey.owner(item).map_or(survey.busy.contains(&item), in_place)
     };
     if let Some(item) = (0..basis.total).find(|item| !owned_well(*item)) {
         return Some(match survey.owner(item) {
@@ -36,15 +36,15 @@ pub(super) fn cause(
             Some(owner) => format!("item {item} belongs to {owner}, which is not available"),
         });
     }
-    let surplus = engine.mirror.items().find(|item| *item >= basis.total && !survey.running.contains(item));
+    let surplus = engine.mirror.items().find(|item| *item >= basis.total && !survey.busy.contains(item));
     if let Some(item) = surplus {
         return Some(format!("item {item} is beyond the total count of {}", basis.total));
     }
     if engine.mirror.exists(&JobPath::Processing) {
         return Some("another leader began to assign the items and did not end".to_owned());
     }
-    if let Some(item) = pinned.iter().find(|item| !survey.running.contains(item)) {
-        return Some(format!("item {item}, which stayed where it ran, has ended"));
+    if let Some(item) = pinned.iter().find(|item| !survey.busy.contains(item)) {
+        return Some(format!("item {item}, which stayed while it was busy, is free"));
     }
     match last {
         // A new leader trusts an assignment that everybody takes part in.

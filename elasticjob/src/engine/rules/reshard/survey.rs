@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::engine::{Basis, JobEngine};
-use crate::ident::ShardingItem;
+use crate::engine::planted::Bug;
+use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-/// Owners and running items.
+/// Owners and busy items.
 pub(super) struct Survey<'a> {
     /// Owner of each item that has one, as the node tells it.
     pub(super) owners: BTreeMap<ShardingItem, &'a str>,
-    /// Items that somebody runs.
-    pub(super) running: BTreeSet<ShardingItem>,
+    /// Items that somebody runs, and those that their owner is to run for a manual trigger: it asks instances, and would
+    /// be lost for an item that moves to one that has answered it already.
+    pub(super) busy: BTreeSet<ShardingItem>,
 }
 
 impl<'a> Survey<'a> {
@@ -36,11 +38,11 @@ impl<'a> Survey<'a> {
                 }
             }
         }
-        let mut running = BTreeSet::new();
+        let mut busy = triggered_items(engine, basis, &owners);
         for item in engine.mirror.running_items() {
             let owned_well = owners.get(&item).is_some_and(|owner| basis.is_available(owner));
             if owned_well && !requested && !pinned.contains(&item) {
-                running.insert(item);
+                busy.insert(item);
                 continue;
             }
             match engine.look(&JobPath::running(item)) {
@@ -50,7 +52,7 @@ impl<'a> Survey<'a> {
                     // What is lost is run again, or not at all; it holds nobody up.
                     match engine.is_run_alive(item, known) {
                         Some(true) => {
-                            running.insert(item);
+                            busy.insert(item);
                         }
                         Some(false) => {}
                         None => complete = false,
@@ -58,12 +60,21 @@ impl<'a> Survey<'a> {
                 }
             }
         }
-        complete.then_some(Self { owners, running })
+        complete.then_some(Self { owners, busy })
     }
 
     pub(super) fn owner(&self, item: ShardingItem) -> Option<&'a str> {
         self.owners.get(&item).copied()
     }
+}
+
+fn triggered_items(engine: &JobEngine, basis: &Basis, owners: &BTreeMap<ShardingItem, &str>) -> BTreeSet<ShardingItem> {
+    if engine.planted.has(Bug::OutrunTrigger) {
+        return BTreeSet::new();
+    }
+    let triggered: BTreeSet<&str> = engine.mirror.triggers().map(InstanceId::as_str).collect();
+    let is_triggered = |owner: &str| triggered.contains(owner) && basis.is_available(owner);
+    owners.iter().filter(|(_, owner)| is_triggered(owner)).map(|(item, _)| *item).collect()
 }
 
 impl Basis {

@@ -10,12 +10,12 @@ use crate::registry::path::{ItemNode, JobPath};
 
 /// Whether the items move on to the next instance; `None` while data are missing.
 ///
-/// They do when nobody runs an item and the first item that is not disabled was run by its owner last. Nothing has to be
+/// They do when no item is busy and the first item that is not disabled was run by its owner last. Nothing has to be
 /// remembered for that: after they have moved on its owner is another one. So each fire moves them once, whoever leads,
 /// and a fire that nobody ran does not.
 pub(super) fn is_over(engine: &JobEngine, basis: &Basis, survey: &Survey<'_>) -> Option<bool> {
     let moves = basis.strategy == SINGLE_SHARDING_BALANCE && !engine.planted.has(Bug::KeptTurn);
-    if !moves || basis.instances.len() < 2 || !survey.running.is_empty() {
+    if !moves || basis.instances.len() < 2 || !survey.busy.is_empty() {
         return Some(false);
     }
     let is_disabled = |item: u32| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
