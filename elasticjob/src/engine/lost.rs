@@ -176,7 +176,7 @@ impl JobEngine {
                 self.look(&JobPath::running(item));
                 return None;
             }
-            Lookup::Missing => (FireRecord::empty(), 0),
+            Lookup::Missing => (self.record_of(item)?, 0),
             Lookup::Known(known) => (FireRecord::parse(&known.data), known.mzxid),
         };
         let mut by_java = false;

@@ -217,14 +217,10 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     if open.refusals.get(&item).is_some_and(|times| *times >= BEGIN_TRIES) {
         return Some(Verdict::Skip(SkipReason::Refused));
     }
-    let record = match engine.look(&JobPath::fire(item)) {
-        Lookup::Missing => FireRecord::empty(),
-        Lookup::Known(known) => FireRecord::parse(&known.data),
+    let Some(record) = engine.record_of(item) else {
         // Both are needed: ask for both at once.
-        Lookup::Unread => {
-            engine.look(&JobPath::running(item));
-            return None;
-        }
+        engine.look(&JobPath::running(item));
+        return None;
     };
     let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
@@ -303,18 +299,15 @@ pub(super) fn begin_item(
     let guarded = !engine.planted.has(Bug::LookThenOverwrite) && !engine.planted.has(Bug::UnguardedTakeover);
     let me = &engine.identity.instance;
     let path = JobPath::fire(item);
-    let known = match engine.mirror.lookup(&path) {
-        Lookup::Known(known) => Some(known),
-        _ => None,
-    };
-    let before = known.map_or(FireRecord::empty(), |known| FireRecord::parse(&known.data));
+    // Whoever begins it has looked at it.
+    let before = engine.record_of(item).unwrap_or(FireRecord::empty());
     let record = before.begin(fire, source, me.clone(), attempt.clone());
-    match known {
-        Some(known) => {
+    match engine.mirror.lookup(&path) {
+        Lookup::Known(known) => {
             txn.set(&path, record.to_bytes(), guarded.then_some(known.version));
         }
         // A Java leader does not make this node. Created and set: only a set tells the id of the transaction.
-        None => {
+        _ => {
             txn.create(&path, "", CreateMode::Persistent);
             txn.set(&path, record.to_bytes(), Some(0));
         }

@@ -11,7 +11,6 @@ use crate::engine::lost::fire_at;
 use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
@@ -42,10 +41,13 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     }
     for (item, version) in &dead {
         // Somebody may begin it at this moment.
+        let record = JobPath::fire(*item);
         match version {
-            Some(version) => txn.check_version(&JobPath::fire(*item), *version),
-            None => txn.create(&JobPath::fire(*item), "", CreateMode::Persistent),
-        };
+            Some(version) => {
+                txn.check_version(&record, *version);
+            }
+            None => txn.check_missing(&record),
+        }
         txn.delete(&JobPath::running(*item), None);
     }
     for item in engine.mirror.failover_items().filter(|item| is_useless(engine, *item)) {
