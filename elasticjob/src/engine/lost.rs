@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::engine::JobEngine;
 use super::fire::{Fire, FireRecord};
-use super::planted::Bug;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::{Known, Lookup};
 use crate::registry::path::{ItemNode, JobPath};
@@ -224,8 +223,7 @@ impl JobEngine {
     pub(super) fn runs_elsewhere<'a>(&self, record: &'a FireRecord) -> Option<&'a InstanceId> {
         let own = self.session.connected();
         let begun = record.running().filter(|begun| own.is_none_or(|session| !begun.attempt.is_of(session)))?;
-        let alive = self.runs_in_live_session(record) && !self.planted.has(Bug::TrustedMarks);
-        alive.then_some(&begun.instance)
+        self.runs_in_live_session(record).then_some(&begun.instance)
     }
 
     /// Who takes lost items over, in this order: available instances, the idle ones first. `None` while data are missing.

@@ -19,8 +19,8 @@ pub enum Bug {
     RunsOutliveSession,
     /// A lost answer is taken for a failure and the begin is repeated.
     BlindRetry,
-    /// An item without a mark counts as one that does not run, although Java peers take marks of others away.
-    TrustedMarks,
+    /// A server is deleted the moment it has no instance, although a Java instance may be about to start there.
+    HastyCleaning,
     /// A Java leader is not reminded of what it forgot.
     ForgottenReminder,
     /// The leader takes away marks of runs that go on.
@@ -69,7 +69,7 @@ impl Bug {
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),
-        ("trusted-marks", Self::TrustedMarks),
+        ("hasty-cleaning", Self::HastyCleaning),
         ("forgotten-reminder", Self::ForgottenReminder),
         ("swept-marks", Self::SweptMarks),
         ("unguarded-claim", Self::UnguardedClaim),

@@ -41,6 +41,8 @@ impl Reminder {
     }
 }
 
+/// Makes the request for resharding anew where a leader seems to have lost it: items without a live owner, or none for
+/// this instance, for long.
 pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
     if engine.leadership.is_some() || engine.phase != Phase::Active || !engine.is_registered() {
         engine.reminder = Reminder::default();

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
 use crate::engine::Notice;
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::HAYWIRE;
 
 #[derive(Debug, Default)]
 pub(super) struct Assignment {
@@ -69,7 +71,7 @@ impl Assignment {
                 if scene.tree.get(&JobPath::Necessary.absolute(scene.job)).is_ok_and(|node| node.is_some()) {
                     return Err("a request for resharding is left".to_owned());
                 }
-                Ok(())
+                none_left_out(scene)
             }
             _ => Ok(()),
         }
@@ -92,5 +94,22 @@ impl Assignment {
             }
         }
         Ok(())
+    }
+}
+
+/// No instance of ours is without items where there is one for each, also when a Java leader lost the request that came
+/// with it (finding 1).
+fn none_left_out(scene: &Scene<'_>) -> Result<(), String> {
+    let instances = scene.children(&JobPath::Instances);
+    let strategy = scene.shape.strategy;
+    let has_one_each =
+        instances.len() <= scene.total as usize && ![SINGLE_SHARDING_BALANCE, HAYWIRE].contains(&strategy);
+    if !has_one_each || scene.shape.static_sharding {
+        return Ok(());
+    }
+    let owners: BTreeSet<String> = (0..scene.total).filter_map(|item| scene.text(&JobPath::owner_of(item))).collect();
+    match instances.iter().find(|id| !owners.contains(*id) && !scene.java_ids.contains(*id)) {
+        Some(id) => Err(format!("{id} is without items, although there are {} of them", scene.total)),
+        None => Ok(()),
     }
 }

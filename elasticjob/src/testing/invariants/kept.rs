@@ -62,7 +62,8 @@ impl Kept {
             self.total_changed(scene.now);
         }
         let moved = before.iter().find(|(item, owner)| self.owners.get(item).is_some_and(|now| now != *owner));
-        let may_move = !scene.calm && (self.open || scene.now - self.changed_at < SEEN_WITHIN);
+        // One that was left where it ran may have gone on without a break until now.
+        let may_move = self.open || (!scene.calm && scene.now - self.changed_at < SEEN_WITHIN);
         if let Some((item, owner)) = moved
             && !may_move
         {

@@ -17,6 +17,7 @@ mod shape;
 mod world;
 
 pub use faults::FaultCounts;
+pub use haywire::HAYWIRE;
 pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};
 pub use java::check_configuration;
 pub use listeners::{SimCall, SimListeners};

@@ -5,12 +5,13 @@ use std::rc::Rc;
 use super::jvm::Jvm;
 use crate::testing::rng::Rng;
 
-/// In one of five groups of two and more, some hosts but not all are Java. Drawn apart from everything else of a seed,
-/// so that groups without Java are what they would be without this.
+/// In one of six histories some hosts but not all are Java. Drawn apart from everything else of a seed, so that groups
+/// without Java are what they would be without this.
 pub(in crate::testing::sim) fn java_hosts(seed: u64, hosts: usize) -> Vec<bool> {
     let mut rng = Rng::new(seed ^ 0x4a61_7661);
     let mut java = vec![false; hosts];
-    if hosts < 2 || !rng.one_in(5) {
+    // Three of four groups have two hosts and more.
+    if hosts < 2 || rng.below(9) >= 2 {
         return java;
     }
     let count = rng.between(1, hosts as u64);
