@@ -120,7 +120,7 @@ impl Program for Quickstart {
         let runs = complete_lines(text)
             .zip(0..)
             .map(|(line, number)| run(pid, number, line).unwrap_or_else(|| panic!("'{line}' is no line of a run")));
-        ProcessRecords { runs: runs.collect(), skips: vec![] }
+        ProcessRecords { runs: runs.collect(), ..ProcessRecords::default() }
     }
 
     fn session_timeout(&self) -> Duration {

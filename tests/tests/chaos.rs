@@ -1,4 +1,4 @@
-//! The program `chaos` finds what is wrong with a group. How long a group lives through faults is for the program itself.
+//! The program `chaos`: a group lives through faults, and what is wrong with a group is found.
 
 use std::fs;
 use std::process::{Command, ExitCode, Output, Stdio};
@@ -8,9 +8,25 @@ use serde_json::Value;
 
 fn main() -> ExitCode {
     let mut harness = Harness::new();
+    harness.beside_zookeeper("a_group_of_three_lives_through_a_minute_of_faults", lives_through_faults);
     harness.beside_zookeeper("an_item_that_is_run_twice_behind_the_engines_back_is_found", finds_a_double_run);
     harness.test("wrong_usage_is_told", tells_wrong_usage);
     harness.run()
+}
+
+async fn lives_through_faults() {
+    let output = chaos(&["--minutes", "1", "--instances", "3", "--seed", "3"]).await;
+    let (line, all) = told(&output);
+    assert_eq!(output.status.code(), Some(0), "{all}");
+    for none in ["overlaps", "begun_twice", "lost"] {
+        assert_eq!(line[none], 0, "{all}");
+    }
+    let number = |key: &str| line[key].as_u64().unwrap_or_else(|| panic!("{key} is no number: {all}"));
+    assert_eq!(number("fires"), number("begun") + number("explained"), "{all}");
+    assert!(number("begun") > 200, "it goes on between the faults: {all}");
+    let faults = line["faults"].as_object().expect("faults by kind");
+    assert!(faults.len() >= 8, "{all}");
+    assert!(line["takeover_ms"].get("p99").is_some(), "{all}");
 }
 
 async fn finds_a_double_run() {

@@ -311,6 +311,14 @@ impl JobEngine {
         self.keep_deadlines(now);
     }
 
+    /// Takes an event without deciding anything yet: one of several that came together. [`Self::handle`] has to follow
+    /// with the last of them, or a tick. What items and watches tell is taken so; each decision looks at all items.
+    pub fn note(&mut self, now: Now, event: Event) {
+        if self.phase != Phase::Stopped {
+            self.take(now, event);
+        }
+    }
+
     /// The next action, until there is none.
     pub fn poll_action(&mut self) -> Option<Action> {
         let action = self.actions.pop_front();
@@ -352,8 +360,7 @@ impl JobEngine {
         let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
         let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
         let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
-        // Fires are looked at only while it takes part.
-        let wall = self.calendar.next().filter(|_| self.phase == Phase::Active);
+        let wall = self.calendar.next().filter(|_| self.watches_calendar());
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
     }
 

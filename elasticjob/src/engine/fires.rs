@@ -16,7 +16,7 @@ use crate::registry::path::JobPath;
 impl JobEngine {
     /// Opens the scheduled fire that is due, closes the one that had its time.
     pub(super) fn watch_calendar(&mut self, now: Now) {
-        if self.phase != Phase::Active {
+        if !self.watches_calendar() {
             return;
         }
         let configuration = self.configuration.clone();
@@ -31,6 +31,16 @@ impl JobEngine {
         let over = |open: &OpenFire| now.mono >= open.closes_at;
         if !self.is_beginning() && !self.is_begin_unresolved() && self.open.as_deref().is_some_and(over) {
             self.close();
+        }
+    }
+
+    /// Fires are looked at while it takes part, and while it cannot leave yet because of a run: its items stay here, so
+    /// nobody else can say or note that they missed one.
+    pub(super) fn watches_calendar(&self) -> bool {
+        match self.phase {
+            Phase::Active => true,
+            Phase::Leaving { .. } => self.is_executing(),
+            Phase::Joining | Phase::Stopped => false,
         }
     }
 
@@ -61,6 +71,10 @@ impl JobEngine {
                 self.tell(Notice::Collapsed { earlier, into: at });
                 self.fires += 1;
             }
+            return;
+        }
+        if self.phase != Phase::Active {
+            self.skip_fire(fire, SkipReason::Leaving);
             return;
         }
         self.close();

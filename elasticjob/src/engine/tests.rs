@@ -137,12 +137,29 @@ fn what_the_registry_would_not_take_at_once_is_written_in_several_transactions()
     group.run_until(5_000);
     assert_eq!(group.hosts[0].started[0].items.len(), TOTAL as usize);
     group.hosts[0].clear();
+    let now = group.now();
     for item in 0..TOTAL {
         let end = ItemEnd { state: FireState::Failed, took: 3, error: Some("é".repeat(2_000)) };
-        group.tell(0, Event::ItemEnded { item, end });
+        group.hosts[0].engine.note(now, Event::ItemEnded { item, end });
     }
+    group.tell(0, Event::Tick);
     assert_eq!(group.hosts[0].commits.len(), 3);
     assert!((0..TOTAL).all(|item| group.text(&JobPath::fire(item)).unwrap().contains("FAILED")));
+}
+
+#[test]
+fn what_is_noted_is_decided_on_with_the_next_event() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    group.hosts[0].clear();
+    let now = group.now();
+    for item in 0..2 {
+        let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
+        group.hosts[0].engine.note(now, Event::ItemEnded { item, end });
+        assert!(group.hosts[0].engine.poll_action().is_none());
+    }
+    group.tell(0, Event::Tick);
+    assert_eq!(group.hosts[0].commits.len(), 1);
 }
 
 #[test]
@@ -160,6 +177,20 @@ fn at_most_one_manual_trigger_waits() {
     assert!(begun.starts_with("-trigger/10.0.0.1@-@7; =sharding/0/fire"), "{begun}");
     group.end_items(0, &[0]);
     assert_eq!(group.hosts[0].started.len(), 2);
+}
+
+#[test]
+fn an_item_does_not_move_between_a_trigger_and_its_run() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    let joiner = group.join("10.0.0.2", &every_five(2));
+    group.tell(0, Event::Trigger(1));
+    // The joiner has no item yet, and is done with the trigger before one could come to it.
+    group.end_items(0, &[0, 1]);
+    let [(Fire::Manual { .. }, _, items)] = &group.starts(0)[1..] else { panic!("{:?}", group.starts(0)) };
+    assert_eq!((&items[..], group.starts(joiner)), (&[0, 1][..], vec![]));
+    group.end_items(0, &[0, 1]);
+    assert!(group.owners(2).contains(&Some(joiner)), "{:?}", group.owners(2));
 }
 
 #[test]

@@ -127,16 +127,21 @@ impl Driver {
 
     fn take_watch_event(&mut self, event: Option<WatchEvent>) {
         match event {
-            Some(event) => self.feed(Event::Watch(event)),
+            Some(event) => {
+                self.gather(Event::Watch(event));
+                self.drain_watch();
+                self.feed(Event::Tick);
+            }
             // The registry center is closed; its session says so too.
             None => self.feed(Event::Session(SessionState::Closed)),
         }
     }
 
+    /// Takes what is there; a decision has to follow.
     fn drain_watch(&mut self) {
         let mut cx = Context::from_waker(Waker::noop());
         while let Poll::Ready(Some(event)) = self.watch.poll_next(&mut cx) {
-            self.feed(Event::Watch(event));
+            self.gather(Event::Watch(event));
         }
     }
 
@@ -172,7 +177,7 @@ impl Driver {
                     if let Some(error) = &end.error {
                         error!(job = %self.job, item, "the item failed: {error}");
                     }
-                    self.feed(Event::ItemEnded { item, end });
+                    self.gather(Event::ItemEnded { item, end });
                 }
                 Letter::ListenersCalled(round) => {
                     self.listening.remove(&round);
@@ -180,8 +185,13 @@ impl Driver {
                 }
             }
         }
-        // The bell is also that of the timer.
+        // Decides on what was gathered. The bell is also that of the timer.
         self.feed(Event::Tick);
+    }
+
+    /// Tells the engine of one of several events, of which the last one is fed.
+    fn gather(&mut self, event: Event) {
+        self.engine.note(self.environment.now(), event);
     }
 
     fn feed(&mut self, event: Event) {

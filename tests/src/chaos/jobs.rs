@@ -15,6 +15,7 @@ pub(super) fn jobs() -> Vec<JobPlan> {
         run_ms,
         failover: FAILOVER,
         stubborn: true,
+        listeners: false,
     };
     vec![job("fast", 6, "* * * * * ?", (100, 400)), job("long", 6, "0/5 * * * * ?", (3_000, 8_000))]
 }

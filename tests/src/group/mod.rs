@@ -106,6 +106,7 @@ impl<P: Program> Group<P> {
             let records = self.program.records(member.process.pid(), &text);
             history.runs.extend(records.runs);
             history.skips.extend(records.skips);
+            history.calls.extend(records.calls);
         }
         history
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Program, TemporaryFolder};
 use crate::fence::{Fence, SinkWrite};
 use crate::records::{ProcessRecords, records_of_worker};
-use crate::worker::{Bug, JobPlan, WorkerPlan};
+use crate::worker::{Bug, JobPlan, Pace, WorkerPlan};
 
 /// How long one write to the fence takes at the very most.
 const WRITE: Duration = Duration::from_millis(200);
@@ -19,8 +19,8 @@ pub struct WorkerProgram {
     arguments: Vec<String>,
     plan: WorkerPlan,
     fence: Fence,
-    /// Of the sink.
-    _folder: TemporaryFolder,
+    /// Of the sink, and of the pace.
+    folder: TemporaryFolder,
 }
 
 impl WorkerProgram {
@@ -41,10 +41,11 @@ impl WorkerProgram {
             jobs,
             records: PathBuf::new(),
             fence: folder.path().to_owned(),
+            pace: None,
             bug: None,
         };
         let arguments = arguments.iter().map(ToString::to_string).collect();
-        Self { binary: binary.into(), arguments, plan, fence, _folder: folder }
+        Self { binary: binary.into(), arguments, plan, fence, folder }
     }
 
     /// Workers that do something wrong.
@@ -52,6 +53,18 @@ impl WorkerProgram {
     pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
         self.plan.bug = bug;
         self
+    }
+
+    /// Workers whose runs take as long as planned only when told to.
+    #[must_use]
+    pub fn quick_at_first(mut self) -> Self {
+        self.plan.pace = Some(Pace::new(self.folder.path().join("pace")));
+        self
+    }
+
+    /// What tells their runs to take as long as planned, where that has to be told.
+    pub fn pace(&self) -> Option<&Pace> {
+        self.plan.pace.as_ref()
     }
 
     /// The sink that the runs write to.

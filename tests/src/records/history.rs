@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::{Ending, Fault, FaultKind, Observed, Run, Skip};
+use super::{Call, Ending, Fault, FaultKind, Observed, Run, Skip};
 use crate::fence::SinkWrite;
 
 /// How long after a fault its traces may be seen: elections, a resharding, reconnecting with its pauses, registering.
@@ -22,6 +22,8 @@ pub struct History {
     pub runs: Vec<Run>,
     /// What the processes said that they do not run.
     pub skips: Vec<Skip>,
+    /// The calls of their listeners.
+    pub calls: Vec<Call>,
     /// What was done to them.
     pub faults: Vec<Fault>,
     /// What the registry showed of them, where somebody watched it.

@@ -1,5 +1,6 @@
 //! What processes under test record of their runs, and what must hold of all records together.
 
+mod call;
 mod check;
 mod fault;
 mod history;
@@ -10,9 +11,10 @@ mod takeover;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use elasticjob::engine::ExecutionSource;
+use elasticjob::engine::{ExecutionSource, Hook};
 use serde::{Deserialize, Serialize};
 
+pub use self::call::{Call, Listener, Round};
 pub use self::check::{Expected, ExpectedTrigger, Verdict};
 pub use self::fault::{Fault, FaultKind};
 pub use self::history::History;
@@ -65,6 +67,17 @@ pub enum What {
         run: u64,
         /// How it ended.
         how: Ending,
+    },
+    /// A listener is called. Recorded when the call returns, if it is one before the items, or when it begins.
+    Called {
+        /// The listener.
+        listener: Listener,
+        /// Which of its hooks.
+        hook: Hook,
+        /// The scheduled time of the fire, in milliseconds since 1970.
+        scheduled_ms: i64,
+        /// Why the items of the process are run.
+        source: ExecutionSource,
     },
     /// The process said that it does not run a fire, or some items of it.
     Skipped {

@@ -5,7 +5,7 @@ use std::io;
 use elasticjob::engine::ExecutionSource;
 use serde::{Deserialize, Serialize};
 
-use super::{Record, Skip, What, complete_lines};
+use super::{Call, Record, Skip, What, complete_lines};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,8 @@ pub struct ProcessRecords {
     pub runs: Vec<Run>,
     /// What it said that it does not run.
     pub skips: Vec<Skip>,
+    /// The calls of its listeners.
+    pub calls: Vec<Call>,
 }
 
 /// Reads the records of a worker. A last line that is still being written is left out.
@@ -85,6 +87,9 @@ impl ProcessRecords {
             }
             What::Refused { run } => self.open(run)?.refused += 1,
             What::End { run, how } => self.open(run)?.end = Some((at_us, how)),
+            What::Called { listener, hook, scheduled_ms, source } => {
+                self.calls.push(Call { at_us, pid, job, listener, hook, scheduled_ms, source });
+            }
             What::Skipped { from_ms, until_ms, items, reason } => {
                 self.skips.push(Skip { at_us, pid, job, from_ms, until_ms, items, reason });
             }

@@ -1,7 +1,9 @@
 //! A process of a group under test: jobs whose items write to a fenced sink again and again while they run. What happens
 //! to them is recorded, one JSON object a line. SIGTERM is a graceful shutdown.
 
+mod listeners;
 mod log;
+mod pace;
 mod plan;
 mod recorder;
 mod run;
@@ -13,13 +15,16 @@ use std::sync::Arc;
 use elasticjob::api::item_handler;
 use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration};
 use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
+use elasticjob::spi::Catalog;
 use futures_util::future::{join_all, try_join_all};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use self::listeners::{RecordEveryInstance, RecordOnce};
 use self::log::RecordSkips;
+pub use self::pace::Pace;
 pub use self::plan::{Bug, JobPlan, WorkerPlan};
 use self::recorder::Recorder;
 use self::run::{Sink, run_item};
@@ -46,7 +51,9 @@ async fn work(plan: WorkerPlan) -> Result<(), Box<dyn Error>> {
         .with(LevelFilter::INFO)
         .init();
 
-    let environment = JobEnvironment::builder().build()?;
+    let catalog = Catalog::builder().listener(RecordEveryInstance(recorder.clone()));
+    let catalog = catalog.once_listener(RecordOnce(recorder.clone())).build()?;
+    let environment = JobEnvironment::builder().catalog(catalog).build()?;
     let mut zookeeper = ZookeeperConfiguration::new(&plan.zookeeper, &plan.namespace);
     zookeeper.session_timeout_milliseconds = plan.session_timeout_ms;
     zookeeper.base_sleep_time_milliseconds = 100;

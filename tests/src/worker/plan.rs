@@ -8,6 +8,8 @@ use elasticjob::config::{ConfigError, JobConfiguration};
 use elasticjob::testing::rng::Rng;
 use serde::{Deserialize, Serialize};
 
+use super::{Pace, listeners};
+
 /// Everything that a worker is told, as the JSON of its one argument.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WorkerPlan {
@@ -23,6 +25,8 @@ pub struct WorkerPlan {
     pub records: PathBuf,
     /// The folder of the sink.
     pub fence: PathBuf,
+    /// What tells when runs begin to take as long as their job plans, which they do from the start where there is none.
+    pub pace: Option<Pace>,
     /// What it does wrong, so that the checks are seen to find it.
     pub bug: Option<Bug>,
 }
@@ -42,6 +46,8 @@ pub struct JobPlan {
     pub failover: bool,
     /// Whether the runs of odd items do not listen to their cancellation, and have to be dropped.
     pub stubborn: bool,
+    /// Whether it has listeners of both kinds, which record their calls.
+    pub listeners: bool,
 }
 
 /// Something wrong that happens behind the engine's back.
@@ -79,7 +85,9 @@ impl JobPlan {
     /// # Errors
     /// When the plan makes no sense.
     pub fn configuration(&self) -> Result<JobConfiguration, ConfigError> {
-        JobConfiguration::builder(&self.name, self.items).cron(&self.cron).failover(self.failover).build()
+        let job = JobConfiguration::builder(&self.name, self.items).cron(&self.cron).failover(self.failover);
+        let types = listeners::TYPES.into_iter().filter(|_| self.listeners);
+        types.fold(job, |job, name| job.job_listener_type(name)).build()
     }
 
     /// How long the run of an item of a fire takes, in milliseconds: the same wherever it runs.
@@ -109,7 +117,7 @@ mod tests {
 
     fn job() -> JobPlan {
         let (name, cron) = ("job".to_owned(), "* * * * * ?".to_owned());
-        JobPlan { name, items: 3, cron, run_ms: (100, 400), failover: false, stubborn: true }
+        JobPlan { name, items: 3, cron, run_ms: (100, 400), failover: false, stubborn: true, listeners: true }
     }
 
     #[test]
@@ -121,6 +129,7 @@ mod tests {
             jobs: vec![job()],
             records: "records".into(),
             fence: "fence".into(),
+            pace: Some(Pace::new("pace")),
             bug: Some(Bug::DoubleRun),
         };
         let text = plan.to_string();

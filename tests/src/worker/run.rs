@@ -8,6 +8,7 @@ use std::time::Duration;
 use elasticjob::api::{JobError, JobResult, ShardingContext};
 use elasticjob::testing::rng::Rng;
 
+use super::pace::Pace;
 use super::plan::{Bug, JobPlan, WorkerPlan};
 use super::recorder::Recorder;
 use crate::fence::{Fence, FencedWrite, Writer};
@@ -22,6 +23,7 @@ const BUG_ONE_IN: u64 = 8;
 /// What the items of a job of this process write to.
 pub(super) struct Sink {
     job: JobPlan,
+    pace: Option<Pace>,
     bug: Option<Bug>,
     recorder: Arc<Recorder>,
     fence: Fence,
@@ -29,7 +31,15 @@ pub(super) struct Sink {
 
 impl Sink {
     pub(super) fn new(plan: &WorkerPlan, job: &JobPlan, recorder: Arc<Recorder>) -> io::Result<Self> {
-        Ok(Self { job: job.clone(), bug: plan.bug, recorder, fence: Fence::new(&plan.fence)? })
+        let fence = Fence::new(&plan.fence)?;
+        Ok(Self { job: job.clone(), pace: plan.pace.clone(), bug: plan.bug, recorder, fence })
+    }
+
+    /// How long the run of an item of a fire takes.
+    fn run_ms(&self, context: &ShardingContext) -> io::Result<u64> {
+        let (fire, item) = (context.scheduled_at().timestamp_millis(), context.sharding_item());
+        let is_slow = self.pace.as_ref().map_or(Ok(true), |pace| pace.is_slow(fire))?;
+        Ok(if is_slow { self.job.run_ms(fire, item) } else { 0 })
     }
 
     /// Whether a bug shows in the run of a fire.
@@ -54,7 +64,7 @@ async fn run_recorded(context: ShardingContext, sink: Arc<Sink>) -> JobResult {
     // From the first moment on the sink knows that the item has gone on.
     run.write()?;
     let is_stubborn = run.sink.job.stubborn && context.sharding_item() % 2 == 1;
-    let run_ms = run.sink.job.run_ms(context.scheduled_at().timestamp_millis(), context.sharding_item());
+    let run_ms = run.sink.run_ms(&context)?;
     // Counted, not timed: a process that was frozen in the midst of a run goes on with it.
     for _ in 0..run_ms / STEP.as_millis() as u64 {
         tokio::select! {

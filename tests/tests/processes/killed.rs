@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use elasticjob::engine::ExecutionSource;
-use elasticjob_tests::records::{Ending, History, Run, now_us};
+use elasticjob_tests::records::{Ending, Run, now_us};
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
 use crate::support::{LIMIT, SESSION_TIMEOUT, Three};
@@ -48,7 +47,7 @@ pub async fn all_but_one(server: Arc<ZookeeperServer>) {
     }
     three.group.kill(&dead);
     let killed_ms = now_us() / 1_000;
-    run_again(&three, &dead).await;
+    three.run_again(&dead).await;
     let moved = three.split(&rest, killed_ms).await;
     let successors = [three.group.start().await, three.group.start().await];
     let until = three.split(&[rest[0], successors[0], successors[1]], moved).await;
@@ -62,22 +61,7 @@ pub async fn all(server: Arc<ZookeeperServer>) {
     three.group.kill(&dead);
     let killed_ms = now_us() / 1_000;
     let successors = [three.group.start().await, three.group.start().await, three.group.start().await];
-    run_again(&three, &dead).await;
+    three.run_again(&dead).await;
     let until = three.split(&successors, killed_ms).await;
     three.check(until);
-}
-
-/// Waits until every run that was lost with these processes is done again.
-async fn run_again(three: &Three, dead: &[u32]) {
-    let lost = three.open_runs(dead);
-    assert!(!lost.is_empty(), "killed in the midst of a run\n{}", three.group.logs());
-    let again = |history: &History, lost: &Run| {
-        history.runs.iter().any(|run| {
-            run.source == ExecutionSource::Failover
-                && (run.item, run.scheduled_ms) == (lost.item, lost.scheduled_ms)
-                && matches!(run.end, Some((_, Ending::Finished)))
-        })
-    };
-    let find = |history: &History| lost.iter().all(|lost| again(history, lost)).then_some(());
-    three.group.wait("the lost runs again", LIMIT, find).await;
 }

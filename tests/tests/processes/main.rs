@@ -4,6 +4,7 @@
 mod cut_off;
 mod frozen;
 mod killed;
+mod listeners;
 mod restarted;
 mod server;
 mod support;
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
     harness.on_zookeeper("a_process_cut_off_for_long_stops_in_time_and_comes_back", cut_off::for_long);
     harness.on_zookeeper("a_process_cut_off_for_a_moment_goes_on_with_its_runs", cut_off::for_a_moment);
     harness.on_zookeeper("a_restart_of_all_one_after_the_other_loses_no_fire", restarted::all);
+    harness.on_zookeeper("listeners_are_called_around_each_fire_by_each_process_and_once_for_all", listeners::called);
+    harness.on_zookeeper("a_fire_with_a_killed_process_is_closed_once_by_who_took_over", listeners::killed);
     harness.on_own_zookeeper("a_restart_of_the_server_stops_nobody_for_long", server::restarted);
     harness.on_own_zookeeper(
         "runs_are_cancelled_before_a_server_that_is_away_could_give_their_items_away",

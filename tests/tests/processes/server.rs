@@ -37,11 +37,17 @@ pub async fn frozen_for_long(server: ZookeeperServer) {
 /// Runs that take longer than a session can last without the server.
 async fn away(server: ZookeeperServer, take: impl Fn(&ZookeeperServer), give_back: impl Fn(&ZookeeperServer)) {
     let mut three = Three::start(Arc::new(server), "away", LIMIT, false).await;
-    three.mid_run(three.pids[0]).await;
+    for pid in three.pids {
+        three.mid_run(pid).await;
+    }
     let stopped_us = now_us();
     three.group.note(FaultKind::Outage, stopped_us);
     take(&three.server);
-    let find = |history: &History| history.runs.iter().all(|run| run.end.is_some()).then(|| history.runs.clone());
+    let from_ms = three.from_ms;
+    let find = |history: &History| {
+        let runs = history.runs.iter().filter(|run| run.scheduled_ms >= from_ms);
+        runs.clone().all(|run| run.end.is_some()).then(|| runs.cloned().collect())
+    };
     let ended: Vec<Run> = three.group.wait("the end of all runs", LIMIT, find).await;
     for run in ended {
         let in_time = was_cancelled_in_time(&run, stopped_us);

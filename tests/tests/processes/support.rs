@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use elasticjob::engine::ExecutionSource;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{NodeData, RegistryCenter};
 use elasticjob_tests::fence::Fence;
 use elasticjob_tests::group::{Group, WorkerProgram};
 use elasticjob_tests::observer::Observer;
-use elasticjob_tests::records::{History, Run};
+use elasticjob_tests::records::{Ending, History, Run, now_us};
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
@@ -27,23 +28,30 @@ pub struct Three {
     pub group: Group<WorkerProgram>,
     pub fence: Fence,
     pub pids: [u32; 3],
-    /// The first fire that they shared.
+    /// The fire from which on they share the items, and runs take as long as the test wants.
     pub from_ms: i64,
 }
 
 impl Three {
-    /// Starts them and waits until they share the items of a fire.
+    /// Starts them with a job that fires each second and whose items run for so long.
     pub async fn start(server: Arc<ZookeeperServer>, namespace: &'static str, run: Duration, failover: bool) -> Self {
         let run_ms = u64::try_from(run.as_millis()).expect("a short run");
-        let (name, cron) = (JOB.to_owned(), "* * * * * ?".to_owned());
-        let job = JobPlan { name, items: ITEMS, cron, run_ms: (run_ms, run_ms), failover, stubborn: false };
+        let (name, cron, run_ms) = (JOB.to_owned(), "* * * * * ?".to_owned(), (run_ms, run_ms));
+        let job = JobPlan { name, items: ITEMS, cron, run_ms, failover, stubborn: false, listeners: false };
+        Self::start_with(server, namespace, job).await
+    }
+
+    /// Starts them and waits until they share the items of a fire. Only then runs take their time.
+    pub async fn start_with(server: Arc<ZookeeperServer>, namespace: &'static str, job: JobPlan) -> Self {
         let worker: (&str, &[&str]) = (env!("CARGO_BIN_EXE_worker"), &[]);
         let program = WorkerProgram::new(worker, server.connect_string(), namespace, vec![job], SESSION_TIMEOUT);
+        let program = program.quick_at_first();
         let fence = program.fence();
         let registry: Arc<dyn RegistryCenter> = Arc::new(connect(&server, namespace).await);
         let mut group = Group::new(program).observed_by(Observer::start(&registry, [JOB]));
         let pids = [group.start().await, group.start().await, group.start().await];
-        let from_ms = group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
+        group.wait_split(JOB, ITEMS, &pids, 0, LIMIT).await;
+        let from_ms = slow_down(&group);
         Self { server, namespace, group, fence, pids, from_ms }
     }
 
@@ -71,6 +79,22 @@ impl Three {
         self.group.history().runs.iter().filter(open).cloned().collect()
     }
 
+    /// Waits until every run that was lost with these processes is done again; returns what was lost.
+    pub async fn run_again(&self, dead: &[u32]) -> Vec<Run> {
+        let lost = self.open_runs(dead);
+        assert!(!lost.is_empty(), "killed in the midst of a run\n{}", self.group.logs());
+        let again = |history: &History, lost: &Run| {
+            history.runs.iter().any(|run| {
+                run.source == ExecutionSource::Failover
+                    && (run.item, run.scheduled_ms) == (lost.item, lost.scheduled_ms)
+                    && matches!(run.end, Some((_, Ending::Finished)))
+            })
+        };
+        let find = |history: &History| lost.iter().all(|lost| again(history, lost)).then_some(());
+        self.group.wait("the lost runs again", LIMIT, find).await;
+        lost
+    }
+
     pub async fn node(&self, path: &str) -> Option<NodeData> {
         let center = connect(&self.server, self.namespace).await;
         let node = center.get(path).await.expect("the registry answers");
@@ -91,6 +115,15 @@ impl Three {
     }
 }
 
+/// Lets runs take their time; returns the first fire of which all do.
+fn slow_down(group: &Group<WorkerProgram>) -> i64 {
+    let next_ms = (now_us() / 1_000_000 + 2) * 1_000;
+    group.program().pace().expect("they are quick at first").slow_down_from(next_ms).expect("the pace can be told");
+    // Should this process have been held up so long, some of what began meanwhile did not know yet.
+    let begun = group.history().fires(JOB).last().copied();
+    begun.map_or(next_ms, |begun| next_ms.max(begun + 1_000))
+}
+
 async fn connect(server: &Arc<ZookeeperServer>, namespace: &str) -> ZookeeperRegistryCenter {
     let config = ZookeeperBackend::new(server.clone(), namespace).config(server.connect_string());
     ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects")
@@ -104,5 +137,5 @@ pub fn now<'a>(history: &'a History, run: &Run) -> Option<&'a Run> {
 /// Whether a run of a process that could do nothing about it was cancelled before the server could give its item away.
 pub fn was_cancelled_in_time(run: &Run, separated_us: i64) -> bool {
     let given_away_us = separated_us + SESSION_TIMEOUT.as_micros() as i64;
-    matches!(run.end, Some((at, elasticjob_tests::records::Ending::Cancelled)) if at < given_away_us)
+    matches!(run.end, Some((at, Ending::Cancelled)) if at < given_away_us)
 }

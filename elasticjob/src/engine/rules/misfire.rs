@@ -26,7 +26,8 @@ pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
         engine.missed_items.clear();
         return Step::Pass;
     }
-    if !engine.is_monitored() || engine.phase != Phase::Active || !engine.is_registered() {
+    let takes_part = matches!(engine.phase, Phase::Active | Phase::Leaving { .. });
+    if !engine.is_monitored() || !takes_part || !engine.is_registered() {
         return Step::Pass;
     }
     if !spread(engine, configuration.sharding_total_count()) {

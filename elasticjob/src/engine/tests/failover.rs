@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice};
+use crate::engine::{Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction};
@@ -222,6 +222,21 @@ fn an_item_that_a_shutdown_cuts_off_is_handed_over() {
     assert_eq!(group.starts(survivor), [(FIRST, FAILOVER, vec![0])]);
     assert!(!group.exists(&JobPath::FailoverItem(0)));
     assert!(group.hosts[leaver].notices.contains(&Notice::HandedOver { fire: FIRST, items: vec![0] }));
+}
+
+#[test]
+fn what_a_leaving_instance_owns_while_it_runs_a_lost_item_is_said_not_to_run() {
+    let mut group = settled(2, 2);
+    group.run_until(5_000);
+    let (dead, survivor) = (runner(&group, 0), runner(&group, 1));
+    group.kill(dead);
+    group.end_items(survivor, &[1]);
+    group.tell(survivor, Event::Shutdown { grace: Duration::from_secs(20) });
+    group.run_until(10_000);
+    let skipped = Notice::Skipped { fire: Fire::Scheduled(EPOCH + 10_000), items: vec![], reason: SkipReason::Leaving };
+    assert!(group.hosts[survivor].notices.contains(&skipped), "{:?}", group.hosts[survivor].notices);
+    group.end_items(survivor, &[0]);
+    assert!(group.hosts[survivor].stopped);
 }
 
 #[test]

@@ -190,13 +190,18 @@ impl Group {
         self.settle_events();
     }
 
+    /// What the clocks of the hosts say.
+    pub(super) fn now(&self) -> Now {
+        let wall = EPOCH + self.now as i64 + self.clock_offset;
+        Now { wall, mono: Duration::from_millis(self.now) }
+    }
+
     fn settle_events(&mut self) {
         while let Some((host, event)) = self.events.pop_front() {
             if self.hosts[host].killed || self.hosts[host].stopped {
                 continue;
             }
-            let wall = EPOCH + self.now as i64 + self.clock_offset;
-            let now = Now { wall, mono: Duration::from_millis(self.now) };
+            let now = self.now();
             self.hosts[host].engine.handle(now, event);
             while let Some(action) = self.hosts[host].engine.poll_action() {
                 self.perform(host, action);

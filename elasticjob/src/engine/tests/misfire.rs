@@ -1,8 +1,10 @@
 //! Misfire, transaction by transaction.
 
+use std::time::Duration;
+
 use super::group::{EPOCH, Group, every_five};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{ExecutionSource, Fire, Notice};
+use crate::engine::{Event, ExecutionSource, Fire, Notice, SkipReason};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
@@ -94,6 +96,21 @@ fn an_item_that_another_instance_still_runs_is_made_up_for_by_its_owner() {
     ends.delete("/job/sharding/0/running", None);
     group.operate(&ends, false);
     assert_eq!(group.starts(0), [(at(5), MISFIRE, vec![0])]);
+}
+
+#[test]
+fn a_fire_that_falls_into_the_last_run_of_a_leaving_instance_is_made_up_for_by_its_successor() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.tell(0, Event::Shutdown { grace: Duration::from_secs(20) });
+    group.run_until(10_000);
+    let reason = SkipReason::StillRunning { since: at(5) };
+    let skipped = Notice::Skipped { fire: at(10), items: vec![], reason };
+    assert!(group.hosts[0].notices.contains(&skipped), "{:?}", group.hosts[0].notices);
+    let successor = group.join("10.0.0.2", &every_five(1));
+    group.end_items(0, &[0]);
+    assert!(group.hosts[0].stopped);
+    assert_eq!(group.starts(successor), [(at(10), MISFIRE, vec![0])]);
 }
 
 #[test]

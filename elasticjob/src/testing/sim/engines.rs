@@ -43,11 +43,17 @@ impl World {
         if events.is_empty() {
             events.push(Event::Tick);
         }
-        for event in events {
+        let last = events.len() - 1;
+        for (number, event) in events.into_iter().enumerate() {
             let at = self.hosts[host].now(now);
             let Some(engine) = self.live(host, life).and_then(|process| process.program.engine()) else {
                 return Ok(());
             };
+            // As a driver gathers them.
+            if number < last && matches!(event, Event::Watch(_) | Event::ItemEnded { .. }) {
+                engine.note(at, event);
+                continue;
+            }
             engine.handle(at, event);
             self.perform(host, life)?;
         }

@@ -1,0 +1,26 @@
+//! What operators do to real processes on a real ZooKeeper, with nothing but the nodes that a console writes.
+
+mod configuration;
+mod items;
+mod servers;
+mod support;
+mod triggers;
+
+use std::process::ExitCode;
+
+use elasticjob_tests::harness::Harness;
+
+fn main() -> ExitCode {
+    let mut harness = Harness::new();
+    harness.on_zookeeper("a_disabled_server_runs_and_leads_nothing_until_it_is_enabled", servers::disabled);
+    harness.on_zookeeper("a_process_whose_instance_is_removed_leaves_and_its_items_move", servers::removed);
+    harness.on_zookeeper("a_disabled_item_is_not_run_until_it_is_enabled", items::disabled);
+    harness.on_zookeeper("items_whose_owner_was_deleted_get_one_again", items::without_owner);
+    harness.on_zookeeper("a_trigger_runs_every_item_once_also_when_it_comes_during_a_run", triggers::triggered);
+    harness.on_zookeeper("schedule_and_total_count_change_while_the_job_runs", configuration::rescheduled);
+    harness.on_zookeeper("a_configuration_that_cannot_be_used_changes_nothing", configuration::invalid);
+    harness.on_zookeeper("a_changed_strategy_moves_the_work_on_with_each_fire", configuration::balanced);
+    harness.on_zookeeper("misfires_are_made_up_for_until_misfire_is_switched_off", configuration::misfire);
+    harness.on_zookeeper("failover_that_is_switched_off_leaves_nothing_behind", configuration::failover);
+    harness.run()
+}
