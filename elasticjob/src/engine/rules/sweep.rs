@@ -74,8 +74,9 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers } })
 }
 
-/// Marks of runs that are lost, with the versions of their items' records, where nobody takes over: failover is off, or
-/// a Java leader left an item beyond the total count there. `None` while data are missing.
+/// Marks of runs that are lost, with the versions of their items' records, where nobody takes over: failover is off, a
+/// Java leader left an item beyond the total count there, or a Java peer took the item and waits for the mark to go. `None`
+/// while data are missing.
 fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>> {
     let failover = engine.is_failover_on();
     if !failover && !engine.suspects_losses() {
@@ -84,7 +85,8 @@ fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>
     let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     let mut complete = true;
     let mut dead = Vec::new();
-    for item in engine.mirror.running_items().filter(|item| !failover || *item >= total) {
+    let is_taken = |item| engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
+    for item in engine.mirror.running_items().filter(|item| !failover || *item >= total || is_taken(*item)) {
         let alive = match engine.look(&JobPath::running(item)) {
             Lookup::Missing => continue,
             Lookup::Unread => None,

@@ -4,7 +4,7 @@ use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{ExecutionSource, Fire};
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 const JAVA: &str = "10.0.0.9@-@1";
@@ -194,4 +194,20 @@ fn an_own_server_that_a_java_peer_took_for_an_offline_one_is_made_anew() {
         java.delete(server.absolute(&job()), None);
     });
     assert_eq!(group.text(&server).as_deref(), Some("ENABLED"));
+}
+
+#[test]
+fn a_dead_mark_does_not_keep_a_java_peer_from_the_item_that_it_took() {
+    let mut group = Group::settled(2, &every_five(1, true));
+    java_registers(&mut group, false);
+    write(&mut group, false, |java| {
+        java.create(JobPath::Item(0, ItemNode::Failover).absolute(&job()), JAVA, CreateMode::Ephemeral);
+    });
+    write(&mut group, false, |java| {
+        java.create(JobPath::running(0).absolute(&job()), "10.0.0.8@-@1", CreateMode::Persistent);
+    });
+    assert!(!group.exists(&JobPath::running(0)));
+    java_marks(&mut group, 0);
+    group.run_until(9_000);
+    assert_eq!(group.text(&JobPath::running(0)).as_deref(), Some(JAVA));
 }
