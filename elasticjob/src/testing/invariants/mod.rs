@@ -179,6 +179,7 @@ pub struct Invariants {
     begun_once: begun_once::BegunOnce,
     one_owner: one_owner::OneOwner,
     java_peer: java_peer::JavaPeer,
+    leadership: leadership::Leadership,
     java_ids: BTreeSet<String>,
     /// When monitoring was switched on or off last.
     switched_at: Millis,
@@ -203,6 +204,7 @@ impl Invariants {
             begun_once: begun_once::BegunOnce::default(),
             one_owner: one_owner::OneOwner::default(),
             java_peer: java_peer::JavaPeer::new(),
+            leadership: leadership::Leadership::default(),
             java_ids: BTreeSet::new(),
             switched_at: 0,
             kept: kept::Kept::default(),
@@ -267,7 +269,7 @@ impl Invariants {
             .check(&scene, observation, &self.kept)
             .map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
-        leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
+        self.leadership.check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
         self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
         self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
