@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::engine::{ExecutionSource, Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::testing::sim::Millis;
+use crate::testing::sim::{EPOCH, Millis};
 
 /// How long a switch of the setting needs to reach everybody, with the longest run that began before.
 const SWITCHED: Millis = 40_000;
@@ -25,6 +26,8 @@ pub(super) struct MadeUp {
     /// Items of a mixed group that were ever marked as misfired: Java tells no fire with the mark, and leaves marks there
     /// that are settled, so what is made up for is the last fire.
     marked: BTreeSet<ShardingItem>,
+    /// Of the owed ones, where the run ended that they fell into, and when.
+    free: BTreeMap<ShardingItem, (usize, i64)>,
     on: bool,
     /// When misfire was switched off last.
     off_since: Option<Millis>,
@@ -67,7 +70,27 @@ impl MadeUp {
                 }
                 Ok(())
             }
+            // With each fire an item may move on, and come back.
+            Observation::Notice { host, notice: Notice::Finished { items, .. } }
+                if scene.shape.strategy != SINGLE_SHARDING_BALANCE =>
+            {
+                for (item, _) in items.iter().filter(|(item, _)| self.owed.contains_key(item)) {
+                    self.free.insert(*item, (*host, EPOCH + scene.now as i64));
+                }
+                Ok(())
+            }
+            Observation::Started { item, fire: Fire::Manual { .. }, .. } => {
+                self.free.remove(item);
+                Ok(())
+            }
             Observation::Started { host, item, fire: Fire::Scheduled(at), source, .. } => {
+                // Whoever got the item meanwhile may have been busy.
+                let free = self.free.remove(item).filter(|(by, since)| by == host && *at > since + MOMENT);
+                if let (Some((_, since)), Some(owed), true) = (free, self.owed.get(item), scene.shape.misfire) {
+                    return Err(format!(
+                        "host {host} was free from {since} on and left the fire at {owed} of item {item} out"
+                    ));
+                }
                 if self.owed.get(item).is_some_and(|owed| owed <= at) {
                     self.owed.remove(item);
                 }
