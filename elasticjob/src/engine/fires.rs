@@ -51,22 +51,24 @@ impl JobEngine {
         let unresolved = self.unresolved.as_ref().map(|unresolved| unresolved.fire);
         let under_way = unresolved.or(self.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
         let makes_up = self.configuration.as_ref().is_some_and(|configuration| configuration.misfire());
+        let connected = self.session.connected().is_some();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
-        let since = match executing {
+        let held_up = match executing {
             Some(run) => {
                 if !makes_up {
                     run.skipped = Some(at);
                 }
-                Some(run.fire)
+                Some(SkipReason::StillRunning { since: run.fire })
             }
-            None => under_way,
+            None if connected => under_way.map(|since| SkipReason::StillRunning { since }),
+            None => under_way.map(|_| SkipReason::BeginUnknown),
         };
-        if let Some(since) = since {
+        if let Some(reason) = held_up {
             if !makes_up {
-                self.skip_fire(fire, SkipReason::StillRunning { since });
+                self.skip_fire(fire, reason);
                 return;
             }
-            self.tell_skip(fire, vec![], SkipReason::StillRunning { since });
+            self.tell_skip(fire, vec![], reason);
             if let Some(earlier) = self.missed.replace(at) {
                 self.tell(Notice::Collapsed { earlier, into: at });
                 self.fires += 1;

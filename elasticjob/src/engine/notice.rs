@@ -246,6 +246,8 @@ pub enum SkipReason {
         /// The previous fire.
         since: Fire,
     },
+    /// The registry center did not tell yet whether the previous fire has begun, and is not connected.
+    BeginUnknown,
     /// Another instance runs the item.
     RunsElsewhere {
         /// The instance, when known.
@@ -320,6 +322,9 @@ impl fmt::Display for SkipReason {
         let somebody = |by: &Option<InstanceId>| by.as_ref().map_or("somebody".to_owned(), ToString::to_string);
         match self {
             Self::StillRunning { .. } => f.write_str("the previous run has not ended"),
+            Self::BeginUnknown => f.write_str(
+                "whether the previous fire has begun is not known until the registry center is connected again",
+            ),
             Self::RunsElsewhere { by } => write!(f, "the item is running on {}", somebody(by)),
             Self::AlreadyBegun { by } => write!(f, "already begun or decided against by {}", somebody(by)),
             Self::AwaitingFailover => f.write_str("the lost run of an earlier fire is to be taken over first"),

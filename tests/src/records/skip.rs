@@ -28,6 +28,8 @@ pub struct Skip {
 pub enum Reason {
     /// The previous run of this process has not ended.
     StillRunning,
+    /// Whether the previous fire of this process has begun is not known without the registry.
+    BeginUnknown,
     /// Another process runs the item.
     RunsElsewhere,
     /// The item was begun for the fire, or decided against, before.
@@ -66,6 +68,7 @@ impl Reason {
     pub fn of_text(text: &str) -> Self {
         let known = [
             (SkipReason::StillRunning { since: Fire::Scheduled(0) }, Self::StillRunning),
+            (SkipReason::BeginUnknown, Self::BeginUnknown),
             (SkipReason::RunsElsewhere { by: None }, Self::RunsElsewhere),
             (SkipReason::AlreadyBegun { by: None }, Self::AlreadyBegun),
             (SkipReason::AwaitingFailover, Self::AwaitingFailover),

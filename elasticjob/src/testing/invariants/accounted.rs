@@ -163,6 +163,7 @@ fn is_good(reason: &SkipReason) -> bool {
         SkipReason::OwnerGone { .. }
         | SkipReason::AlreadyBegun { .. }
         | SkipReason::AwaitingFailover
+        | SkipReason::BeginUnknown
         | SkipReason::Refused
         | SkipReason::NotBegunInTime
         | SkipReason::ServerDisabled

@@ -56,7 +56,8 @@ impl MadeUp {
                     Notice::Skipped {
                         fire: Fire::Scheduled(at),
                         items,
-                        reason: SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. },
+                        reason:
+                            SkipReason::StillRunning { .. } | SkipReason::BeginUnknown | SkipReason::RunsElsewhere { .. },
                     },
             } => {
                 self.missed.insert(*at);

@@ -112,9 +112,12 @@ impl Fire<'_> {
                 let mut own = of_job().filter(|run| run.pid == skip.pid);
                 leaving.next().is_some() && own.any(|run| goes_on(run, skip.at_us))
             }
-            Reason::AlreadyBegun | Reason::Refused | Reason::NotBegunInTime | Reason::RegistryLost | Reason::Missed => {
-                history.is_disturbed(at)
-            }
+            Reason::AlreadyBegun
+            | Reason::BeginUnknown
+            | Reason::Refused
+            | Reason::NotBegunInTime
+            | Reason::RegistryLost
+            | Reason::Missed => history.is_disturbed(at),
             Reason::ItemDisabled | Reason::Other(_) => false,
         }
     }
