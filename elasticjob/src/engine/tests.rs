@@ -3,6 +3,7 @@
 mod clock;
 mod failover;
 mod group;
+mod java_peers;
 mod listeners;
 mod misfire;
 mod once;
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 use group::{EPOCH, Group, Lost, every_five, job};
 
-use super::{Activity, CancelReason, Event, Fire, FireState, ItemEnd, Notice, SkipReason, TriggerAnswer};
+use super::{Activity, CancelReason, Event, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason, TriggerAnswer};
 use crate::config::{JobConfiguration, wire};
 use crate::ident::InstanceId;
 use crate::registry::path::{ItemNode, JobPath};
@@ -350,4 +351,24 @@ fn an_item_made_anew_is_not_begun_for_a_fire_of_before() {
     assert_eq!(group.hosts[0].started.len(), 1);
     group.run_until(10_000);
     assert_eq!(group.hosts[0].started[1].items.len(), 2);
+}
+
+#[test]
+fn an_item_made_anew_while_nobody_monitored_it_goes_on_where_those_before_it_ended() {
+    let unmonitored = |total| {
+        let builder = JobConfiguration::builder("job", total).cron("0/5 * * * * ?").monitor_execution(false);
+        wire::to_yaml(&builder.build().unwrap())
+    };
+    let mut group = Group::settled(1, &every_five(2));
+    group.tell(0, Event::Trigger(1));
+    group.end_items(0, &[0, 1]);
+    let before = FireRecord::parse(group.text(&JobPath::fire(1)).unwrap().as_bytes());
+    assert!(before.triggered.is_some());
+    group.set(&JobPath::Config, &unmonitored(1));
+    group.set(&JobPath::Config, &unmonitored(2));
+    assert_eq!(group.text(&JobPath::fire(1)), None);
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(2)));
+    group.run_until(5_000);
+    let begun = FireRecord::parse(group.text(&JobPath::fire(1)).unwrap().as_bytes());
+    assert_eq!((begun.through, begun.triggered), (Some(EPOCH + 5_000), before.triggered));
 }

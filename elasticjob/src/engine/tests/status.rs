@@ -46,6 +46,8 @@ fn a_fire_that_cannot_begin_says_what_it_waits_for() {
 
     let mut group = Group::settled(1, &every_five(1));
     let mut foreign = Transaction::new();
+    foreign.delete("/job/leader/election/instance", None);
+    foreign.create("/job/leader/election/instance", "10.0.0.9@-@1", CreateMode::Ephemeral);
     foreign.create("/job/leader/sharding/processing", "", CreateMode::Ephemeral);
     group.operate(&foreign, false);
     group.run_until(5_000);
