@@ -71,6 +71,9 @@ pub struct JobEngine {
     pub(super) calendar: Calendar,
     /// Boxed, as most of the time there is none.
     pub(super) open: Option<Box<OpenFire>>,
+    /// While the leader has items to assign: until when fires wait for that, counted from the first of them. Others would
+    /// never begin that come more often.
+    pub(super) held_until: Option<Duration>,
     pub(super) runs: Runs,
     /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
     pub(super) missed: Option<i64>,
@@ -243,6 +246,7 @@ impl JobEngine {
             reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
+            held_until: None,
             runs: Runs::default(),
             missed: None,
             missed_items: BTreeMap::new(),
@@ -349,7 +353,7 @@ impl JobEngine {
             }
             _ => [None; 3],
         };
-        let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
+        let open = self.open.as_ref().map_or([None; 2], |open| [self.held_until, Some(open.closes_at)]);
         let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
         let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
         let finish = self.runs.iter().filter_map(Run::finish_at);
@@ -420,6 +424,7 @@ impl JobEngine {
             self.membership.own_sessions.push(session);
         }
         self.membership.removal_confirmed = false;
+        self.held_until = None;
         self.note_success();
         if new {
             // Leading ended with the session that owned the leader's node.

@@ -11,7 +11,7 @@ use super::round::{Call, Round, RoundId, RoundStage, Step, Waiting};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 
-/// How long a fire waits for the assignment of its items before it goes on with what is there.
+/// How long fires wait for the assignment of their items before they go on with what is there.
 pub(super) const SHARDING_WAIT: Duration = Duration::from_secs(5);
 
 /// How long after its time a fire still begins items that this instance acquires.
@@ -29,8 +29,6 @@ pub(super) struct OpenFire {
     pub(super) fire: Fire,
     /// [`ExecutionSource::Misfire`] when it is one that is made up for.
     pub(super) source: ExecutionSource,
-    /// Until then it waits for the leader to assign items.
-    pub(super) hold_until: Duration,
     /// Until then it begins items that this instance acquires.
     pub(super) closes_at: Duration,
     /// A begin of an earlier session that was never started: it may be begun anew.
@@ -50,7 +48,6 @@ impl OpenFire {
         Self {
             fire,
             source,
-            hold_until: now + SHARDING_WAIT,
             closes_at: now + LATE_ACQUISITION,
             abandoned: None,
             dropped: BTreeSet::new(),

@@ -8,7 +8,7 @@ use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::{Notice, SkipReason};
 use crate::engine::planted::Bug;
-use crate::engine::run::{BEGIN_TRIES, OpenFire, Run};
+use crate::engine::run::{BEGIN_TRIES, OpenFire, Run, SHARDING_WAIT};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
@@ -49,7 +49,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     }
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let Some(open) = &engine.open else { return Step::Pass };
-    let (fire, source, hold_until) = (open.fire, open.source, open.hold_until);
+    let (fire, source) = (open.fire, open.source);
     // The run of another fire is still being finished, or the listeners after this one are being called.
     let is_of_fire = |run: &Run| run.fire == fire && run.source == source && run.takes_items();
     if engine.runs.regular().is_some_and(|run| !is_of_fire(run)) {
@@ -61,7 +61,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         Some(false) => return decline(engine, SkipReason::ServerDisabled),
     }
     let Some((mine, settled)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
-    if !settled && now.mono < hold_until {
+    if settled {
+        engine.held_until = None;
+    } else if now.mono < *engine.held_until.get_or_insert(now.mono + SHARDING_WAIT) {
         return Step::Pass;
     }
     if engine.own_items_seen != mine {
