@@ -24,7 +24,9 @@ pub mod prelude;
 pub mod settings;
 
 pub use elasticjob;
-pub use elasticjob::{register_listener, register_once_listener, register_sharding_strategy};
+pub use elasticjob::{
+    register_listener, register_once_listener, register_sharding_strategy, register_thread_pool_size_provider,
+};
 pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 
 pub use app::{ElasticJobApp, ElasticJobAppBuilder};

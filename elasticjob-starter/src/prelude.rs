@@ -1,13 +1,13 @@
 //! What a program with jobs needs: `use elasticjob_starter::prelude::*;`.
 
 pub use elasticjob::api::{
-    Assignment, DistributeOnceElasticJobListener, ElasticJobListener, Inject, JobError, JobResult, ListenerContext,
-    ShardingContext, ShardingStrategy,
+    Assignment, DistributeOnceElasticJobListener, ElasticJobListener, Inject, JobError,
+    JobExecutorThreadPoolSizeProvider, JobResult, ListenerContext, ShardingContext, ShardingStrategy,
 };
 pub use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 pub use elasticjob::runtime::{OneOffJob, ScheduleJob, Triggered};
 
 pub use crate::{
     AppError, ElasticJobApp, elastic_job, init_logging, register_listener, register_once_listener,
-    register_sharding_strategy,
+    register_sharding_strategy, register_thread_pool_size_provider,
 };

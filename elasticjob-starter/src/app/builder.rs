@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elasticjob::api::{Beans, DistributeOnceElasticJobListener, ElasticJobListener, ShardingStrategy};
+use elasticjob::api::{
+    Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, ShardingStrategy,
+};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
 
@@ -81,6 +83,14 @@ impl ElasticJobAppBuilder {
     /// start.
     pub fn sharding_strategy(mut self, strategy: impl ShardingStrategy + 'static) -> Self {
         self.catalog = self.catalog.sharding_strategy(strategy);
+        self
+    }
+
+    /// Adds a pool that jobs can name in `job-executor-thread-pool-size-provider-type`, beside the built-in ones and those
+    /// that [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider) links. A name that is
+    /// taken is an error at start.
+    pub fn thread_pool_size_provider(mut self, pool: impl JobExecutorThreadPoolSizeProvider + 'static) -> Self {
+        self.catalog = self.catalog.thread_pool_size_provider(pool);
         self
     }
 

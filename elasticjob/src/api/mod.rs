@@ -6,6 +6,7 @@ mod context;
 mod descriptor;
 mod listener;
 mod outcome;
+mod pool;
 
 pub use argument::{ArgumentSite, Inject, JobArgument};
 pub use beans::{Beans, MissingBean};
@@ -13,5 +14,6 @@ pub use context::{ItemRun, ShardingContext};
 pub use descriptor::{ItemFuture, ItemHandler, JobDescriptor, item_handler};
 pub use listener::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener, ListenerContext, ListenerRound};
 pub use outcome::{IntoJobResult, JobError, JobResult};
+pub use pool::JobExecutorThreadPoolSizeProvider;
 
 pub use crate::engine::strategy::{Assignment, ShardingStrategy};

@@ -29,9 +29,6 @@ impl fmt::Display for UnsupportedSetting {
 pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> {
     let mut refused = Vec::new();
     let mut refuse = |setting, value: String, possible| refused.push(UnsupportedSetting { setting, value, possible });
-    if let Some(pool) = configuration.thread_pool.as_deref().filter(|pool| *pool != "CPU") {
-        refuse("job-executor-thread-pool-size-provider-type", pool.into(), "CPU");
-    }
     if let Some(handler) = configuration.error_handler.as_deref().filter(|handler| *handler != "LOG") {
         refuse("job-error-handler-type", handler.into(), "LOG");
     }
@@ -49,7 +46,6 @@ mod tests {
     fn what_nothing_acts_on_is_refused_by_name() {
         let builder = || JobConfiguration::builder("job", 1);
         let cases = [
-            ("job-executor-thread-pool-size-provider-type", builder().job_executor_thread_pool_size_provider_type("X")),
             ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
             ("elastic-job-type", builder().elastic_job_type("SCRIPT")),
         ];
@@ -61,7 +57,7 @@ mod tests {
             .misfire(false)
             .failover(true)
             .job_error_handler_type("LOG")
-            .job_executor_thread_pool_size_provider_type("CPU")
+            .job_executor_thread_pool_size_provider_type("SINGLE_THREAD")
             .job_listener_type("a")
             .label("l")
             .static_sharding(true)

@@ -9,6 +9,9 @@ use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::registry::TRANSACTION_LIMIT;
 use crate::schedule::{Schedule, TimeZone};
 
+/// The default pool: twice as many items at a time as there are processors.
+pub const CPU: &str = "CPU";
+
 /// What an item weighs at most in the transaction that shards a job or begins a fire, beside the names: paths, owner and
 /// record.
 const ITEM_WEIGHT: usize = 520;
@@ -273,6 +276,11 @@ impl JobConfiguration {
     /// looked at.
     pub fn max_time_diff_seconds(&self) -> Option<u32> {
         u32::try_from(self.max_time_diff_seconds).ok()
+    }
+
+    /// Type name of the pool that limits how many items run at a time in one process.
+    pub fn thread_pool_type(&self) -> &str {
+        self.thread_pool.as_deref().unwrap_or(CPU)
     }
 
     /// Whether the server starts disabled.

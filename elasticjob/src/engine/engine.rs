@@ -23,7 +23,7 @@ use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
-use crate::config::{ForeignToJava, JobConfiguration};
+use crate::config::{ConfigurationCheck, ForeignToJava, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
@@ -58,6 +58,7 @@ pub struct JobEngine {
     pub(super) local: Arc<JobConfiguration>,
     /// What a configuration can name as its strategy.
     pub(super) strategies: Arc<ShardingStrategies>,
+    pub(super) check: ConfigurationCheck,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
     pub(super) configuration_data: Option<Data>,
@@ -237,6 +238,7 @@ impl JobEngine {
             identity,
             local,
             strategies,
+            check: ConfigurationCheck::default(),
             configuration: None,
             configuration_data: None,
             phase: Phase::Joining,
@@ -279,6 +281,13 @@ impl JobEngine {
     #[must_use]
     pub fn with_listeners(mut self, listeners: Arc<KnownListeners>) -> Self {
         self.listeners = listeners;
+        self
+    }
+
+    /// The engine of a program that can do only so much: it refuses a configuration of the registry that asks for more.
+    #[must_use]
+    pub fn with_check(mut self, check: ConfigurationCheck) -> Self {
+        self.check = check;
         self
     }
 

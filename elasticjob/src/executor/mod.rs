@@ -4,9 +4,11 @@ mod end;
 mod item;
 mod listeners;
 mod panic;
+mod pool;
 mod running;
 
 pub use end::{ItemEnd, ItemOutcome};
 pub use item::spawn_item;
 pub use listeners::spawn_listeners;
+pub use pool::{SINGLE_THREAD, Slots, ThreadPools};
 pub use running::Running;

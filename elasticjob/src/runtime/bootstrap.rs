@@ -102,7 +102,8 @@ impl Bootstrap {
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
-        let engine = Box::new(engine.with_listeners(catalog.known_listeners().clone()));
+        let engine = engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().clone());
+        let engine = Box::new(engine);
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());

@@ -25,7 +25,7 @@ use crate::engine::{
     Action, Event, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice, RoundId, Start, TriggerAnswer,
     TriggerId,
 };
-use crate::executor::{self, ItemOutcome, Running, spawn_item, spawn_listeners};
+use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
 use crate::registry::path::JobPath;
 use crate::registry::{RegistryCenter, SessionState, WatchEvent, WatchStream};
@@ -59,6 +59,8 @@ pub(super) struct Driver {
     answers: Answers,
     timer: Timer,
     running: LiteMap<ShardingItem, Running>,
+    /// Those of the pool that the last run was of.
+    slots: Option<Slots>,
     /// Calls of listeners, one a round.
     listening: LiteMap<RoundId, Running>,
     triggers: BTreeMap<TriggerId, oneshot::Sender<Result<Triggered, TriggerError>>>,
@@ -84,6 +86,7 @@ impl Driver {
             status,
             answers: Answers::default(),
             running: LiteMap::new(),
+            slots: None,
             listening: LiteMap::new(),
             triggers: BTreeMap::new(),
             last_trigger: 0,
@@ -296,6 +299,7 @@ impl Driver {
         let Start { fire, source, instance, configuration, items } = start;
         let task_id = TaskId::new(&self.job, items.iter().map(|(item, _)| *item), &instance);
         let scheduled_at = self.scheduled_at(fire, &configuration);
+        let slots = self.slots(&configuration);
         for (item, fencing_token) in items {
             let context = ShardingContext::new(ItemRun {
                 configuration: configuration.clone(),
@@ -312,8 +316,16 @@ impl Driver {
                 // The driver has ended only when the program does.
                 let _ = mailbox.post(Letter::ItemEnded(item, end.into()));
             };
-            let running = spawn_item(self.environment.user(), &self.handler, context, on_end);
+            let running = spawn_item(self.environment.user(), &slots, &self.handler, context, on_end);
             self.running.insert(item, running);
+        }
+    }
+
+    /// Runs before a change of the pool keep their slots; they do not count among the new ones.
+    fn slots(&mut self, configuration: &JobConfiguration) -> Slots {
+        match self.slots.take().filter(|slots| slots.are_of(configuration)) {
+            Some(slots) => self.slots.insert(slots).clone(),
+            None => self.slots.insert(Slots::of(self.environment.catalog().thread_pools(), configuration)).clone(),
         }
     }
 

@@ -3,11 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ByType, LISTENERS, LinkedType, SHARDING_STRATEGIES, TypeClash, TypeOrigin};
-use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener, ShardingStrategy};
-use crate::config::{Invalid, JobConfiguration};
+use super::{ByType, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TypeClash, TypeOrigin};
+use crate::api::{
+    DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, JobListener,
+    ShardingStrategy,
+};
+use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
 use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
+use crate::executor::ThreadPools;
 
 /// What the jobs of a process can name in their settings: what is built in, what was linked, what was added by hand.
 ///
@@ -17,6 +21,8 @@ pub struct Catalog {
     sharding_strategies: Arc<ShardingStrategies>,
     listeners: Arc<ByType<JobListener>>,
     known_listeners: Arc<KnownListeners>,
+    thread_pools: Arc<ThreadPools>,
+    check: ConfigurationCheck,
 }
 
 impl Catalog {
@@ -35,6 +41,16 @@ impl Catalog {
         &self.listeners
     }
 
+    /// The pools.
+    pub fn thread_pools(&self) -> &ThreadPools {
+        &self.thread_pools
+    }
+
+    /// What engines have checked of a configuration, beside what they know themselves.
+    pub(crate) fn check(&self) -> &ConfigurationCheck {
+        &self.check
+    }
+
     /// What engines know of the listeners.
     pub(crate) fn known_listeners(&self) -> &Arc<KnownListeners> {
         &self.known_listeners
@@ -43,7 +59,8 @@ impl Catalog {
     /// The settings of a configuration that refer to nothing there is.
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let strategy = self.sharding_strategies.problem(configuration);
-        strategy.into_iter().chain(self.known_listeners.plan(configuration).err()).collect()
+        let listeners = self.known_listeners.plan(configuration).err();
+        strategy.into_iter().chain(listeners).chain(self.check.problems(configuration)).collect()
     }
 }
 
@@ -52,6 +69,7 @@ impl Catalog {
 pub struct CatalogBuilder {
     sharding_strategies: Vec<Arc<dyn ShardingStrategy>>,
     listeners: Vec<Arc<JobListener>>,
+    thread_pools: Vec<Arc<dyn JobExecutorThreadPoolSizeProvider>>,
 }
 
 impl CatalogBuilder {
@@ -76,6 +94,13 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds a pool.
+    #[must_use]
+    pub fn thread_pool_size_provider(mut self, pool: impl JobExecutorThreadPoolSizeProvider + 'static) -> Self {
+        self.thread_pools.push(Arc::new(pool));
+        self
+    }
+
     /// Puts everything together.
     ///
     /// # Errors
@@ -87,6 +112,11 @@ impl CatalogBuilder {
             let name = strategy.type_name().to_owned();
             clashes.extend(strategies.add(&name, origin, strategy).err());
         }
+        let mut thread_pools = ThreadPools::built_in();
+        for (origin, pool) in all(&THREAD_POOLS, self.thread_pools) {
+            let name = pool.type_name().to_owned();
+            clashes.extend(thread_pools.add(&name, origin, pool).err());
+        }
         let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
         for (origin, listener) in all(&LISTENERS, self.listeners) {
             let spec = listener.spec().clone();
@@ -96,10 +126,16 @@ impl CatalogBuilder {
             }
         }
         if clashes.is_empty() {
+            let thread_pools = Arc::new(thread_pools);
             Ok(Catalog {
                 sharding_strategies: Arc::new(strategies),
                 listeners: Arc::new(listeners),
                 known_listeners: Arc::new(known_listeners),
+                check: ConfigurationCheck::new({
+                    let thread_pools = thread_pools.clone();
+                    move |configuration| thread_pools.problem(configuration).into_iter().collect()
+                }),
+                thread_pools,
             })
         } else {
             Err(CatalogError(clashes))
@@ -120,8 +156,10 @@ impl fmt::Debug for CatalogBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let strategies: Vec<&str> = self.sharding_strategies.iter().map(|strategy| strategy.type_name()).collect();
         let listeners: Vec<&str> = self.listeners.iter().map(|listener| listener.type_name()).collect();
+        let pools: Vec<&str> = self.thread_pools.iter().map(|pool| pool.type_name()).collect();
         let mut builder = f.debug_struct("CatalogBuilder");
-        builder.field("sharding_strategies", &strategies).field("listeners", &listeners).finish()
+        builder.field("sharding_strategies", &strategies).field("listeners", &listeners);
+        builder.field("thread_pools", &pools).finish()
     }
 }
 

@@ -11,7 +11,7 @@ use linkme::distributed_slice;
 pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
 
-use crate::api::{JobDescriptor, JobListener, ShardingStrategy};
+use crate::api::{JobDescriptor, JobExecutorThreadPoolSizeProvider, JobListener, ShardingStrategy};
 
 /// The job functions of the program. Filled when linking, by `#[elastic_job]`.
 ///
@@ -28,6 +28,11 @@ pub static SHARDING_STRATEGIES: [LinkedType<dyn ShardingStrategy>];
 /// [`register_once_listener!`](crate::register_once_listener).
 #[distributed_slice]
 pub static LISTENERS: [LinkedType<JobListener>];
+
+/// The own pools of the program. Filled when linking, by
+/// [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider).
+#[distributed_slice]
+pub static THREAD_POOLS: [LinkedType<dyn JobExecutorThreadPoolSizeProvider>];
 
 /// An implementation that registered itself when the program was linked.
 pub struct LinkedType<T: ?Sized + 'static> {
@@ -57,6 +62,27 @@ macro_rules! register_sharding_strategy {
                 place: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 make: || ::std::sync::Arc::new($strategy),
             };
+        };
+    };
+}
+
+/// Makes a pool known to the program when it is linked: jobs can name it in
+/// `job-executor-thread-pool-size-provider-type`.
+///
+/// Takes an expression whose type is a [`JobExecutorThreadPoolSizeProvider`]; stands wherever items stand. Nothing refers
+/// to it, so a library crate has to be named by the program: `use my_pools as _;`. An example is with
+/// [`JobExecutorThreadPoolSizeProvider`].
+#[macro_export]
+macro_rules! register_thread_pool_size_provider {
+    ($pool:expr $(,)?) => {
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::spi::THREAD_POOLS)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static LINKED: $crate::spi::LinkedType<dyn $crate::api::JobExecutorThreadPoolSizeProvider> =
+                $crate::spi::LinkedType {
+                    place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+                    make: || ::std::sync::Arc::new($pool),
+                };
         };
     };
 }

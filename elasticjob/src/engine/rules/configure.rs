@@ -52,6 +52,7 @@ pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<(JobConfigu
     let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?;
     let mut refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
     refused.extend(engine.strategies.problem(&read).map(|problem| problem.to_string()));
+    refused.extend(engine.check.problems(&read).iter().map(ToString::to_string));
     let plan = engine.listeners.plan(&read).unwrap_or_else(|problem| {
         refused.push(problem.to_string());
         None

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::api::{ItemRun, JobError, JobResult, item_handler};
 use crate::config::JobConfiguration;
+use crate::executor::ThreadPools;
 use crate::ident::{InstanceId, TaskId};
 
 const LONG: Duration = Duration::from_secs(20);
@@ -25,6 +26,11 @@ fn context() -> ShardingContext {
         fencing_token: Some(1),
         cancellation: CancellationToken::new(),
     })
+}
+
+fn slots(pool: &str) -> Slots {
+    let builder = JobConfiguration::builder("reports", 1).job_executor_thread_pool_size_provider_type(pool);
+    Slots::of(&ThreadPools::built_in(), &builder.build().unwrap())
 }
 
 /// The user's runtime, with one thread.
@@ -70,7 +76,7 @@ impl Run {
             let sender = sender.lock().unwrap().clone();
             handler(context, Owned(sender.clone()), sender)
         });
-        let item = spawn_item(runtime.handle(), &handler, context(), move |end| {
+        let item = spawn_item(runtime.handle(), &slots("CPU"), &handler, context(), move |end| {
             ended.send(Event::Ended(end.outcome)).unwrap();
         });
         Self { item, events }
@@ -182,7 +188,7 @@ fn a_run_that_was_aborted_before_it_began_never_begins() {
         began.lock().unwrap().send(Event::Began).unwrap();
         std::future::ready(())
     });
-    let item = spawn_item(runtime.handle(), &handler, context(), move |end| {
+    let item = spawn_item(runtime.handle(), &slots("CPU"), &handler, context(), move |end| {
         assert_eq!(end.duration, Duration::ZERO);
         sender.send(Event::Ended(end.outcome)).unwrap();
     });
@@ -255,7 +261,7 @@ fn a_runtime_that_was_shut_down_before_drops_the_run_at_once() {
     drop(runtime);
     let (sender, events) = channel();
     let handler = item_handler(|_| async { JobResult::Ok(()) });
-    spawn_item(&handle, &handler, context(), move |end| sender.send(end).unwrap());
+    spawn_item(&handle, &slots("CPU"), &handler, context(), move |end| sender.send(end).unwrap());
     let ends: Vec<ItemEnd> = events.iter().collect();
     assert_eq!(ends, [ItemEnd { outcome: ItemOutcome::Dropped, duration: Duration::ZERO }]);
 }
@@ -264,7 +270,37 @@ fn a_runtime_that_was_shut_down_before_drops_the_run_at_once() {
 async fn the_duration_is_the_time_of_the_run() {
     let (sender, ended) = tokio::sync::oneshot::channel();
     let handler = item_handler(|_| async { tokio::time::sleep(Duration::from_secs(3)).await });
-    spawn_item(&Handle::current(), &handler, context(), |end| sender.send(end.duration).unwrap());
+    spawn_item(&Handle::current(), &slots("CPU"), &handler, context(), |end| sender.send(end.duration).unwrap());
     let duration = ended.await.unwrap();
     assert!(duration >= Duration::from_secs(3) && duration < Duration::from_secs(4), "{duration:?}");
+}
+
+#[tokio::test]
+async fn items_wait_for_a_slot_of_their_pool_and_one_that_is_cancelled_meanwhile_is_not_started() {
+    let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let release = CancellationToken::new();
+    let slots = slots("SINGLE_THREAD");
+    let spawn = |name: &'static str| {
+        let (began, ended, release) = (sender.clone(), sender.clone(), release.clone());
+        let handler = item_handler(move |_| {
+            let (began, release) = (began.clone(), release.clone());
+            async move {
+                began.send((name, None)).unwrap();
+                release.cancelled().await;
+            }
+        });
+        spawn_item(&Handle::current(), &slots, &handler, context(), move |end| {
+            ended.send((name, Some(end.outcome))).unwrap();
+        })
+    };
+    spawn("first");
+    assert_eq!(told.recv().await, Some(("first", None)));
+    let second = spawn("second");
+    spawn("third");
+    second.cancel();
+    assert_eq!(told.recv().await, Some(("second", Some(ItemOutcome::Dropped))));
+    release.cancel();
+    assert_eq!(told.recv().await, Some(("first", Some(ItemOutcome::Succeeded))));
+    assert_eq!(told.recv().await, Some(("third", None)));
+    assert_eq!(told.recv().await, Some(("third", Some(ItemOutcome::Succeeded))));
 }

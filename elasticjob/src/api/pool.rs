@@ -1,0 +1,39 @@
+//! Pools: how many items of a job run at a time.
+
+/// How many items of a job run at a time in one process. Jobs name it in
+/// `job-executor-thread-pool-size-provider-type`.
+///
+/// Items are futures, not threads: a pool is a limit, and an item that waits for its turn costs no thread. An item whose
+/// turn has not come has begun as far as the registry center knows.
+///
+/// A program adds its own ones with
+/// [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider), or by hand with
+/// [`CatalogBuilder::thread_pool_size_provider`](crate::spi::CatalogBuilder::thread_pool_size_provider).
+///
+/// # Examples
+/// ```
+/// use elasticjob::api::JobExecutorThreadPoolSizeProvider;
+///
+/// /// As many as the database takes.
+/// struct Database;
+///
+/// impl JobExecutorThreadPoolSizeProvider for Database {
+///     fn type_name(&self) -> &str {
+///         "DATABASE"
+///     }
+///
+///     fn size(&self) -> usize {
+///         8
+///     }
+/// }
+///
+/// elasticjob::register_thread_pool_size_provider!(Database);
+/// ```
+pub trait JobExecutorThreadPoolSizeProvider: Send + Sync {
+    /// The name in `job-executor-thread-pool-size-provider-type`, unique in the program. It is asked once.
+    fn type_name(&self) -> &str;
+
+    /// How many items of one job run at a time; 0 is taken for 1. It is asked when a job first runs, and again when its
+    /// configuration names another type; it must not block.
+    fn size(&self) -> usize;
+}
