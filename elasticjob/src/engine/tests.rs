@@ -18,7 +18,10 @@ use std::time::Duration;
 
 use group::{EPOCH, Group, Lost, every_five, job};
 
-use super::{Activity, CancelReason, Event, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason, TriggerAnswer};
+use super::{
+    Activity, CancelReason, Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason,
+    TriggerAnswer,
+};
 use crate::config::{JobConfiguration, wire};
 use crate::ident::InstanceId;
 use crate::registry::path::{ItemNode, JobPath};
@@ -191,6 +194,24 @@ fn an_item_does_not_move_between_a_trigger_and_its_run() {
     assert_eq!((&items[..], group.starts(joiner)), (&[0, 1][..], vec![]));
     group.end_items(0, &[0, 1]);
     assert!(group.owners(2).contains(&Some(joiner)), "{:?}", group.owners(2));
+}
+
+#[test]
+fn an_item_that_stayed_where_it_ran_moves_with_the_next_assignment_also_when_it_runs_again() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    let joiner = group.join("10.0.0.2", &every_five(2));
+    assert_eq!(group.owners(2), [Some(0), Some(0)]);
+    let mut request = Transaction::new();
+    request.create("/job/leader/sharding/necessary", "", CreateMode::Persistent);
+    group.operate(&request, false);
+    assert!(group.owners(2).contains(&Some(joiner)), "{:?}", group.owners(2));
+    // The run is not disturbed, and the new owner waits for its end.
+    group.run_until(10_000);
+    assert_eq!(group.starts(joiner), []);
+    group.end_items(0, &[0, 1]);
+    let [(fire, source, items)] = &group.starts(joiner)[..] else { panic!("{:?}", group.starts(joiner)) };
+    assert_eq!((*fire, *source, items.len()), (Fire::Scheduled(EPOCH + 10_000), ExecutionSource::Misfire, 1));
 }
 
 #[test]

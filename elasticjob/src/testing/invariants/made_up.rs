@@ -75,7 +75,9 @@ impl MadeUp {
             Observation::Notice { host, notice: Notice::Finished { items, .. } }
                 if scene.shape.strategy != SINGLE_SHARDING_BALANCE =>
             {
-                for (item, _) in items.iter().filter(|(item, _)| self.owed.contains_key(item)) {
+                // A Java peer may run it meanwhile.
+                let runs = |item: ShardingItem| scene.text(&JobPath::running(item)).is_some();
+                for (item, _) in items.iter().filter(|(item, _)| self.owed.contains_key(item) && !runs(*item)) {
                     self.free.insert(*item, (*host, EPOCH + scene.now as i64));
                 }
                 Ok(())
