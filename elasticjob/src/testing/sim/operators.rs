@@ -109,7 +109,10 @@ impl World {
 
     /// An operator damages the assignment, and no watch tells of it.
     pub(super) fn damage_unheard(&mut self) {
-        self.incident();
+        // Until the leader reconciles, which it does once a minute then.
+        for later in [0, 30_000, 60_000] {
+            self.incident_in(later);
+        }
         let item = self.rng.below(u64::from(self.total)) as u32;
         let mut transaction = Transaction::new();
         transaction.delete(JobPath::owner_of(item).absolute(&self.job), None);

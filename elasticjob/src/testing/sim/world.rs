@@ -308,7 +308,12 @@ impl World {
 
     /// Something happened that may cost a fire.
     pub(super) fn incident(&mut self) {
-        self.invariants.incident(EPOCH + self.now as i64);
+        self.incident_in(0);
+    }
+
+    /// What is wrong now makes itself felt later, too.
+    pub(super) fn incident_in(&mut self, later: Millis) {
+        self.invariants.incident(EPOCH + (self.now + later) as i64);
     }
 
     pub(super) fn live(&mut self, host: usize, life: u64) -> Option<&mut Process> {
