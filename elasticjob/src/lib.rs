@@ -5,7 +5,10 @@ pub mod api;
 mod by_type;
 pub mod config;
 pub mod engine;
+pub mod error_handlers;
 pub mod executor;
+#[cfg(feature = "http")]
+mod http_client;
 pub mod ident;
 pub mod job_types;
 pub mod registry;

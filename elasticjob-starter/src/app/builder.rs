@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::api::{
-    Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, ShardingStrategy,
-    TypedJobItemExecutor,
+    Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobErrorHandler, JobExecutorThreadPoolSizeProvider,
+    ShardingStrategy, TypedJobItemExecutor,
 };
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
@@ -92,6 +92,13 @@ impl ElasticJobAppBuilder {
     /// taken is an error at start.
     pub fn thread_pool_size_provider(mut self, pool: impl JobExecutorThreadPoolSizeProvider + 'static) -> Self {
         self.catalog = self.catalog.thread_pool_size_provider(pool);
+        self
+    }
+
+    /// Adds an error handler that jobs can name in `job-error-handler-type`, beside the built-in ones and those that
+    /// [`register_error_handler!`](crate::register_error_handler) links. A name that is taken is an error at start.
+    pub fn error_handler(mut self, handler: impl JobErrorHandler) -> Self {
+        self.catalog = self.catalog.error_handler(handler);
         self
     }
 

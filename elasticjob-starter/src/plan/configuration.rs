@@ -1,6 +1,6 @@
 //! Makes the configuration of a job of its settings.
 
-use elasticjob::config::{Invalid, JobConfiguration, JobSettings, UnsupportedSetting, unsupported};
+use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
 
 use elasticjob::spi::Catalog;
 
@@ -25,14 +25,12 @@ pub(super) fn configure(draft: &Draft<'_>, catalog: Option<&Catalog>) -> Result<
     let named = |wrong: Invalid| invalid(&wrong.setting, wrong.to_string());
     let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
     let configuration = checked.map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>())?;
-    let unsupported = unsupported(&configuration).into_iter();
-    let unsupported = unsupported.map(|refused: UnsupportedSetting| invalid(refused.setting, refused.to_string()));
     let unknown = catalog.map(|catalog| catalog.problems(&configuration)).into_iter().flatten().map(named);
     let of_type = match (draft.code, catalog, configuration.job_type()) {
         (JobCode::Type, Some(catalog), Some(kind)) => catalog.job_types().get(kind).ok(),
         _ => None,
     };
     let of_type = of_type.map(|kind| kind.handler().check().problems(&configuration)).into_iter().flatten().map(named);
-    let refused: Vec<PlanError> = unsupported.chain(unknown).chain(of_type).collect();
+    let refused: Vec<PlanError> = unknown.chain(of_type).collect();
     if refused.is_empty() { Ok(configuration) } else { Err(refused) }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
+use super::secrets::is_secret;
 use super::settings::JobSettings;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
@@ -12,6 +13,9 @@ use crate::schedule::{Schedule, TimeZone};
 
 /// The default pool: twice as many items at a time as there are processors.
 pub const CPU: &str = "CPU";
+
+/// The default error handler.
+pub const LOG: &str = "LOG";
 
 /// What an item weighs at most in the transaction that shards a job or begins a fire, beside the names: paths, owner and
 /// record.
@@ -296,6 +300,11 @@ impl JobConfiguration {
         self.thread_pool.as_deref().unwrap_or(CPU)
     }
 
+    /// Type name of what is called when something of the job fails.
+    pub fn error_handler_type(&self) -> &str {
+        self.error_handler.as_deref().unwrap_or(LOG)
+    }
+
     /// A property, `None` when it is not set.
     pub fn prop(&self, key: &str) -> Option<&str> {
         self.props.get(key).map(AsRef::as_ref)
@@ -321,6 +330,21 @@ impl JobConfiguration {
         self.class_name.as_deref().or(self.job_type.as_deref())
     }
 
+    /// The properties that are written to the registry: those that are no secrets.
+    pub(super) fn shared_props(&self) -> impl Iterator<Item = (&str, &str)> {
+        let shared = self.props.iter().filter(|(key, _)| !is_secret(key));
+        shared.map(|(key, value)| (key.as_ref(), value.as_ref()))
+    }
+
+    /// This configuration of the registry with the secrets of the program, where it has none of that name itself.
+    #[must_use]
+    pub fn with_secrets_of(mut self, local: &Self) -> Self {
+        for (key, value) in local.props.iter().filter(|(key, _)| is_secret(key)) {
+            self.props.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        self
+    }
+
     /// This configuration with what the other one carries without understanding it.
     #[must_use]
     pub fn with_extra_of(&self, other: &Self) -> Self {
@@ -337,7 +361,9 @@ impl JobConfiguration {
             .zip(there)
             .filter(|((_, here), (_, there))| here != there)
             .map(|((setting, here), (_, there))| format!("{setting}: '{here}' here, '{there}' in the registry"));
-        let keys: BTreeSet<&str> = self.props.keys().chain(registry.props.keys()).map(AsRef::as_ref).collect();
+        // A secret is not expected there.
+        let here = self.props.keys().filter(|key| !is_secret(key) || registry.props.contains_key(*key));
+        let keys: BTreeSet<&str> = here.chain(registry.props.keys()).map(AsRef::as_ref).collect();
         let props = keys.into_iter().filter_map(|key| {
             let difference = match (self.props.get(key), registry.props.get(key)) {
                 (Some(here), Some(there)) if here != there => "another value here than in the registry",

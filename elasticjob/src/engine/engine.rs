@@ -297,6 +297,11 @@ impl JobEngine {
         self.planted.plant(bug);
     }
 
+    /// The configuration in force, `None` before there is one.
+    pub fn configuration(&self) -> Option<&Arc<JobConfiguration>> {
+        self.configuration.as_ref()
+    }
+
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
         if self.phase == Phase::Stopped {

@@ -13,7 +13,7 @@ use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
 use super::random::{random_u64, uuid_v4};
 use crate::api::ItemHandler;
-use crate::config::{JobConfiguration, unsupported};
+use crate::config::JobConfiguration;
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
@@ -88,9 +88,8 @@ impl Bootstrap {
     ) -> Result<Self, StartError> {
         let name = configuration.job_name().clone();
         let catalog = environment.catalog();
-        let mut refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
         let wrong = [catalog.problems(&configuration), handler.check().problems(&configuration)].concat();
-        refused.extend(wrong.iter().map(ToString::to_string));
+        let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
+use super::failures::Failures;
 use super::members::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
@@ -44,6 +45,7 @@ struct Shared {
     shutdown_grace: Duration,
     catalog: Catalog,
     members: Members,
+    failures: Failures,
 }
 
 /// Why there is no environment.
@@ -119,6 +121,7 @@ impl JobEnvironmentBuilder {
         Ok(JobEnvironment(Arc::new(Shared {
             timers: Timers::start(system.handle(), clock.clone()),
             system,
+            failures: Failures::new(catalog.error_handlers().clone(), user.clone()),
             user,
             clock,
             origin: Instant::now(),
@@ -195,6 +198,11 @@ impl JobEnvironment {
     /// The zone of jobs that name none.
     pub(super) fn local_zone(&self) -> TimeZone {
         self.0.local_zone
+    }
+
+    /// Where failures are reported.
+    pub(super) fn failures(&self) -> &Failures {
+        &self.0.failures
     }
 
     pub(super) fn members(&self) -> &Members {

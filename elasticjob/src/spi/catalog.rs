@@ -3,14 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ByType, JOB_TYPES, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TypeClash, TypeOrigin};
+use super::{
+    ByType, ERROR_HANDLERS, JOB_TYPES, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TypeClash, TypeOrigin,
+};
 use crate::api::{
-    DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, JobListener, JobType,
-    ShardingStrategy, TypedJobItemExecutor,
+    DistributeOnceElasticJobListener, ElasticJobListener, ErrorHandler, JobErrorHandler,
+    JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy, TypedJobItemExecutor,
 };
 use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
 use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
+use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
 use crate::job_types::JobTypes;
 
@@ -24,6 +27,7 @@ pub struct Catalog {
     known_listeners: Arc<KnownListeners>,
     thread_pools: Arc<ThreadPools>,
     job_types: Arc<JobTypes>,
+    error_handlers: Arc<ErrorHandlers>,
     check: ConfigurationCheck,
 }
 
@@ -53,6 +57,11 @@ impl Catalog {
         &self.job_types
     }
 
+    /// The error handlers.
+    pub fn error_handlers(&self) -> &Arc<ErrorHandlers> {
+        &self.error_handlers
+    }
+
     /// What engines have checked of a configuration, beside what they know themselves.
     pub(crate) fn check(&self) -> &ConfigurationCheck {
         &self.check
@@ -78,6 +87,7 @@ pub struct CatalogBuilder {
     listeners: Vec<Arc<JobListener>>,
     thread_pools: Vec<Arc<dyn JobExecutorThreadPoolSizeProvider>>,
     job_types: Vec<Arc<JobType>>,
+    error_handlers: Vec<Arc<ErrorHandler>>,
 }
 
 impl CatalogBuilder {
@@ -116,6 +126,13 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds an error handler.
+    #[must_use]
+    pub fn error_handler(mut self, handler: impl JobErrorHandler) -> Self {
+        self.error_handlers.push(Arc::new(ErrorHandler::new(handler)));
+        self
+    }
+
     /// Puts everything together.
     ///
     /// # Errors
@@ -137,6 +154,11 @@ impl CatalogBuilder {
             let name = job_type.type_name().to_owned();
             clashes.extend(job_types.add(&name, origin, job_type).err());
         }
+        let mut error_handlers = ErrorHandlers::built_in();
+        for (origin, handler) in all(&ERROR_HANDLERS, self.error_handlers) {
+            let name = handler.type_name().to_owned();
+            clashes.extend(error_handlers.add(&name, origin, handler).err());
+        }
         let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
         for (origin, listener) in all(&LISTENERS, self.listeners) {
             let spec = listener.spec().clone();
@@ -146,17 +168,20 @@ impl CatalogBuilder {
             }
         }
         if clashes.is_empty() {
-            let thread_pools = Arc::new(thread_pools);
+            let (thread_pools, error_handlers) = (Arc::new(thread_pools), Arc::new(error_handlers));
             Ok(Catalog {
                 sharding_strategies: Arc::new(strategies),
                 listeners: Arc::new(listeners),
                 known_listeners: Arc::new(known_listeners),
                 check: ConfigurationCheck::new({
-                    let thread_pools = thread_pools.clone();
-                    move |configuration| thread_pools.problem(configuration).into_iter().collect()
+                    let (pools, handlers) = (thread_pools.clone(), error_handlers.clone());
+                    move |configuration| {
+                        pools.problem(configuration).into_iter().chain(handlers.problems(configuration)).collect()
+                    }
                 }),
                 thread_pools,
                 job_types: Arc::new(job_types),
+                error_handlers,
             })
         } else {
             Err(CatalogError(clashes))
@@ -181,7 +206,9 @@ impl fmt::Debug for CatalogBuilder {
         let mut builder = f.debug_struct("CatalogBuilder");
         builder.field("sharding_strategies", &strategies).field("listeners", &listeners);
         let types: Vec<&str> = self.job_types.iter().map(|job_type| job_type.type_name()).collect();
-        builder.field("thread_pools", &pools).field("job_types", &types).finish()
+        builder.field("thread_pools", &pools).field("job_types", &types);
+        let handlers: Vec<&str> = self.error_handlers.iter().map(|handler| handler.type_name()).collect();
+        builder.field("error_handlers", &handlers).finish()
     }
 }
 
