@@ -327,7 +327,7 @@ impl JobConfiguration {
         texts.chain(props).collect()
     }
 
-    fn texts(&self) -> [(&'static str, String); 18] {
+    pub(crate) fn texts(&self) -> [(&'static str, String); 18] {
         let or_none = |value: &Option<Box<str>>| value.as_deref().unwrap_or_default().to_owned();
         let cron = self.schedule.as_ref().map(|schedule| schedule.cron().to_string()).unwrap_or_default();
         [
