@@ -1,11 +1,12 @@
 //! The configuration of a job in the registry center: read, changed.
 
-use super::{OperationError, Operations};
+use super::{OperationError, Operations, is_secret_key, secrets};
 use crate::config::wire::{self, Ignored};
 use crate::config::{JobConfiguration, JobSettings};
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
+use crate::secret::Secret;
 
 /// A configuration as the registry center has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,22 @@ pub struct StoredConfiguration {
     pub ignored: Vec<Ignored>,
     data: Data,
     version: i32,
+}
+
+impl StoredConfiguration {
+    /// The text in the registry center, with secrets masked.
+    pub fn masked_text(&self) -> String {
+        secrets::mask(self.data.text().unwrap_or_default())
+    }
+
+    /// The settings, with secrets masked.
+    pub fn masked_settings(&self) -> JobSettings {
+        let mut settings = self.configuration.settings();
+        for (_, value) in settings.props.iter_mut().flatten().filter(|(key, _)| is_secret_key(key)) {
+            *value = Secret::MASK.to_owned();
+        }
+        settings
+    }
 }
 
 impl Operations {

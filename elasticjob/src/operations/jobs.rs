@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::members::Members;
-use super::{OperationError, Operations, ServerStatus, read};
+use super::{JobSnapshot, OperationError, Operations, ServerStatus, read};
 use crate::config::wire;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
@@ -48,6 +48,14 @@ impl JobState {
         } else {
             Self::Ok
         }
+    }
+}
+
+impl JobSnapshot {
+    /// How the job is.
+    pub fn state(&self) -> JobState {
+        let owners: Vec<InstanceId> = self.items.values().filter_map(|item| item.owner.clone()).collect();
+        JobState::of(&self.members, &owners)
     }
 }
 
