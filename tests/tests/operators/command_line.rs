@@ -4,9 +4,12 @@ use std::io::{Error, ErrorKind, Write};
 use std::sync::Arc;
 
 use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob_starter::settings::Sources;
-use elasticjob_tests::zookeeper::ZookeeperServer;
+use elasticjob_tests::records::now_us;
+use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::support::{ITEMS, JOB, LIMIT, Operated, every_second};
@@ -19,7 +22,7 @@ struct Operator {
 
 impl Operator {
     fn new(server: &ZookeeperServer, namespace: &'static str) -> Self {
-        Self { server: server.connect_string().to_owned(), namespace }
+        Self { server: server.connect_string(), namespace }
     }
 
     async fn write(&self, arguments: &[&str], stdout: &mut (dyn Write + Send)) -> (u8, String) {
@@ -28,7 +31,7 @@ impl Operator {
             ("ELASTICJOB_REG_CENTER_NAMESPACE", "wrong"),
         ];
         let sources = Sources::in_folder(env!("CARGO_TARGET_TMPDIR")).environment(environment);
-        let arguments = ["elasticjob", "--namespace", self.namespace].iter().chain(arguments);
+        let arguments = ["elasticjob", "--namespace", self.namespace].into_iter().chain(arguments.iter().copied());
         let mut stderr = Vec::new();
         let code = elasticjob_cli::run(arguments, sources, stdout, &mut stderr).await;
         (code, String::from_utf8(stderr).expect("text"))
@@ -89,7 +92,7 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert!(operator.fails(1, &["disable", "--job", JOB, "--item", "9"]).await.contains("its items are 0 to 3"));
 
     // The configuration, which running instances follow.
-    let changed = elasticjob_tests::records::now_us() / 1_000;
+    let changed = now_us() / 1_000;
     let said = operator.says(&["config", "set", JOB, "sharding-total-count=6", "cron=0/2 * * * * ?"]).await;
     assert!(said.contains("sharding-total-count: '4' -> '6'") && said.contains("-> '0/2 * * * * ?'"), "{said}");
     operated.split(6, &operated.pids, changed).await;
@@ -160,12 +163,10 @@ pub async fn mistyped(server: Arc<ZookeeperServer>) {
     let operated = Operated::start_apart(&server, "typed/right", every_second(100)).await;
     let error = Operator::new(&server, "typed/rihgt").fails(1, &["jobs"]).await;
     assert!(error.contains("has no namespace 'typed/rihgt'"), "{error}");
-    // A session of the namespace above sees what there is in it.
-    let above = elasticjob_tests::zookeeper::ZookeeperBackend::new(server.clone(), "typed");
-    let config = above.config(server.connect_string());
-    let center =
-        elasticjob::registry::zookeeper::ZookeeperRegistryCenter::connect(config, &tokio::runtime::Handle::current());
-    let names = center.await.expect("it connects").children("/").await.expect("an answer");
+    // What there is in the namespace above.
+    let config = ZookeeperBackend::new(server.clone(), "typed").config(server.connect_string());
+    let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
+    let names = center.children("/").await.expect("an answer");
     assert_eq!(names.as_deref(), Some(&["right".to_owned()][..]));
     drop(operated);
 }
