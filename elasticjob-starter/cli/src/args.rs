@@ -46,6 +46,19 @@ pub(crate) struct Registry {
 pub(crate) enum Command {
     /// The coming fires of a cron expression; needs no registry center
     Next(Next),
+    #[command(flatten)]
+    OnRegistry(RegistryCommand),
+    /// All nodes of a job, with secrets masked
+    Dump(Dump),
+    /// The script that completes commands in a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RegistryCommand {
     /// The jobs of the namespace
     Jobs(Jobs),
     /// The servers of the namespace
@@ -87,13 +100,6 @@ pub(crate) enum Command {
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
-    },
-    /// All nodes of a job
-    Dump(Dump),
-    /// The script that completes commands in a shell
-    Completions {
-        /// The shell
-        shell: Shell,
     },
 }
 

@@ -21,11 +21,21 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use clap::{CommandFactory, Parser};
-use elasticjob::operations::Operations;
+use elasticjob::operations::{Operations, dump};
 use elasticjob_starter::settings::Sources;
 
-use args::{Arguments, Command, ConfigCommand};
+use args::{Arguments, Command, ConfigCommand, Dump, RegistryCommand};
 use failure::Failure;
+
+/// Where a command writes to.
+pub struct Console<'a> {
+    /// What was asked for.
+    pub stdout: &'a mut (dyn Write + Send),
+    /// What went wrong.
+    pub stderr: &'a mut (dyn Write + Send),
+    /// Whether the standard output is a terminal, which can be cleared.
+    pub is_terminal: bool,
+}
 
 /// Runs the command line. The first argument is the name of the program; settings are read from the environment and the
 /// folders of `sources`. Returns the exit code.
@@ -34,77 +44,80 @@ use failure::Failure;
 pub async fn run<A: Into<OsString> + Clone>(
     arguments: impl IntoIterator<Item = A>,
     sources: Sources,
-    stdout: &mut (dyn Write + Send),
-    stderr: &mut (dyn Write + Send),
+    mut console: Console<'_>,
 ) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
-            let to: &mut dyn Write = if error.use_stderr() { stderr } else { stdout };
+            let to = if error.use_stderr() { console.stderr } else { console.stdout };
             // Whoever closed it does not want to know.
             let _ = write!(to, "{}", error.render());
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    match perform(arguments, sources, stdout).await {
+    match perform(arguments, &sources, &mut console).await {
         Ok(text) => {
-            let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+            let _ = console.stdout.write_all(text.as_bytes()).and_then(|()| console.stdout.flush());
             0
         }
         Err(failure) => {
-            let _ = writeln!(stderr, "error: {failure}");
+            let _ = writeln!(console.stderr, "error: {failure}");
             failure.exit_code()
         }
     }
 }
 
 /// Does what was asked for, and returns what is to be said of it.
-async fn perform(arguments: Arguments, sources: Sources, stdout: &mut (dyn Write + Send)) -> Result<String, Failure> {
-    let Arguments { command, registry, json } = arguments;
-    match command {
-        Command::Next(next) => return next::next(&next, json),
+async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<'_>) -> Result<String, Failure> {
+    let json = arguments.json;
+    match arguments.command {
+        Command::Next(next) => next::next(&next, json),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "elasticjob", &mut script);
-            return Ok(String::from_utf8_lossy(&script).into_owned());
+            Ok(String::from_utf8_lossy(&script).into_owned())
         }
-        Command::Dump(args::Dump { job, from: Some(address), .. }) => {
-            return Ok(elasticjob::operations::dump::ask(&address, &job).await?);
+        Command::Dump(Dump { job, from: Some(address), .. }) => {
+            Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
         }
-        _ => {}
+        Command::Dump(Dump { job, hide_addresses, from: None }) => {
+            let center = connect::connect(&arguments.registry, sources).await?;
+            let done = operate::dump(&Operations::new(center.clone()), &job, hide_addresses, json).await;
+            center.close().await;
+            done
+        }
+        Command::OnRegistry(command) => {
+            let center = connect::connect(&arguments.registry, sources).await?;
+            let done = on_registry(command, &Operations::new(center.clone()), json, console).await;
+            center.close().await;
+            done
+        }
     }
-    let center = connect::connect(&registry, &sources).await?;
-    let operations = Operations::new(center.clone());
-    let done = on_registry(command, &operations, json, stdout).await;
-    center.close().await;
-    done
 }
 
 async fn on_registry(
-    command: Command,
+    command: RegistryCommand,
     operations: &Operations,
     json: bool,
-    stdout: &mut (dyn Write + Send),
+    console: &mut Console<'_>,
 ) -> Result<String, Failure> {
     match command {
-        Command::Jobs(jobs) => statistics::jobs(operations, jobs, json).await,
-        Command::Servers => statistics::servers(operations, json).await,
-        Command::Shards { job } => statistics::shards(operations, &job, json).await,
-        Command::Status { job, watch: false } => status::status(operations, &job, json).await,
-        Command::Status { job, watch: true } => watch::watch(operations, &job, json, stdout).await,
-        Command::Why { job, item } => why::why(operations, &job, item, json).await,
-        Command::Trigger { job } => operate::trigger(operations, &job, json).await,
-        Command::Enable(what) => operate::switch(operations, what, true, json).await,
-        Command::Disable(what) => operate::switch(operations, what, false, json).await,
-        Command::Shutdown(target) => operate::shut_down(operations, target, json).await,
-        Command::Remove(target) => operate::remove(operations, target, json).await,
-        Command::Config { command: ConfigCommand::Get { job } } => settings::get(operations, &job, json).await,
-        Command::Config { command: ConfigCommand::Set(set) } => settings::set(operations, set, json).await,
-        Command::Config { command: ConfigCommand::Remove { job, force } } => {
-            operate::remove_job(operations, &job, force, json).await
-        }
-        Command::Dump(dump) => operate::dump(operations, &dump).await,
-        Command::Next(_) | Command::Completions { .. } => unreachable!("they need no registry center"),
+        RegistryCommand::Jobs(jobs) => statistics::jobs(operations, jobs, json).await,
+        RegistryCommand::Servers => statistics::servers(operations, json).await,
+        RegistryCommand::Shards { job } => statistics::shards(operations, &job, json).await,
+        RegistryCommand::Status { job, watch: false } => status::status(operations, &job, json).await,
+        RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
+        RegistryCommand::Why { job, item } => why::why(operations, &job, item, json).await,
+        RegistryCommand::Trigger { job } => operate::trigger(operations, &job, json).await,
+        RegistryCommand::Enable(what) => operate::switch(operations, what, true, json).await,
+        RegistryCommand::Disable(what) => operate::switch(operations, what, false, json).await,
+        RegistryCommand::Shutdown(of) => operate::shut_down(operations, of, json).await,
+        RegistryCommand::Remove(of) => operate::remove(operations, of, json).await,
+        RegistryCommand::Config { command } => match command {
+            ConfigCommand::Get { job } => settings::get(operations, &job, json).await,
+            ConfigCommand::Set(set) => settings::set(operations, set, json).await,
+            ConfigCommand::Remove { job, force } => operate::remove_job(operations, &job, force, json).await,
+        },
     }
 }
 

@@ -5,7 +5,7 @@ use elasticjob::operations::dump::Addresses;
 use elasticjob::operations::{Force, Operations, Outcome, Target};
 use serde::Serialize;
 
-use crate::args::{Dump, Of, Switch};
+use crate::args::{Of, Switch};
 use crate::failure::Failure;
 use crate::table::json;
 
@@ -98,7 +98,17 @@ pub(crate) async fn remove_job(
     Ok(instances.chain([removed]).collect())
 }
 
-pub(crate) async fn dump(operations: &Operations, dump: &Dump) -> Result<String, Failure> {
-    let addresses = if dump.hide_addresses { Addresses::Hidden } else { Addresses::Shown };
-    Ok(operations.dump(&dump.job, addresses).await?)
+pub(crate) async fn dump(
+    operations: &Operations,
+    job: &JobName,
+    hide_addresses: bool,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let addresses = if hide_addresses { Addresses::Hidden } else { Addresses::Shown };
+    Ok(dumped(job, &operations.dump(job, addresses).await?, as_json))
+}
+
+/// A dump as it is written.
+pub(crate) fn dumped(job: &JobName, dump: &str, as_json: bool) -> String {
+    if as_json { json(&serde_json::json!({ "job": job, "dump": dump })) } else { dump.to_owned() }
 }

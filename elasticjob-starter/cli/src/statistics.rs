@@ -79,7 +79,7 @@ pub(crate) fn items(snapshot: &JobSnapshot, shards: &[ShardInfo]) -> String {
     for shard in shards {
         let result = shard.last.as_ref().map(|last| {
             let took = last.took.map(|took| format!(" {took} ms")).unwrap_or_default();
-            format!("{:?}{took}", last.state).to_uppercase()
+            format!("{}{took}", last.state)
         });
         table.row([
             shard.item.to_string(),

@@ -67,7 +67,7 @@ fn text(snapshot: &JobSnapshot, status: &Status<'_>) -> String {
     let zone_is_given = snapshot.usable().is_some_and(|configuration| configuration.settings().time_zone.is_some());
     let fires = match (&status.cron, &status.time_zone) {
         (Some(cron), Some(zone)) if zone_is_given => format!("{cron} in {zone}"),
-        (Some(cron), Some(zone)) => format!("{cron} in the zone of its hosts, taken for {zone}, that of this one"),
+        (Some(cron), Some(zone)) => format!("{cron} (it names no time zone: told for {zone}, that of this host)"),
         _ => "when it is triggered".to_owned(),
     };
     let servers: Vec<String> =

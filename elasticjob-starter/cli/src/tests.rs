@@ -8,7 +8,8 @@ async fn elasticjob(arguments: &[&str], environment: &[(&str, &str)]) -> (u8, St
     let sources = Sources::in_folder(folder).environment(environment.iter().copied());
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let arguments = ["elasticjob"].iter().chain(arguments);
-    let code = run(arguments, sources, &mut stdout, &mut stderr).await;
+    let console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    let code = run(arguments, sources, console).await;
     (code, String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
 }
 

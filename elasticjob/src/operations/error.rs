@@ -58,7 +58,7 @@ pub enum OperationError {
     #[error(
         "job '{job}' was not removed: {} online ({}); shut them down first, or force it",
         if .instances.len() == 1 { "an instance is" } else { "instances are" },
-        list(.instances)
+        list(.instances, ", ")
     )]
     InstancesOnline {
         /// The job.
@@ -67,7 +67,7 @@ pub enum OperationError {
         instances: Vec<InstanceId>,
     },
     /// A configuration that cannot be used.
-    #[error("the configuration of job '{job}' was not changed: {}", list(.problems))]
+    #[error("the configuration of job '{job}' was not changed: {}", list(.problems, "; "))]
     Invalid {
         /// The job.
         job: JobName,
@@ -118,8 +118,8 @@ impl OperationError {
     }
 }
 
-fn list<T: ToString>(parts: &[T]) -> String {
-    parts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+fn list<T: ToString>(parts: &[T], between: &str) -> String {
+    parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
 fn known(jobs: &[JobName]) -> String {

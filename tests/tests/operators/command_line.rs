@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+use elasticjob_cli::Console;
 use elasticjob_starter::settings::Sources;
 use elasticjob_tests::records::now_us;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
@@ -33,7 +34,8 @@ impl Operator {
         let sources = Sources::in_folder(env!("CARGO_TARGET_TMPDIR")).environment(environment);
         let arguments = ["elasticjob", "--namespace", self.namespace].into_iter().chain(arguments.iter().copied());
         let mut stderr = Vec::new();
-        let code = elasticjob_cli::run(arguments, sources, stdout, &mut stderr).await;
+        let console = Console { stdout, stderr: &mut stderr, is_terminal: false };
+        let code = elasticjob_cli::run(arguments, sources, console).await;
         (code, String::from_utf8(stderr).expect("text"))
     }
 
