@@ -10,11 +10,11 @@ use elasticjob::ident::{JobName, ShardingItem};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    #[command(flatten)]
-    pub(crate) registry: Registry,
     /// Write JSON, for programs. Times are in milliseconds since 1970 unless they are texts.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) registry: Registry,
 }
 
 const AFTER_HELP: &str = "The registry center is that of application.yaml and the environment, as the program of the \

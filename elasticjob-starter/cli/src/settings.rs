@@ -4,15 +4,15 @@ use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
 use elasticjob_starter::settings::{Settings, Sources};
-use serde_json::json;
 
 use crate::args::Set;
 use crate::failure::Failure;
+use crate::table::json;
 
 pub(crate) async fn get(operations: &Operations, job: &JobName, as_json: bool) -> Result<String, Failure> {
     let stored = operations.configuration(job).await?;
     if as_json {
-        return Ok(format!("{}\n", json!({ "job": job, "settings": stored.masked_settings() })));
+        return Ok(json(&serde_json::json!({ "job": job, "settings": stored.masked_settings() })));
     }
     Ok(stored.masked_text())
 }
@@ -29,14 +29,16 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
             return Err(Failure::Usage(format!("--remove-prop: job '{}' has no property '{key}'; {known}", set.job)));
         }
     }
-    let changes = operations.update_configuration(&stored, &settings).await?;
+    let change = operations.update_configuration(&stored, &settings).await?;
+    let notes = change.foreign_to_java.iter();
+    let notes: Vec<String> = notes.map(|value| format!("not for Java instances of the job: {value}")).collect();
     if as_json {
-        return Ok(format!("{}\n", json!({ "job": set.job, "changes": changes })));
+        return Ok(json(&serde_json::json!({ "job": set.job, "changes": change.changes, "notes": notes })));
     }
-    Ok(match changes.as_slice() {
-        [] => format!("job '{}' has these settings already\n", set.job),
-        changes => changes.iter().map(|change| format!("{change}\n")).collect(),
-    })
+    if change.changes.is_empty() {
+        return Ok(format!("job '{}' has these settings already\n", set.job));
+    }
+    Ok(change.changes.iter().chain(&notes).map(|line| format!("{line}\n")).collect())
 }
 
 /// The settings as the starter reads them from arguments: the same names, types and errors.

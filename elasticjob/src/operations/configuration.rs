@@ -2,7 +2,8 @@
 
 use super::{OperationError, Operations, is_secret_key, secrets};
 use crate::config::wire::{self, Ignored};
-use crate::config::{JobConfiguration, JobSettings};
+use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
+use crate::engine::strategy::ShardingStrategies;
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
@@ -17,6 +18,15 @@ pub struct StoredConfiguration {
     pub ignored: Vec<Ignored>,
     data: Data,
     version: i32,
+}
+
+/// What a change of a configuration did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConfigurationChange {
+    /// What differs, setting by setting; of properties without the values, which may be secrets.
+    pub changes: Vec<String>,
+    /// Values new in it that Java instances of the job, if there are any, refuse or misunderstand.
+    pub foreign_to_java: Vec<ForeignToJava>,
 }
 
 impl StoredConfiguration {
@@ -54,8 +64,8 @@ impl Operations {
     }
 
     /// Changes the configuration of a job from what was read to these settings, all of them: lay a change over
-    /// [`JobConfiguration::settings`]. Running instances follow at once. What nobody here understands of it stays.
-    /// Returns what differs; nothing is written when nothing does.
+    /// [`JobConfiguration::settings`]. Running instances follow at once. What nobody here understands of it stays, and
+    /// nothing is written when nothing differs.
     ///
     /// What depends on the programs of the job is not looked at: whether they have a strategy or listener. An instance
     /// that cannot follow says so, and keeps the configuration that it has.
@@ -67,21 +77,21 @@ impl Operations {
         &self,
         read: &StoredConfiguration,
         settings: &JobSettings,
-    ) -> Result<Vec<String>, OperationError> {
+    ) -> Result<ConfigurationChange, OperationError> {
         let before = &read.configuration;
         let job = before.job_name();
         let changed = before
             .with_settings(settings)
             .map_err(|problems| OperationError::Invalid { job: job.clone(), problems })?;
         if changed == *before {
-            return Ok(Vec::new());
+            return Ok(ConfigurationChange::default());
         }
         let text = wire::rewrite(&changed, &read.data)
             .map_err(|reason| OperationError::Unreadable { job: job.clone(), reason })?;
         let mut transaction = Transaction::new();
         transaction.set(JobPath::Config.absolute(job), text, Some(read.version));
         match self.registry.commit(transaction).await {
-            Ok(_) => Ok(changes(before, &changed)),
+            Ok(_) => Ok(difference(before, &changed)),
             Err(CommitError::Refused { reason: Refusal::BadVersion, .. }) => {
                 Err(OperationError::ChangedMeanwhile { job: job.clone() })
             }
@@ -91,7 +101,15 @@ impl Operations {
     }
 }
 
-/// What a change does, setting by setting; of properties without the values, which may be secrets.
+fn difference(before: &JobConfiguration, after: &JobConfiguration) -> ConfigurationChange {
+    // Strategies that are not built in are those of a program, which is not known here.
+    let strategies = ShardingStrategies::built_in();
+    let was_foreign = before.foreign_to_java(&strategies);
+    let mut foreign_to_java = after.foreign_to_java(&strategies);
+    foreign_to_java.retain(|value| !was_foreign.contains(value));
+    ConfigurationChange { changes: changes(before, after), foreign_to_java }
+}
+
 fn changes(before: &JobConfiguration, after: &JobConfiguration) -> Vec<String> {
     let texts = before.texts().into_iter().zip(after.texts());
     let texts = texts.filter(|((_, before), (_, after))| before != after);

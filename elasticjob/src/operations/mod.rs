@@ -31,7 +31,7 @@ use std::sync::Arc;
 use crate::registry::RegistryCenter;
 
 pub use commit::Outcome;
-pub use configuration::StoredConfiguration;
+pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;

@@ -13,13 +13,14 @@ async fn a_change_is_followed_by_running_instances_and_told_setting_by_setting()
     let change = JobSettings { cron: Some("* * * * * ?".into()), ..JobSettings::default() };
     let change = change.over(stored.configuration.settings());
     let told = desk.operations.update_configuration(&stored, &change).await.unwrap();
-    assert_eq!(told, ["cron: '0 0 0 1 1 ?' -> '* * * * * ?'"]);
+    assert_eq!(told.changes, ["cron: '0 0 0 1 1 ?' -> '* * * * * ?'"]);
     soon(runs.recv()).await.unwrap();
     assert_eq!(job.handle().status().borrow().refused_configuration, None);
 
     let stored = desk.operations.configuration(&name("job")).await.unwrap();
     let before = desk.operations.registry.requests().writes;
-    assert_eq!(desk.operations.update_configuration(&stored, &change).await.unwrap(), [] as [&str; 0]);
+    let nothing = ConfigurationChange::default();
+    assert_eq!(desk.operations.update_configuration(&stored, &change).await.unwrap(), nothing);
     assert_eq!(desk.operations.registry.requests().writes, before, "no difference, no write");
 }
 
@@ -29,8 +30,10 @@ async fn what_nobody_here_knows_stays_in_a_changed_configuration() {
     desk.write(&[("/job/config", JAVA)]).await;
     let stored = desk.operations.configuration(&name("job")).await.unwrap();
     assert_eq!(stored.ignored.len(), 1);
-    let change = JobSettings { job_parameter: Some("p".into()), ..stored.configuration.settings() };
-    desk.operations.update_configuration(&stored, &change).await.unwrap();
+    let (parameter, zone) = (Some("p".into()), Some("Europe/Berlin".into()));
+    let change = JobSettings { job_parameter: parameter, time_zone: zone, ..stored.configuration.settings() };
+    let change = desk.operations.update_configuration(&stored, &change).await.unwrap();
+    assert_eq!(change.foreign_to_java.iter().map(|value| value.setting).collect::<Vec<_>>(), ["time-zone"]);
     let text = desk.text("/job/config").await.unwrap();
     for kept in [
         "future:\n- 1\n",
