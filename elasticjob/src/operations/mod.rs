@@ -5,6 +5,22 @@
 //! decides anew. An operation that finds nothing to be done for is an error, not a silent success.
 //!
 //! A look at a job takes several reads, so what it shows is of almost one moment.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use elasticjob::operations::{OperationError, Operations, Target};
+//! use elasticjob::registry::RegistryCenter;
+//!
+//! /// Takes a host out of all jobs before it is updated.
+//! async fn drain(registry: Arc<dyn RegistryCenter>, host: &str) -> Result<(), OperationError> {
+//!     let outcome = Operations::new(registry).disable_servers(&Target::Server(host.to_owned())).await?;
+//!     for server in outcome.changed {
+//!         println!("job {} gets nothing to run on {} any more", server.job, server.server);
+//!     }
+//!     Ok(())
+//! }
+//! ```
 
 mod commit;
 mod configuration;

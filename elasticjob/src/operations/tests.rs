@@ -3,6 +3,7 @@
 mod configurations;
 mod explained;
 mod operated;
+mod races;
 mod removed;
 mod statistics;
 
@@ -17,7 +18,7 @@ use crate::api::{ItemHandler, ShardingContext, item_handler};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::ident::JobName;
 use crate::registry::memory::MemoryRegistry;
-use crate::registry::{CreateMode, Transaction};
+use crate::registry::{CreateMode, RegistryCenter, Transaction};
 use crate::runtime::{JobEnvironment, ScheduleJobBootstrap};
 
 /// Everything that is waited for happens within this, or never.
