@@ -25,7 +25,8 @@ pub mod settings;
 
 pub use elasticjob;
 pub use elasticjob::{
-    register_listener, register_once_listener, register_sharding_strategy, register_thread_pool_size_provider,
+    register_job_type, register_listener, register_once_listener, register_sharding_strategy,
+    register_thread_pool_size_provider,
 };
 pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 

@@ -7,6 +7,7 @@ pub mod config;
 pub mod engine;
 pub mod executor;
 pub mod ident;
+pub mod job_types;
 pub mod operations;
 pub mod registry;
 pub mod runtime;

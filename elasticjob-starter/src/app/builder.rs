@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use elasticjob::api::{
     Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, ShardingStrategy,
+    TypedJobItemExecutor,
 };
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
@@ -91,6 +92,13 @@ impl ElasticJobAppBuilder {
     /// taken is an error at start.
     pub fn thread_pool_size_provider(mut self, pool: impl JobExecutorThreadPoolSizeProvider + 'static) -> Self {
         self.catalog = self.catalog.thread_pool_size_provider(pool);
+        self
+    }
+
+    /// Adds a type of jobs that settings can name in `elastic-job-type`, beside the built-in ones and those that
+    /// [`register_job_type!`](crate::register_job_type) links. A name that is taken is an error at start.
+    pub fn job_type(mut self, executor: impl TypedJobItemExecutor) -> Self {
+        self.catalog = self.catalog.job_type(executor);
         self
     }
 

@@ -100,7 +100,7 @@ mod tests {
             ..JobSettings::default()
         };
         let problems = full().with_settings(&change.over(full().settings())).unwrap_err();
-        let settings: Vec<&str> = problems.iter().map(|problem| problem.setting).collect();
+        let settings: Vec<&str> = problems.iter().map(|problem| problem.setting.as_ref()).collect();
         assert_eq!(settings, ["sharding-item-parameters", "cron", "failover"]);
     }
 
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(odd.with_settings(&change.over(odd.settings())).unwrap().settings().description.unwrap(), "new");
         let worse = JobSettings { cron: Some("x".into()), ..JobSettings::default() };
         let problems = odd.with_settings(&worse.over(odd.settings())).unwrap_err();
-        assert_eq!(problems.iter().map(|problem| problem.setting).collect::<Vec<_>>(), ["cron"]);
+        assert_eq!(problems.iter().map(|problem| problem.setting.as_ref()).collect::<Vec<_>>(), ["cron"]);
     }
 
     #[test]

@@ -32,9 +32,6 @@ pub fn unsupported(configuration: &JobConfiguration) -> Vec<UnsupportedSetting> 
     if let Some(handler) = configuration.error_handler.as_deref().filter(|handler| *handler != "LOG") {
         refuse("job-error-handler-type", handler.into(), "LOG");
     }
-    if let Some(kind) = &configuration.job_type {
-        refuse("elastic-job-type", kind.to_string(), "none: a job is a function");
-    }
     refused
 }
 
@@ -45,10 +42,7 @@ mod tests {
     #[test]
     fn what_nothing_acts_on_is_refused_by_name() {
         let builder = || JobConfiguration::builder("job", 1);
-        let cases = [
-            ("job-error-handler-type", builder().job_error_handler_type("EMAIL")),
-            ("elastic-job-type", builder().elastic_job_type("SCRIPT")),
-        ];
+        let cases = [("job-error-handler-type", builder().job_error_handler_type("EMAIL"))];
         for (setting, builder) in cases {
             let refused = unsupported(&builder.build().unwrap());
             assert_eq!(refused.iter().map(|refused| refused.setting).collect::<Vec<_>>(), [setting]);

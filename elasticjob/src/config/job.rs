@@ -1,5 +1,6 @@
 //! The configuration of a job, valid by construction.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
@@ -20,10 +21,22 @@ const ITEM_WEIGHT: usize = 520;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{setting}: {reason}")]
 pub struct Invalid {
-    /// The setting in kebab-case.
-    pub setting: &'static str,
+    /// The setting in kebab-case; a property as `props.KEY`.
+    pub setting: Cow<'static, str>,
     /// What is wrong with its value, and what would be right.
     pub reason: String,
+}
+
+impl Invalid {
+    /// A setting whose value cannot be used.
+    pub fn new(setting: &'static str, reason: impl Into<String>) -> Self {
+        Self { setting: setting.into(), reason: reason.into() }
+    }
+
+    /// A property whose value cannot be used, or that is missing.
+    pub fn prop(key: &str, reason: impl Into<String>) -> Self {
+        Self { setting: format!("props.{key}").into(), reason: reason.into() }
+    }
 }
 
 /// A configuration that cannot be used, with everything that is wrong with it.
@@ -106,7 +119,7 @@ impl JobConfiguration {
 
     pub(super) fn check(name: JobName, settings: &JobSettings, origin: Origin) -> Result<Self, Vec<Invalid>> {
         let mut problems = Vec::new();
-        let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid { setting, reason });
+        let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid::new(setting, reason));
         let total = settings.sharding_total_count.unwrap_or(0);
         match settings.sharding_total_count {
             None => wrong("sharding-total-count", "it is missing: set how many items a fire is split into".into()),
@@ -285,6 +298,16 @@ impl JobConfiguration {
     /// Type name of the pool that limits how many items run at a time in one process.
     pub fn thread_pool_type(&self) -> &str {
         self.thread_pool.as_deref().unwrap_or(CPU)
+    }
+
+    /// A property, `None` when it is not set.
+    pub fn prop(&self, key: &str) -> Option<&str> {
+        self.props.get(key).map(AsRef::as_ref)
+    }
+
+    /// What `elastic-job-type` names: the type of a job that has no function of its own.
+    pub fn job_type(&self) -> Option<&str> {
+        self.job_type.as_deref()
     }
 
     /// Whether the server starts disabled.

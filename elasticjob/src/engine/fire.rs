@@ -260,6 +260,16 @@ impl FireRecord {
         }
     }
 
+    /// Whether what was begun last was brought to its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.last.as_ref().is_some_and(|begun| !begun.state.is_unfinished())
+    }
+
+    /// Whether a mark `running` with this text is of the run that was begun last.
+    pub(super) fn is_marked_by(&self, text: Option<&str>) -> bool {
+        self.running().is_some_and(|begun| text == Some(begun.instance.as_str()))
+    }
+
     /// Whether this attempt is what was begun last.
     pub fn is_attempt(&self, attempt: &Attempt) -> bool {
         self.last.as_ref().is_some_and(|begun| begun.attempt == *attempt)

@@ -27,12 +27,12 @@ pub fn spawn_item(
     let cancellation = context.cancellation_token().clone();
     let (token, slots) = (cancellation.clone(), Arc::clone(slots.free()));
     let mut guard = EndGuard::new(on_end);
-    let handler = Arc::clone(handler);
+    let handler = handler.clone();
     let task = runtime.spawn(async move {
         let Some(_slot) = slot(&slots, &token).await else { return };
         guard.begin();
         // Inside of what catches panics: the call that makes the future, the text of the error, and dropping both.
-        let run = async move { handler(context).await.map_err(|error| error.to_string()) };
+        let run = async move { handler.run(context).await.map_err(|error| error.to_string()) };
         guard.end_with(match catch(run).await {
             Ok(Ok(())) => ItemOutcome::Succeeded,
             Ok(Err(error)) => ItemOutcome::Failed(error),

@@ -54,8 +54,7 @@ impl ThreadPools {
     /// Whether a configuration names a pool that there is not.
     pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
         let unknown = self.get(configuration.thread_pool_type()).err()?;
-        let setting = "job-executor-thread-pool-size-provider-type";
-        Some(Invalid { setting, reason: unknown.to_string() })
+        Some(Invalid::new("job-executor-thread-pool-size-provider-type", unknown.to_string()))
     }
 }
 

@@ -89,7 +89,8 @@ impl Bootstrap {
         let name = configuration.job_name().clone();
         let catalog = environment.catalog();
         let mut refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
-        refused.extend(catalog.problems(&configuration).iter().map(ToString::to_string));
+        let wrong = [catalog.problems(&configuration), handler.check().problems(&configuration)].concat();
+        refused.extend(wrong.iter().map(ToString::to_string));
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }
@@ -102,7 +103,8 @@ impl Bootstrap {
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
-        let engine = engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().clone());
+        let engine =
+            engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().and(handler.check()));
         let engine = Box::new(engine);
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);

@@ -3,15 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ByType, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TypeClash, TypeOrigin};
+use super::{ByType, JOB_TYPES, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TypeClash, TypeOrigin};
 use crate::api::{
-    DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, JobListener,
-    ShardingStrategy,
+    DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, JobListener, JobType,
+    ShardingStrategy, TypedJobItemExecutor,
 };
 use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
 use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
 use crate::executor::ThreadPools;
+use crate::job_types::JobTypes;
 
 /// What the jobs of a process can name in their settings: what is built in, what was linked, what was added by hand.
 ///
@@ -22,6 +23,7 @@ pub struct Catalog {
     listeners: Arc<ByType<JobListener>>,
     known_listeners: Arc<KnownListeners>,
     thread_pools: Arc<ThreadPools>,
+    job_types: Arc<JobTypes>,
     check: ConfigurationCheck,
 }
 
@@ -44,6 +46,11 @@ impl Catalog {
     /// The pools.
     pub fn thread_pools(&self) -> &ThreadPools {
         &self.thread_pools
+    }
+
+    /// The types of jobs.
+    pub fn job_types(&self) -> &JobTypes {
+        &self.job_types
     }
 
     /// What engines have checked of a configuration, beside what they know themselves.
@@ -70,6 +77,7 @@ pub struct CatalogBuilder {
     sharding_strategies: Vec<Arc<dyn ShardingStrategy>>,
     listeners: Vec<Arc<JobListener>>,
     thread_pools: Vec<Arc<dyn JobExecutorThreadPoolSizeProvider>>,
+    job_types: Vec<Arc<JobType>>,
 }
 
 impl CatalogBuilder {
@@ -101,6 +109,13 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds a type of jobs.
+    #[must_use]
+    pub fn job_type(mut self, executor: impl TypedJobItemExecutor) -> Self {
+        self.job_types.push(Arc::new(JobType::new(executor)));
+        self
+    }
+
     /// Puts everything together.
     ///
     /// # Errors
@@ -116,6 +131,11 @@ impl CatalogBuilder {
         for (origin, pool) in all(&THREAD_POOLS, self.thread_pools) {
             let name = pool.type_name().to_owned();
             clashes.extend(thread_pools.add(&name, origin, pool).err());
+        }
+        let mut job_types = JobTypes::built_in();
+        for (origin, job_type) in all(&JOB_TYPES, self.job_types) {
+            let name = job_type.type_name().to_owned();
+            clashes.extend(job_types.add(&name, origin, job_type).err());
         }
         let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
         for (origin, listener) in all(&LISTENERS, self.listeners) {
@@ -136,6 +156,7 @@ impl CatalogBuilder {
                     move |configuration| thread_pools.problem(configuration).into_iter().collect()
                 }),
                 thread_pools,
+                job_types: Arc::new(job_types),
             })
         } else {
             Err(CatalogError(clashes))
@@ -159,7 +180,8 @@ impl fmt::Debug for CatalogBuilder {
         let pools: Vec<&str> = self.thread_pools.iter().map(|pool| pool.type_name()).collect();
         let mut builder = f.debug_struct("CatalogBuilder");
         builder.field("sharding_strategies", &strategies).field("listeners", &listeners);
-        builder.field("thread_pools", &pools).finish()
+        let types: Vec<&str> = self.job_types.iter().map(|job_type| job_type.type_name()).collect();
+        builder.field("thread_pools", &pools).field("job_types", &types).finish()
     }
 }
 

@@ -11,7 +11,7 @@ use linkme::distributed_slice;
 pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
 
-use crate::api::{JobDescriptor, JobExecutorThreadPoolSizeProvider, JobListener, ShardingStrategy};
+use crate::api::{JobDescriptor, JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy};
 
 /// The job functions of the program. Filled when linking, by `#[elastic_job]`.
 ///
@@ -33,6 +33,10 @@ pub static LISTENERS: [LinkedType<JobListener>];
 /// [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider).
 #[distributed_slice]
 pub static THREAD_POOLS: [LinkedType<dyn JobExecutorThreadPoolSizeProvider>];
+
+/// The own types of jobs of the program. Filled when linking, by [`register_job_type!`](crate::register_job_type).
+#[distributed_slice]
+pub static JOB_TYPES: [LinkedType<JobType>];
 
 /// An implementation that registered itself when the program was linked.
 pub struct LinkedType<T: ?Sized + 'static> {
@@ -83,6 +87,25 @@ macro_rules! register_thread_pool_size_provider {
                     place: ::core::concat!(::core::file!(), ":", ::core::line!()),
                     make: || ::std::sync::Arc::new($pool),
                 };
+        };
+    };
+}
+
+/// Makes a type of jobs known to the program when it is linked: jobs can name it in `elastic-job-type`.
+///
+/// Takes an expression whose type is a [`TypedJobItemExecutor`](crate::api::TypedJobItemExecutor); stands wherever items
+/// stand. Nothing refers to it, so a library crate has to be named by the program: `use my_types as _;`. An example is
+/// with the trait.
+#[macro_export]
+macro_rules! register_job_type {
+    ($executor:expr $(,)?) => {
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::spi::JOB_TYPES)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static LINKED: $crate::spi::LinkedType<$crate::api::JobType> = $crate::spi::LinkedType {
+                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+                make: || ::std::sync::Arc::new($crate::api::JobType::new($executor)),
+            };
         };
     };
 }

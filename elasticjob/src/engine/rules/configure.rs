@@ -33,6 +33,8 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             // Mostly it is what the program gave: thousands of jobs then hold it once.
             let is_local = configuration == *engine.local;
             engine.plan = plan;
+            // Items that it takes away, or adds, may be lost ones.
+            engine.losses.suspect();
             engine.configuration = Some(if is_local { engine.local.clone() } else { Arc::new(configuration) });
             if !first {
                 engine.tell(Notice::ConfigurationChanged);

@@ -170,11 +170,7 @@ impl JobEngine {
     /// The fire that an item missed, if it was not begun for it or a later one; `None` while data are missing. A Java
     /// peer tells only that there is one: then it is the last one.
     pub(super) fn misfire_of(&self, item: ShardingItem) -> Option<Option<i64>> {
-        let record = match self.look(&JobPath::fire(item)) {
-            Lookup::Unread => return None,
-            Lookup::Missing => FireRecord::empty(),
-            Lookup::Known(known) => FireRecord::parse(&known.data),
-        };
+        let record = self.record_of(item)?;
         let here = self.missed_items.get(&item).copied();
         let missed = record.to_make_up().max(here).or(self.calendar.last());
         Some(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
