@@ -11,6 +11,7 @@ pub mod executor;
 mod http_client;
 pub mod ident;
 pub mod job_types;
+pub mod operations;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;

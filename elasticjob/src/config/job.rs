@@ -9,7 +9,7 @@ use super::settings::JobSettings;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::registry::TRANSACTION_LIMIT;
-use crate::schedule::{Schedule, TimeZone};
+use crate::schedule::{CronExpression, Schedule, TimeZone};
 
 /// The default pool: twice as many items at a time as there are processors.
 pub const CPU: &str = "CPU";
@@ -149,26 +149,30 @@ impl JobConfiguration {
             ItemParameters::default()
         });
         let time_zone = settings.time_zone.as_deref().filter(|zone| !zone.trim().is_empty());
-        let schedule = match settings.cron.as_deref().filter(|cron| !cron.trim().is_empty()) {
-            None => {
-                if let Some(Err(error)) = time_zone.map(str::parse::<TimeZone>) {
-                    wrong("time-zone", error.to_string());
-                }
+        let zone_problem = time_zone.and_then(|zone| zone.parse::<TimeZone>().err());
+        if let Some(error) = &zone_problem {
+            wrong("time-zone", error.to_string());
+        }
+        let cron = settings.cron.as_deref().filter(|cron| !cron.trim().is_empty());
+        let schedule = cron.and_then(|cron| match cron.parse::<CronExpression>() {
+            Err(error) => {
+                wrong("cron", error.to_string());
                 None
             }
-            Some(cron) => match Schedule::parse(cron, time_zone) {
-                Ok(schedule) => {
-                    if schedule.cron().never_fires(FIRST_YEAR) {
-                        wrong("cron", format!("'{cron}' never fires"));
-                    }
-                    Some(schedule)
-                }
+            Ok(expression) if expression.never_fires(FIRST_YEAR) => {
+                wrong("cron", format!("'{cron}' never fires"));
+                None
+            }
+            Ok(_) if zone_problem.is_some() => None,
+            Ok(_) => match Schedule::parse(cron, time_zone) {
+                Ok(schedule) => Some(schedule),
+                // The zone of this process.
                 Err(error) => {
                     wrong(error.setting(), error.to_string());
                     None
                 }
             },
-        };
+        });
         let failover = settings.failover.unwrap_or(false);
         let monitor_execution = settings.monitor_execution.unwrap_or(true);
         if failover && !monitor_execution && origin == Origin::Program {
@@ -376,7 +380,7 @@ impl JobConfiguration {
         texts.chain(props).collect()
     }
 
-    fn texts(&self) -> [(&'static str, String); 18] {
+    pub(crate) fn texts(&self) -> [(&'static str, String); 18] {
         let or_none = |value: &Option<Box<str>>| value.as_deref().unwrap_or_default().to_owned();
         let cron = self.schedule.as_ref().map(|schedule| schedule.cron().to_string()).unwrap_or_default();
         [

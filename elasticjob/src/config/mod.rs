@@ -1,6 +1,7 @@
 //! The configuration of a job: valid by construction, and as the registry stores it.
 
 mod check;
+mod edit;
 mod foreign;
 mod items;
 mod job;

@@ -86,6 +86,19 @@ impl FireState {
     }
 }
 
+impl fmt::Display for FireState {
+    /// As the registry has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Running => "RUNNING",
+            Self::Succeeded => "SUCCEEDED",
+            Self::Failed => "FAILED",
+            Self::Cancelled => "CANCELLED",
+            Self::NotRun => "NOT_RUN",
+        })
+    }
+}
+
 /// One begin of a set of items: no two begins of any instance share it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Attempt(String);

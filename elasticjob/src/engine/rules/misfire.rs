@@ -164,7 +164,9 @@ impl JobEngine {
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
         let missed = exists(ItemNode::Misfire) || self.missed_items.contains_key(&item);
-        missed && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
+        // What was cut off before is taken over first: making up for a later fire would take its place.
+        let waits = self.is_failover_on() && self.mirror.exists(&JobPath::FailoverItem(item));
+        missed && !waits && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
     }
 
     /// The fire that an item missed, if it was not begun for it or a later one; `None` while data are missing. A Java
