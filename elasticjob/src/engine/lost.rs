@@ -105,7 +105,9 @@ impl JobEngine {
     /// one that this implementation made belongs to the session of the record's attempt; one of a Java peer to the
     /// instance that it names.
     pub(super) fn is_run_alive(&self, item: ShardingItem, mark: &Known) -> Option<bool> {
-        if mark.owner.is_some() || self.runs.item(item).is_some() {
+        // A run here that is not monitored has no mark.
+        let marked_here = self.runs.item(item).is_some_and(|run| run.attempt.is_some());
+        if mark.owner.is_some() || marked_here {
             return Some(true);
         }
         let record = match self.look(&JobPath::fire(item)) {

@@ -232,7 +232,13 @@ impl Invariants {
         }
         self.total = total;
         self.shape = shape.clone();
+        self.made_up.configured(now, shape.misfire);
         self.accounted.scheduled(EPOCH + now as i64, period);
+    }
+
+    /// A configuration that cannot be used is in the registry from now on.
+    pub fn misconfigured(&mut self) {
+        self.made_up.misconfigured();
     }
 
     /// Looks at what happened.
