@@ -10,8 +10,9 @@ use crate::registry::mirror::{Known, Lookup};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{SessionId, Zxid};
 
-/// How long the next in order waits for the one before to take an item.
-const STAGGER: Duration = Duration::from_millis(200);
+/// How long the next in order waits for the one before to take an item: somewhat longer than most registries take to
+/// tell of it. Who comes too early is refused, and loses nothing but the request.
+const STAGGER: Duration = Duration::from_millis(25);
 
 /// How long a Java instance has to be gone before its runs are taken over: when its connection comes back it deletes its
 /// node and makes it anew, and its runs go on.
