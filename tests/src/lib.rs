@@ -4,6 +4,7 @@ pub mod chaos;
 pub mod fence;
 pub mod group;
 pub mod harness;
+pub mod measure;
 pub mod observer;
 pub mod proxy;
 pub mod records;
