@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ByType, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TypeClash, TypeOrigin};
+use super::{
+    ByType, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TRACING_STORAGES, TypeClash, TypeOrigin,
+};
 use crate::api::{
     DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, JobListener,
     ShardingStrategy,
@@ -12,6 +14,7 @@ use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
 use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
 use crate::executor::ThreadPools;
+use crate::trace::{JobTracingStorage, RDB, TracingStorage};
 
 /// What the jobs of a process can name in their settings: what is built in, what was linked, what was added by hand.
 ///
@@ -22,6 +25,7 @@ pub struct Catalog {
     listeners: Arc<ByType<JobListener>>,
     known_listeners: Arc<KnownListeners>,
     thread_pools: Arc<ThreadPools>,
+    tracing_storages: Arc<ByType<JobTracingStorage>>,
     check: ConfigurationCheck,
 }
 
@@ -44,6 +48,11 @@ impl Catalog {
     /// The pools.
     pub fn thread_pools(&self) -> &ThreadPools {
         &self.thread_pools
+    }
+
+    /// The storages for tracing that the program brings itself.
+    pub fn tracing_storages(&self) -> &ByType<JobTracingStorage> {
+        &self.tracing_storages
     }
 
     /// What engines have checked of a configuration, beside what they know themselves.
@@ -70,6 +79,7 @@ pub struct CatalogBuilder {
     sharding_strategies: Vec<Arc<dyn ShardingStrategy>>,
     listeners: Vec<Arc<JobListener>>,
     thread_pools: Vec<Arc<dyn JobExecutorThreadPoolSizeProvider>>,
+    tracing_storages: Vec<Arc<JobTracingStorage>>,
 }
 
 impl CatalogBuilder {
@@ -101,6 +111,13 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds a storage for tracing.
+    #[must_use]
+    pub fn tracing_storage(mut self, storage: impl TracingStorage) -> Self {
+        self.tracing_storages.push(Arc::new(JobTracingStorage::new(storage)));
+        self
+    }
+
     /// Puts everything together.
     ///
     /// # Errors
@@ -116,6 +133,14 @@ impl CatalogBuilder {
         for (origin, pool) in all(&THREAD_POOLS, self.thread_pools) {
             let name = pool.type_name().to_owned();
             clashes.extend(thread_pools.add(&name, origin, pool).err());
+        }
+        let mut tracing_storages = ByType::new("tracing storage");
+        for (origin, storage) in all(&TRACING_STORAGES, self.tracing_storages) {
+            if storage.type_name().eq_ignore_ascii_case(RDB) {
+                let (kind, name, first) = ("tracing storage", RDB.to_owned(), TypeOrigin::BuiltIn);
+                clashes.push(TypeClash { kind, name, first, second: origin });
+            }
+            clashes.extend(tracing_storages.add(storage.type_name(), origin, storage.clone()).err());
         }
         let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
         for (origin, listener) in all(&LISTENERS, self.listeners) {
@@ -136,6 +161,7 @@ impl CatalogBuilder {
                     move |configuration| thread_pools.problem(configuration).into_iter().collect()
                 }),
                 thread_pools,
+                tracing_storages: Arc::new(tracing_storages),
             })
         } else {
             Err(CatalogError(clashes))
@@ -159,7 +185,7 @@ impl fmt::Debug for CatalogBuilder {
         let pools: Vec<&str> = self.thread_pools.iter().map(|pool| pool.type_name()).collect();
         let mut builder = f.debug_struct("CatalogBuilder");
         builder.field("sharding_strategies", &strategies).field("listeners", &listeners);
-        builder.field("thread_pools", &pools).finish()
+        builder.field("thread_pools", &pools).field("tracing_storages", &self.tracing_storages).finish()
     }
 }
 

@@ -12,6 +12,7 @@ pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
 
 use crate::api::{JobDescriptor, JobExecutorThreadPoolSizeProvider, JobListener, ShardingStrategy};
+use crate::trace::JobTracingStorage;
 
 /// The job functions of the program. Filled when linking, by `#[elastic_job]`.
 ///
@@ -33,6 +34,11 @@ pub static LISTENERS: [LinkedType<JobListener>];
 /// [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider).
 #[distributed_slice]
 pub static THREAD_POOLS: [LinkedType<dyn JobExecutorThreadPoolSizeProvider>];
+
+/// The own storages for tracing of the program. Filled when linking, by
+/// [`register_tracing_storage!`](crate::register_tracing_storage).
+#[distributed_slice]
+pub static TRACING_STORAGES: [LinkedType<JobTracingStorage>];
 
 /// An implementation that registered itself when the program was linked.
 pub struct LinkedType<T: ?Sized + 'static> {
@@ -83,6 +89,25 @@ macro_rules! register_thread_pool_size_provider {
                     place: ::core::concat!(::core::file!(), ":", ::core::line!()),
                     make: || ::std::sync::Arc::new($pool),
                 };
+        };
+    };
+}
+
+/// Makes a storage for tracing known to the program when it is linked: `elasticjob.tracing.type` can name it.
+///
+/// Takes an expression whose type is a [`TracingStorage`](crate::trace::TracingStorage); stands wherever items stand.
+/// Nothing refers to it, so a library crate has to be named by the program: `use my_storages as _;`. An example is with
+/// the trait.
+#[macro_export]
+macro_rules! register_tracing_storage {
+    ($storage:expr $(,)?) => {
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::spi::TRACING_STORAGES)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static LINKED: $crate::spi::LinkedType<$crate::trace::JobTracingStorage> = $crate::spi::LinkedType {
+                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+                make: || ::std::sync::Arc::new($crate::trace::JobTracingStorage::new($storage)),
+            };
         };
     };
 }
