@@ -8,6 +8,12 @@
 //! storage is away, and what does not fit any more is dropped, counted and said in the log. Without tracing nothing of
 //! this exists.
 
+#[cfg(all(
+    feature = "tracing-rdb",
+    not(any(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))
+))]
+compile_error!("`tracing-rdb` brings no driver: take `tracing-sqlite`, `tracing-postgres` or `tracing-mysql`");
+
 mod configuration;
 mod counts;
 mod event;
