@@ -1,13 +1,14 @@
 //! What a program with jobs needs: `use elasticjob_starter::prelude::*;`.
 
 pub use elasticjob::api::{
-    Assignment, DistributeOnceElasticJobListener, ElasticJobListener, Inject, JobError,
-    JobExecutorThreadPoolSizeProvider, JobResult, ListenerContext, ShardingContext, ShardingStrategy,
+    Assignment, DistributeOnceElasticJobListener, ElasticJobListener, Inject, JobError, JobErrorHandler,
+    JobExecutorThreadPoolSizeProvider, JobFailure, JobResult, ListenerContext, ShardingContext, ShardingStrategy,
+    TypedJobItemExecutor,
 };
 pub use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 pub use elasticjob::runtime::{OneOffJob, ScheduleJob, Triggered};
 
 pub use crate::{
-    AppError, ElasticJobApp, elastic_job, init_logging, register_listener, register_once_listener,
-    register_sharding_strategy, register_thread_pool_size_provider,
+    AppError, ElasticJobApp, elastic_job, init_logging, register_error_handler, register_job_type, register_listener,
+    register_once_listener, register_sharding_strategy, register_thread_pool_size_provider,
 };

@@ -5,8 +5,13 @@ pub mod api;
 mod by_type;
 pub mod config;
 pub mod engine;
+pub mod error_handlers;
 pub mod executor;
+#[cfg(feature = "http")]
+mod http_client;
 pub mod ident;
+pub mod job_types;
+pub mod operations;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;

@@ -95,8 +95,8 @@ async fn a_bound_handler_runs_the_function_with_what_was_provided() {
     beans.provide_named("greeting", "hello".to_owned());
     let job = job("greet");
     let handler = (job.bind)(&beans).expect("everything is provided");
-    handler(context(job.name, 1)).await.expect("nothing fails");
-    handler(context(job.name, 0)).await.expect("nothing fails");
+    handler.run(context(job.name, 1)).await.expect("nothing fails");
+    handler.run(context(job.name, 0)).await.expect("nothing fails");
     let log = beans.get::<Log>().expect("it was provided");
     assert_eq!(*log.lock().expect("nobody panicked"), ["hello 1", "hello 0"]);
 }

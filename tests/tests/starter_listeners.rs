@@ -126,7 +126,8 @@ async fn an_unknown_listener_is_an_error_that_names_the_place_and_those_there_ar
     let (lines, _told) = unbounded_channel();
     let builder = ElasticJobApp::builder().provide::<Lines>(lines.clone()).listener(Added(lines));
     let error = builder.sources(sources("unknown", jobs)).start().await.unwrap_err().to_string();
-    let known = "there is no listener 'linkd'; there are added, linked, linked-once";
+    let known =
+        "there is no listener 'linkd' in this program; there are added (added by the program), linked (linked, ";
     assert!(
         error.contains("application.yaml:4: job 'configured': job-listener-types") && error.contains(known),
         "{error}"

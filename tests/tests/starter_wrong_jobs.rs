@@ -47,8 +47,8 @@ fn assert_parts(error: &str, parts: &[&str]) {
 #[tokio::test]
 async fn everything_that_is_wrong_with_the_plan_is_said_at_once() {
     let jobs = format!(
-        "    needsAPool: {{cron: '{CRON}'}}\n    needs_a_job: {{sharding-total-count: 2, job-error-handler-type: EMAIL}}\n    \
-         right: {{cron: 0 0 25 * * ?}}\n    other: {{elastic-job-type: SCRIPT}}\n"
+        "    needsAPool: {{cron: '{CRON}'}}\n    needs_a_job: {{sharding-total-count: 2, job-error-handler-type: EMAIL, props: {{email.port: 1, email.username: a, email.password: b, email.from: a@b.c, email.to: a@b.c}}}}\n    \
+         right: {{cron: 0 0 25 * * ?}}\n    other: {{elastic-job-type: BATCH}}\n"
     );
     let error = error(sources("plan", &jobs)).await;
     assert_parts(
@@ -57,9 +57,9 @@ async fn everything_that_is_wrong_with_the_plan_is_said_at_once() {
             "no job was started, 5 things are wrong:",
             "application.yaml:4: elasticjob.jobs.needsAPool: no job function 'needsAPool'",
             "did you mean 'needs_a_pool'?",
-            "application.yaml:5: job 'needs_a_job': job-error-handler-type: 'EMAIL' is not supported",
+            "application.yaml:5: job 'needs_a_job': props.email.host: is missing",
             "application.yaml:6: job 'right': cron",
-            "application.yaml:7: elasticjob.jobs.other.elastic-job-type: 'SCRIPT' is not built in yet",
+            "application.yaml:7: elasticjob.jobs.other.elastic-job-type: there is no type of jobs 'BATCH' in this program; there are SCRIPT (built in)",
             "job 'bare' (starter_wrong_jobs::bare at tests/tests/starter_wrong_jobs.rs:",
         ],
     );

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::api::{
-    Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, ShardingStrategy,
+    Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobErrorHandler, JobExecutorThreadPoolSizeProvider,
+    ShardingStrategy, TypedJobItemExecutor,
 };
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
@@ -99,6 +100,20 @@ impl ElasticJobAppBuilder {
     /// [`register_tracing_storage!`](crate::register_tracing_storage) links. A name that is taken is an error at start.
     pub fn tracing_storage(mut self, storage: impl TracingStorage) -> Self {
         self.catalog = self.catalog.tracing_storage(storage);
+        self
+    }
+
+    /// Adds an error handler that jobs can name in `job-error-handler-type`, beside the built-in ones and those that
+    /// [`register_error_handler!`](crate::register_error_handler) links. A name that is taken is an error at start.
+    pub fn error_handler(mut self, handler: impl JobErrorHandler) -> Self {
+        self.catalog = self.catalog.error_handler(handler);
+        self
+    }
+
+    /// Adds a type of jobs that settings can name in `elastic-job-type`, beside the built-in ones and those that
+    /// [`register_job_type!`](crate::register_job_type) links. A name that is taken is an error at start.
+    pub fn job_type(mut self, executor: impl TypedJobItemExecutor) -> Self {
+        self.catalog = self.catalog.job_type(executor);
         self
     }
 

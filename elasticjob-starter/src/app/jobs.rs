@@ -10,7 +10,7 @@ use elasticjob::runtime::{
 };
 
 use crate::error::Problem;
-use crate::plan::{Plan, PlannedJob, bind};
+use crate::plan::{JobCode, Plan, PlannedJob, bind};
 
 /// A job that was made, started or not.
 pub(super) enum Job {
@@ -80,7 +80,13 @@ pub(super) fn make(
     let mut problems = Vec::new();
     let mut late = Vec::new();
     for job in &plan.jobs {
-        let (slot, handler) = late_handler();
+        let (slot, handler) = match job.code {
+            JobCode::Function(function) => {
+                let (slot, handler) = late_handler();
+                (Some((function, slot)), handler)
+            }
+            JobCode::Type => (None, handler_of_type(job, environment)),
+        };
         match Job::make(job, environment, registry_of(job), handler) {
             Ok((job_made, handle)) => {
                 match handle.clone() {
@@ -89,13 +95,13 @@ pub(super) fn make(
                 };
                 made.jobs.push(job_made);
                 made.handles.insert(job.bean_name.clone(), handle);
-                late.push((job, slot));
+                late.extend(slot.map(|(function, slot)| (job, function, slot)));
             }
             Err(error) => problems.push(error.into()),
         }
     }
-    for (job, slot) in late {
-        match bind(job, &beans) {
+    for (job, function, slot) in late {
+        match bind(job, function, &beans) {
             Ok(handler) => {
                 slot.get_or_init(|| handler);
             }
@@ -105,12 +111,17 @@ pub(super) fn make(
     if problems.is_empty() { Ok(made) } else { Err(problems) }
 }
 
+fn handler_of_type(job: &PlannedJob, environment: &JobEnvironment) -> ItemHandler {
+    let kind = job.configuration.job_type().expect("a job without a function has a type");
+    environment.catalog().job_types().get(kind).expect("a plan has types that there are").handler().clone()
+}
+
 /// A handler that is found after its job was made: its arguments may be handles of jobs.
 fn late_handler() -> (Arc<OnceLock<ItemHandler>>, ItemHandler) {
     let slot: Arc<OnceLock<ItemHandler>> = Arc::default();
     let found = Arc::clone(&slot);
-    let handler: ItemHandler = Arc::new(move |context| match found.get() {
-        Some(handler) => handler(context),
+    let handler = ItemHandler::new(move |context| match found.get() {
+        Some(handler) => handler.run(context),
         None => Box::pin(async { Err(JobError::message("the job runs before its arguments are found")) }),
     });
     (slot, handler)

@@ -1,10 +1,10 @@
 //! Makes the configuration of a job of its settings.
 
-use elasticjob::config::{Invalid, JobConfiguration, JobSettings, UnsupportedSetting, unsupported};
+use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
 
 use elasticjob::spi::Catalog;
 
-use super::{Draft, PlanError};
+use super::{Draft, JobCode, PlanError};
 use crate::settings::JobEntry;
 
 /// What the entry sets, over what the attribute sets.
@@ -22,12 +22,15 @@ pub(super) fn configure(draft: &Draft<'_>, catalog: Option<&Catalog>) -> Result<
         job: draft.name.to_string(),
         reason,
     };
-    let named = |wrong: Invalid| invalid(wrong.setting, wrong.to_string());
+    let named = |wrong: Invalid| invalid(&wrong.setting, wrong.to_string());
     let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
     let configuration = checked.map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>())?;
-    let unsupported = unsupported(&configuration).into_iter();
-    let unsupported = unsupported.map(|refused: UnsupportedSetting| invalid(refused.setting, refused.to_string()));
     let unknown = catalog.map(|catalog| catalog.problems(&configuration)).into_iter().flatten().map(named);
-    let refused: Vec<PlanError> = unsupported.chain(unknown).collect();
+    let of_type = match (draft.code, catalog, configuration.job_type()) {
+        (JobCode::Type, Some(catalog), Some(kind)) => catalog.job_types().get(kind).ok(),
+        _ => None,
+    };
+    let of_type = of_type.map(|kind| kind.handler().check().problems(&configuration)).into_iter().flatten().map(named);
+    let refused: Vec<PlanError> = unknown.chain(of_type).collect();
     if refused.is_empty() { Ok(configuration) } else { Err(refused) }
 }

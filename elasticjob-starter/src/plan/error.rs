@@ -60,18 +60,32 @@ pub enum PlanError {
         /// The job.
         job: String,
     },
-    /// A job of a built-in kind that does not exist yet.
+    /// A job of a type that there is not.
     #[error(
-        "{origin}: elasticjob.jobs.{job}.elastic-job-type: '{kind}' is not built in yet; write a function with `#[elastic_job]` and name it \
-         with `elastic-job-class`"
+        "{origin}: elasticjob.jobs.{job}.elastic-job-type: {unknown}; a function is named with `elastic-job-class`"
     )]
     NoSuchType {
         /// Where the type stands.
         origin: Origin,
         /// The job.
         job: String,
+        /// What was looked for, and what there is.
+        unknown: String,
+    },
+    /// A job of a type that is also the job of a function.
+    #[error(
+        "{origin}: elasticjob.jobs.{job}: there are two things to run, the type '{kind}' and {place}; remove \
+         `elastic-job-type`, or give one of the two another name"
+    )]
+    TypeAndFunction {
+        /// Where the type stands.
+        origin: Origin,
+        /// The job.
+        job: String,
         /// The type.
         kind: String,
+        /// The function.
+        place: String,
     },
     /// A name that no job can have.
     #[error("{origin}: {reason}")]

@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 /// A job that fits together.
 pub(crate) struct PlannedJob {
     pub configuration: JobConfiguration,
-    pub function: &'static JobDescriptor,
+    pub code: JobCode,
     /// The name under which its handle is found.
     pub bean_name: String,
     /// The registry center it belongs to, `None` for the one of the settings.
@@ -41,10 +41,18 @@ impl PlannedJob {
     }
 }
 
+/// What runs the items of a job.
+#[derive(Clone, Copy)]
+pub(crate) enum JobCode {
+    Function(&'static JobDescriptor),
+    /// The type that its settings name.
+    Type,
+}
+
 /// A job before its settings are checked.
 struct Draft<'a> {
     name: JobName,
-    function: &'static JobDescriptor,
+    code: JobCode,
     settings: JobSettings,
     entry: Option<&'a JobEntry>,
 }
@@ -52,8 +60,16 @@ struct Draft<'a> {
 impl Draft<'_> {
     /// Where a setting stands: in a source of settings, else in the attribute.
     fn origin(&self, setting: &str) -> Origin {
+        // Properties come from one place.
+        let setting = if setting.starts_with("props.") { "props" } else { setting };
         let given = self.entry.and_then(|entry| entry.origins.get(setting));
-        given.cloned().unwrap_or_else(|| Origin::place(place(self.function)))
+        match (given, self.code, self.entry) {
+            (Some(origin), ..) => origin.clone(),
+            (None, JobCode::Function(function), _) => Origin::place(place(function)),
+            (None, JobCode::Type, entry) => {
+                entry.map_or_else(|| Origin::place("settings"), |entry| entry.origin.clone())
+            }
+        }
     }
 }
 
@@ -78,7 +94,7 @@ impl Plan {
         around: &Surroundings<'_>,
     ) -> Result<Self, Vec<PlanError>> {
         let mut errors = linked.duplicates();
-        let drafts = drafts(linked, settings, &mut errors);
+        let drafts = drafts(linked, settings, around.catalog, &mut errors);
         let mut jobs = Vec::new();
         for draft in drafts {
             match configuration::configure(&draft, around.catalog) {
@@ -97,25 +113,32 @@ impl Plan {
 ///
 /// # Errors
 /// Everything that the application does not provide.
-pub(crate) fn bind(job: &PlannedJob, beans: &Beans) -> Result<ItemHandler, Vec<PlanError>> {
-    (job.function.bind)(beans).map_err(|missing| {
+pub(crate) fn bind(job: &PlannedJob, function: &JobDescriptor, beans: &Beans) -> Result<ItemHandler, Vec<PlanError>> {
+    (function.bind)(beans).map_err(|missing| {
         let named = |missing| PlanError::MissingBean {
             job: job.configuration.job_name().to_string(),
-            place: place(job.function),
+            place: place(function),
             missing: Box::new(missing),
         };
         missing.into_iter().map(named).collect()
     })
 }
 
-fn drafts<'a>(linked: &Linked<'static>, settings: &'a Settings, errors: &mut Vec<PlanError>) -> Vec<Draft<'a>> {
+fn drafts<'a>(
+    linked: &Linked<'static>,
+    settings: &'a Settings,
+    catalog: Option<&Catalog>,
+    errors: &mut Vec<PlanError>,
+) -> Vec<Draft<'a>> {
     let mut drafts = Vec::new();
     let mut used: BTreeSet<&str> = BTreeSet::new();
     for entry in &settings.jobs {
-        match function_of(linked, entry) {
-            Ok(function) => {
-                used.insert(function.function);
-                draft(function, &entry.name, Some(entry), &mut drafts, errors);
+        match code_of(linked, catalog, entry) {
+            Ok(code) => {
+                if let JobCode::Function(function) = code {
+                    used.insert(function.function);
+                }
+                draft(code, &entry.name, Some(entry), &mut drafts, errors);
             }
             Err(error) => errors.push(error),
         }
@@ -125,7 +148,7 @@ fn drafts<'a>(linked: &Linked<'static>, settings: &'a Settings, errors: &mut Vec
             continue;
         }
         if (function.settings)().sharding_total_count.is_some() {
-            draft(function, function.name, None, &mut drafts, errors);
+            draft(JobCode::Function(function), function.name, None, &mut drafts, errors);
         } else if !used.contains(function.function) {
             // A function that entries refer to and that has no count itself is only their code.
             errors.push(PlanError::NotConfigured { job: function.name.to_owned(), place: place(function) });
@@ -135,7 +158,7 @@ fn drafts<'a>(linked: &Linked<'static>, settings: &'a Settings, errors: &mut Vec
 }
 
 fn draft<'a>(
-    function: &'static JobDescriptor,
+    code: JobCode,
     name: &str,
     entry: Option<&'a JobEntry>,
     drafts: &mut Vec<Draft<'a>>,
@@ -143,18 +166,25 @@ fn draft<'a>(
 ) {
     match JobName::new(name) {
         Ok(name) => {
-            let settings = configuration::over((function.settings)(), entry);
-            drafts.push(Draft { name, function, settings, entry });
+            let attribute = match code {
+                JobCode::Function(function) => (function.settings)(),
+                JobCode::Type => JobSettings::default(),
+            };
+            drafts.push(Draft { name, code, settings: configuration::over(attribute, entry), entry });
         }
         Err(error) => {
-            let origin = entry.map_or_else(|| Origin::place(place(function)), |entry| entry.origin.clone());
+            let origin = match (entry, code) {
+                (Some(entry), _) => entry.origin.clone(),
+                (None, JobCode::Function(function)) => Origin::place(place(function)),
+                (None, JobCode::Type) => Origin::place("settings"),
+            };
             errors.push(PlanError::InvalidName { origin, reason: error.to_string() });
         }
     }
 }
 
-/// The function of an entry: the one its class refers to, else the one of its name.
-fn function_of(linked: &Linked<'static>, entry: &JobEntry) -> Result<&'static JobDescriptor, PlanError> {
+/// The code of an entry: the function its class refers to, the type it names, else the function of its name.
+fn code_of(linked: &Linked<'static>, catalog: Option<&Catalog>, entry: &JobEntry) -> Result<JobCode, PlanError> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     let origin = |setting: &str| entry.origins.get(setting).unwrap_or(&entry.origin).clone();
     let job = entry.name.clone();
@@ -162,13 +192,13 @@ fn function_of(linked: &Linked<'static>, entry: &JobEntry) -> Result<&'static Jo
     match (given(&entry.settings.elastic_job_class), given(&entry.settings.elastic_job_type)) {
         (Some(_), Some(_)) => Err(PlanError::ClassAndType { origin: origin("elastic-job-type"), job }),
         (Some(class), None) => match (linked.referred(&class), by_name) {
-            (Ok(function), _) => Ok(function),
+            (Ok(function), _) => Ok(JobCode::Function(function)),
             (Err(NotOne::Several(functions)), _) => {
                 let functions = functions.join(", ");
                 Err(PlanError::AmbiguousFunction { origin: origin("elastic-job-class"), job, class, functions })
             }
             // The class name that Java instances of the same job have.
-            (Err(NotOne::Nothing), Some(function)) => Ok(function),
+            (Err(NotOne::Nothing), Some(function)) => Ok(JobCode::Function(function)),
             (Err(NotOne::Nothing), None) => Err(PlanError::NoCode {
                 origin: origin("elastic-job-class"),
                 job,
@@ -176,11 +206,20 @@ fn function_of(linked: &Linked<'static>, entry: &JobEntry) -> Result<&'static Jo
                 linked: linked.listing(&class),
             }),
         },
-        // The type name that Java instances of the same job have.
         (None, Some(kind)) => {
-            by_name.ok_or_else(|| PlanError::NoSuchType { origin: origin("elastic-job-type"), job, kind })
+            let origin = origin("elastic-job-type");
+            let known = catalog.map(|catalog| catalog.job_types().get(&kind).map(|_| ()));
+            match (known, by_name) {
+                (None | Some(Ok(())), None) => Ok(JobCode::Type),
+                // The type name that Java instances of the same job have.
+                (None | Some(Err(_)), Some(function)) => Ok(JobCode::Function(function)),
+                (Some(Ok(())), Some(function)) => {
+                    Err(PlanError::TypeAndFunction { origin, job, kind, place: place(function) })
+                }
+                (Some(Err(unknown)), None) => Err(PlanError::NoSuchType { origin, job, unknown: unknown.to_string() }),
+            }
         }
-        (None, None) => by_name.ok_or_else(|| PlanError::NoCode {
+        (None, None) => by_name.map(JobCode::Function).ok_or_else(|| PlanError::NoCode {
             origin: entry.origin.clone(),
             job,
             wanted: format!("'{}'", entry.name),
@@ -196,11 +235,13 @@ fn planned(
     errors: &mut Vec<PlanError>,
 ) -> PlannedJob {
     let registry_center = draft.settings.registry_center.clone().filter(|center| !center.is_empty());
-    if let Some(center) = registry_center.as_ref().filter(|center| !around.registry_centers.contains(*center)) {
+    if let Some(center) = registry_center.as_ref().filter(|center| !around.registry_centers.contains(*center))
+        && let JobCode::Function(function) = draft.code
+    {
         let known: Vec<&str> = around.registry_centers.iter().map(String::as_str).collect();
         errors.push(PlanError::NoRegistryCenter {
             job: draft.name.to_string(),
-            place: place(draft.function),
+            place: place(function),
             center: center.clone(),
             known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
         });
@@ -208,7 +249,7 @@ fn planned(
     let kind = if configuration.schedule().is_none() { "OneOffJobBootstrap" } else { "ScheduleJobBootstrap" };
     let named = draft.settings.job_bootstrap_bean_name.clone().filter(|name| !name.trim().is_empty());
     let bean_name = named.unwrap_or_else(|| format!("{}{kind}", draft.name));
-    PlannedJob { configuration, function: draft.function, bean_name, registry_center }
+    PlannedJob { configuration, code: draft.code, bean_name, registry_center }
 }
 
 fn duplicate_beans(jobs: &[PlannedJob], around: &Surroundings<'_>, errors: &mut Vec<PlanError>) {

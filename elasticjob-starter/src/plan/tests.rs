@@ -83,7 +83,10 @@ fn jobs(functions: &'static [JobDescriptor], yaml: &str) -> Vec<String> {
         format!(
             "{} {} {} {} {}",
             job.configuration.job_name(),
-            job.function.function,
+            match job.code {
+                JobCode::Function(function) => function.function,
+                JobCode::Type => job.configuration.job_type().unwrap(),
+            },
             job.configuration.schedule().map_or("-".to_owned(), |schedule| schedule.cron().to_string()),
             job.configuration.job_parameter(),
             job.bean_name
@@ -179,14 +182,23 @@ fn a_reference_to_several_functions_lists_them() {
 }
 
 #[test]
-fn class_and_type_exclude_each_other_and_built_in_types_are_not_there_yet() {
+fn a_job_of_a_type_needs_no_function_but_what_the_type_asks_for() {
+    let script =
+        "{cron: 0 0 1 * * ?, sharding-total-count: 1, elastic-job-type: SCRIPT, props: {script.command.line: ls}}";
+    let yaml = format!("elasticjob: {{jobs: {{listing: {script}}}}}");
+    assert_eq!(jobs(&SYNC, &yaml)[0], "listing SCRIPT 0 0 1 * * ?  listingScheduleJobBootstrap");
+    let without = "elasticjob:\n  jobs:\n    listing:\n      {sharding-total-count: 1, elastic-job-type: SCRIPT}\n";
+    only_error(&SYNC, without, &["application.yaml:4", "job 'listing'", "props.script.command.line: is missing"]);
+}
+
+#[test]
+fn class_and_type_exclude_each_other_and_so_do_type_and_function() {
     let yaml = "elasticjob: {jobs: {syncOrders: {elastic-job-class: x, elastic-job-type: SCRIPT}}}";
     only_error(&SYNC, yaml, &["syncOrders", "exclude each other"]);
-    only_error(
-        &SYNC,
-        "elasticjob: {jobs: {s: {elastic-job-type: SCRIPT}}}",
-        &["elasticjob.jobs.s", "'SCRIPT'", "not built in yet"],
-    );
+    let yaml = "elasticjob: {jobs: {syncOrders: {elastic-job-type: SCRIPT}}}";
+    only_error(&SYNC, yaml, &["syncOrders", "two things to run", "'SCRIPT'", "shop::"]);
+    let yaml = "elasticjob: {jobs: {s: {elastic-job-type: SCRIPTS}}}";
+    only_error(&SYNC, yaml, &["elasticjob.jobs.s.elastic-job-type", "'SCRIPTS'", "SCRIPT (built in)"]);
 }
 
 #[test]
@@ -255,10 +267,10 @@ fn an_argument_that_nothing_fills_names_job_function_and_what_there_is() {
     let plan = made(&NEEDY, "").unwrap_or_else(|errors| panic!("{errors:?}"));
     let mut beans = Beans::default();
     beans.provide(7_u32);
-    let error = bind(&plan.jobs[0], &beans).err().unwrap()[0].to_string();
+    let error = bind(&plan.jobs[0], &NEEDY[0], &beans).err().unwrap()[0].to_string();
     for part in ["job 'needy' (shop::needy at src/jobs.rs:7)", "`text: Inject<", "available: `u32`"] {
         assert!(error.contains(part), "no {part:?} in: {error}");
     }
     beans.provide(String::new());
-    assert!(bind(&plan.jobs[0], &beans).is_ok());
+    assert!(bind(&plan.jobs[0], &NEEDY[0], &beans).is_ok());
 }

@@ -45,6 +45,9 @@ impl<'a> Load<'a> {
 
     /// The files: the base file and one for each profile.
     fn documents(&mut self) -> Vec<Document> {
+        if !self.sources.has_files {
+            return Vec::new();
+        }
         // A first look, for what decides which files are read. What is wrong is reported by the second one.
         let (arguments, _) = arguments::resolve(&self.sources.arguments, &self.names);
         let known = Known { jobs: &self.names, props: &[] };

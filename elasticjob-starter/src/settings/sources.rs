@@ -11,6 +11,7 @@ pub struct Sources {
     pub(super) working_folder: PathBuf,
     pub(super) location: Option<PathBuf>,
     pub(super) profiles: Vec<String>,
+    pub(super) has_files: bool,
 }
 
 impl Sources {
@@ -23,6 +24,7 @@ impl Sources {
             working_folder: PathBuf::from("."),
             location: None,
             profiles: Vec::new(),
+            has_files: true,
         }
     }
 
@@ -34,7 +36,13 @@ impl Sources {
             working_folder: folder.as_ref().to_owned(),
             location: None,
             profiles: Vec::new(),
+            has_files: true,
         }
+    }
+
+    /// Arguments alone, without environment and files: for settings that are given one by one, to an operation say.
+    pub fn of_arguments<T: Into<String>>(arguments: impl IntoIterator<Item = T>) -> Self {
+        Self { has_files: false, ..Self::in_folder(".") }.arguments(arguments)
     }
 
     /// Replaces the arguments. The name of the program is not one of them.

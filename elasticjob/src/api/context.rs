@@ -65,6 +65,11 @@ impl ShardingContext {
         self.0.configuration.job_parameter()
     }
 
+    /// A property of the job (`props`), `None` when it is not set.
+    pub fn prop(&self, key: &str) -> Option<&str> {
+        self.0.configuration.prop(key)
+    }
+
     /// The item to work on, from 0 to the total count minus 1.
     pub fn sharding_item(&self) -> ShardingItem {
         self.0.item

@@ -1,4 +1,4 @@
-//! What else a configuration has to fit to: types that the program has, options of handlers.
+//! What else a configuration has to fit to: types that the program has, properties that a type of job needs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,27 +7,33 @@ use super::{Invalid, JobConfiguration};
 
 /// Finds what a program cannot do of what a configuration asks for. Pure: the same answer for the same configuration.
 /// Cheap to clone.
-#[derive(Clone)]
-pub struct ConfigurationCheck(Arc<Find>);
+#[derive(Clone, Default)]
+pub struct ConfigurationCheck(Option<Arc<Find>>);
 
 type Find = dyn Fn(&JobConfiguration) -> Vec<Invalid> + Send + Sync;
 
 impl ConfigurationCheck {
-    /// A check made of a function.
+    /// A check made of a function. The default one finds nothing wrong.
     pub fn new(find: impl Fn(&JobConfiguration) -> Vec<Invalid> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(find))
+        Self(Some(Arc::new(find)))
+    }
+
+    /// What both find.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (_, None) => self.clone(),
+            (None, _) => other.clone(),
+            (Some(one), Some(other)) => {
+                let (one, other) = (Arc::clone(one), Arc::clone(other));
+                Self::new(move |configuration| [one(configuration), other(configuration)].concat())
+            }
+        }
     }
 
     /// Everything that is wrong.
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        (self.0)(configuration)
-    }
-}
-
-/// Finds nothing wrong.
-impl Default for ConfigurationCheck {
-    fn default() -> Self {
-        Self::new(|_| Vec::new())
+        self.0.as_ref().map(|find| find(configuration)).unwrap_or_default()
     }
 }
 

@@ -1,16 +1,21 @@
 //! The configuration of a job, valid by construction.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::ItemParameters;
+use super::secrets::is_secret;
 use super::settings::JobSettings;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::registry::TRANSACTION_LIMIT;
-use crate::schedule::{Schedule, TimeZone};
+use crate::schedule::{CronExpression, Schedule, TimeZone};
 
 /// The default pool: twice as many items at a time as there are processors.
 pub const CPU: &str = "CPU";
+
+/// The default error handler.
+pub const LOG: &str = "LOG";
 
 /// What an item weighs at most in the transaction that shards a job or begins a fire, beside the names: paths, owner and
 /// record.
@@ -20,10 +25,22 @@ const ITEM_WEIGHT: usize = 520;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{setting}: {reason}")]
 pub struct Invalid {
-    /// The setting in kebab-case.
-    pub setting: &'static str,
+    /// The setting in kebab-case; a property as `props.KEY`.
+    pub setting: Cow<'static, str>,
     /// What is wrong with its value, and what would be right.
     pub reason: String,
+}
+
+impl Invalid {
+    /// A setting whose value cannot be used.
+    pub fn new(setting: &'static str, reason: impl Into<String>) -> Self {
+        Self { setting: setting.into(), reason: reason.into() }
+    }
+
+    /// A property whose value cannot be used, or that is missing.
+    pub fn prop(key: &str, reason: impl Into<String>) -> Self {
+        Self { setting: format!("props.{key}").into(), reason: reason.into() }
+    }
 }
 
 /// A configuration that cannot be used, with everything that is wrong with it.
@@ -106,7 +123,7 @@ impl JobConfiguration {
 
     pub(super) fn check(name: JobName, settings: &JobSettings, origin: Origin) -> Result<Self, Vec<Invalid>> {
         let mut problems = Vec::new();
-        let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid { setting, reason });
+        let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid::new(setting, reason));
         let total = settings.sharding_total_count.unwrap_or(0);
         match settings.sharding_total_count {
             None => wrong("sharding-total-count", "it is missing: set how many items a fire is split into".into()),
@@ -132,26 +149,30 @@ impl JobConfiguration {
             ItemParameters::default()
         });
         let time_zone = settings.time_zone.as_deref().filter(|zone| !zone.trim().is_empty());
-        let schedule = match settings.cron.as_deref().filter(|cron| !cron.trim().is_empty()) {
-            None => {
-                if let Some(Err(error)) = time_zone.map(str::parse::<TimeZone>) {
-                    wrong("time-zone", error.to_string());
-                }
+        let zone_problem = time_zone.and_then(|zone| zone.parse::<TimeZone>().err());
+        if let Some(error) = &zone_problem {
+            wrong("time-zone", error.to_string());
+        }
+        let cron = settings.cron.as_deref().filter(|cron| !cron.trim().is_empty());
+        let schedule = cron.and_then(|cron| match cron.parse::<CronExpression>() {
+            Err(error) => {
+                wrong("cron", error.to_string());
                 None
             }
-            Some(cron) => match Schedule::parse(cron, time_zone) {
-                Ok(schedule) => {
-                    if schedule.cron().never_fires(FIRST_YEAR) {
-                        wrong("cron", format!("'{cron}' never fires"));
-                    }
-                    Some(schedule)
-                }
+            Ok(expression) if expression.never_fires(FIRST_YEAR) => {
+                wrong("cron", format!("'{cron}' never fires"));
+                None
+            }
+            Ok(_) if zone_problem.is_some() => None,
+            Ok(_) => match Schedule::parse(cron, time_zone) {
+                Ok(schedule) => Some(schedule),
+                // The zone of this process.
                 Err(error) => {
                     wrong(error.setting(), error.to_string());
                     None
                 }
             },
-        };
+        });
         let failover = settings.failover.unwrap_or(false);
         let monitor_execution = settings.monitor_execution.unwrap_or(true);
         if failover && !monitor_execution && origin == Origin::Program {
@@ -283,6 +304,21 @@ impl JobConfiguration {
         self.thread_pool.as_deref().unwrap_or(CPU)
     }
 
+    /// Type name of what is called when something of the job fails.
+    pub fn error_handler_type(&self) -> &str {
+        self.error_handler.as_deref().unwrap_or(LOG)
+    }
+
+    /// A property, `None` when it is not set.
+    pub fn prop(&self, key: &str) -> Option<&str> {
+        self.props.get(key).map(AsRef::as_ref)
+    }
+
+    /// What `elastic-job-type` names: the type of a job that has no function of its own.
+    pub fn job_type(&self) -> Option<&str> {
+        self.job_type.as_deref()
+    }
+
     /// Whether the server starts disabled.
     pub fn disabled(&self) -> bool {
         self.disabled
@@ -296,6 +332,21 @@ impl JobConfiguration {
     /// What the root node names: class or type. `None` leaves it blank.
     pub fn class_name(&self) -> Option<&str> {
         self.class_name.as_deref().or(self.job_type.as_deref())
+    }
+
+    /// The properties that are written to the registry: those that are no secrets.
+    pub(super) fn shared_props(&self) -> impl Iterator<Item = (&str, &str)> {
+        let shared = self.props.iter().filter(|(key, _)| !is_secret(key));
+        shared.map(|(key, value)| (key.as_ref(), value.as_ref()))
+    }
+
+    /// This configuration of the registry with the secrets of the program, where it has none of that name itself.
+    #[must_use]
+    pub fn with_secrets_of(mut self, local: &Self) -> Self {
+        for (key, value) in local.props.iter().filter(|(key, _)| is_secret(key)) {
+            self.props.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        self
     }
 
     /// This configuration with what the other one carries without understanding it.
@@ -314,7 +365,9 @@ impl JobConfiguration {
             .zip(there)
             .filter(|((_, here), (_, there))| here != there)
             .map(|((setting, here), (_, there))| format!("{setting}: '{here}' here, '{there}' in the registry"));
-        let keys: BTreeSet<&str> = self.props.keys().chain(registry.props.keys()).map(AsRef::as_ref).collect();
+        // A secret is not expected there.
+        let here = self.props.keys().filter(|key| !is_secret(key) || registry.props.contains_key(*key));
+        let keys: BTreeSet<&str> = here.chain(registry.props.keys()).map(AsRef::as_ref).collect();
         let props = keys.into_iter().filter_map(|key| {
             let difference = match (self.props.get(key), registry.props.get(key)) {
                 (Some(here), Some(there)) if here != there => "another value here than in the registry",
@@ -327,7 +380,7 @@ impl JobConfiguration {
         texts.chain(props).collect()
     }
 
-    fn texts(&self) -> [(&'static str, String); 18] {
+    pub(crate) fn texts(&self) -> [(&'static str, String); 18] {
         let or_none = |value: &Option<Box<str>>| value.as_deref().unwrap_or_default().to_owned();
         let cron = self.schedule.as_ref().map(|schedule| schedule.cron().to_string()).unwrap_or_default();
         [

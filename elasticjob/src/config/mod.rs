@@ -1,16 +1,16 @@
 //! The configuration of a job: valid by construction, and as the registry stores it.
 
 mod check;
-mod features;
+mod edit;
 mod foreign;
 mod items;
 mod job;
+mod secrets;
 mod settings;
 pub mod wire;
 
 pub use check::ConfigurationCheck;
-pub use features::{UnsupportedSetting, unsupported};
 pub use foreign::ForeignToJava;
 pub use items::{ItemParameterError, ItemParameters};
-pub use job::{CPU, ConfigError, Invalid, JobConfiguration, JobConfigurationBuilder};
+pub use job::{CPU, ConfigError, Invalid, JobConfiguration, JobConfigurationBuilder, LOG};
 pub use settings::JobSettings;

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 /// Settings of a job as the attribute or a file gives them.
 ///
 /// What is missing falls back to the next weaker source, and at last to the default that
 /// [`JobConfiguration`](super::JobConfiguration) documents.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct JobSettings {
     /// When it fires, in the Quartz dialect. A job without it is a one-off job.
     pub cron: Option<String>,

@@ -38,12 +38,12 @@ pub enum WireError {
         /// What would be right.
         expected: &'static str,
     },
-    /// The block of foreign settings cannot be carried on.
+    /// The block of a key that is only carried on cannot be.
     #[error(
-        "jobExtraConfigurations: it cannot be told apart from the rest of the document; write one key a line, the block \
-         indented below its key, without references to other parts"
+        "{0}: it cannot be told apart from the rest of the document; write one key a line, the block indented below its \
+         key, without references to other parts"
     )]
-    Extra,
+    Block(String),
     /// Settings with values that cannot be used.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Settings(Vec<Invalid>),
@@ -60,7 +60,7 @@ impl From<serde_yaml_ng::Error> for WireError {
 pub struct Reading {
     /// The configuration.
     pub configuration: JobConfiguration,
-    /// What was passed over, and is gone when the configuration is written again.
+    /// What was passed over. [`to_yaml`] leaves it out, [`rewrite`] keeps it.
     pub ignored: Vec<Ignored>,
 }
 
@@ -102,13 +102,27 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.plain("misfire", c.misfire);
     out.plain("monitorExecution", c.monitor_execution);
     out.plain("overwrite", c.overwrite);
-    out.map("props", c.props.iter().map(|(key, value)| (key.as_ref(), value.as_ref())));
+    out.map("props", c.shared_props());
     out.plain("reconcileIntervalMinutes", c.reconcile_interval_minutes);
     out.text("shardingItemParameters", c.items.as_str());
     out.plain("shardingTotalCount", c.total);
     out.plain("staticSharding", c.static_sharding);
     out.optional("timeZone", c.time_zone.as_deref());
     out.into_string()
+}
+
+/// The text of the node `config` that takes the place of another one: what nobody here knows of that stays.
+///
+/// # Errors
+/// [`WireError`] when the other text cannot be read, or what is to stay cannot be told apart in it.
+pub fn rewrite(configuration: &JobConfiguration, before: &[u8]) -> Result<String, WireError> {
+    let before = text_of(before)?;
+    let entries: Entries = serde_yaml_ng::from_str(before)?;
+    let mut text = to_yaml(configuration);
+    for (key, value) in &entries.unknown {
+        text.push_str(&extra::block(before, key, value)?);
+    }
+    Ok(text)
 }
 
 /// Reads the node `config`, as [`read`] does, without what is worth a warning.
@@ -153,11 +167,11 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
         props: Some(entries.props.clone()),
         ..JobSettings::default()
     };
-    let extra = entries.extra.as_ref().map(|value| extra::block(text, value)).transpose()?;
+    let extra = entries.extra.as_ref().map(|value| extra::block(text, extra::KEY, value)).transpose()?;
     let configuration =
         JobConfiguration::check(job.clone(), &settings, Origin::Registry).map_err(WireError::Settings)?;
     let other_name = entries.text("jobName").filter(|name| name != job.as_str()).map(Ignored::JobName);
-    let ignored = other_name.into_iter().chain(entries.unknown.into_iter().map(Ignored::Key)).collect();
+    let ignored = other_name.into_iter().chain(entries.unknown.into_iter().map(|(key, _)| Ignored::Key(key))).collect();
     Ok(Reading { configuration: JobConfiguration { extra, ..configuration }, ignored })
 }
 

@@ -18,7 +18,7 @@ use super::notice::{Notice, SkipReason};
 use super::planted::Bug;
 use super::planted::Planted;
 use super::round::{Round, RoundId};
-use super::rules::{BeginPlan, RULES, Sharding, Step, Unresolved};
+use super::rules::{BeginPlan, IdleServers, RULES, Reminder, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
@@ -67,6 +67,9 @@ pub struct JobEngine {
     pub(super) mirror: Mirror,
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
+    pub(super) reminder: Reminder,
+    /// When this instance sweeps what its leader leaves there.
+    pub(super) unswept: Option<Duration>,
     /// When the leader looks at everything again.
     pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
@@ -148,8 +151,7 @@ pub(super) struct Leadership {
     pub(super) basis: Option<Basis>,
     /// Items that kept their owner because they were busy.
     pub(super) pinned: BTreeSet<ShardingItem>,
-    /// Whether the servers were looked through for those without instances.
-    pub(super) knows_servers: bool,
+    pub(super) idle_servers: IdleServers,
 }
 
 /// What an assignment depends on.
@@ -242,6 +244,8 @@ impl JobEngine {
             session: Session::new(),
             membership: Membership::default(),
             leadership: None,
+            reminder: Reminder::default(),
+            unswept: None,
             reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
@@ -291,6 +295,11 @@ impl JobEngine {
     #[cfg(feature = "testing")]
     pub fn plant(&mut self, bug: Bug) {
         self.planted.plant(bug);
+    }
+
+    /// The configuration in force, `None` before there is one.
+    pub fn configuration(&self) -> Option<&Arc<JobConfiguration>> {
+        self.configuration.as_ref()
     }
 
     /// Takes an event and decides what to do; the actions are polled afterwards.
@@ -362,15 +371,9 @@ impl JobEngine {
         let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
         let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
         let finish = self.runs.iter().filter_map(Run::finish_at);
-        let times = others
-            .into_iter()
-            .chain(open)
-            .chain(session)
-            .chain(leave)
-            .flatten()
-            .chain(aborts)
-            .chain(finish)
-            .chain(rounds);
+        let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
+        let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
+        let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
         let wall = self.calendar.next().filter(|_| self.watches_calendar());
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
     }
@@ -433,6 +436,8 @@ impl JobEngine {
         if new {
             // Leading ended with the session that owned the leader's node.
             self.leadership = None;
+            self.reminder = Reminder::default();
+            self.unswept = None;
         }
         self.tell(Notice::RegistryBack { session, new });
     }

@@ -86,6 +86,19 @@ impl FireState {
     }
 }
 
+impl fmt::Display for FireState {
+    /// As the registry has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Running => "RUNNING",
+            Self::Succeeded => "SUCCEEDED",
+            Self::Failed => "FAILED",
+            Self::Cancelled => "CANCELLED",
+            Self::NotRun => "NOT_RUN",
+        })
+    }
+}
+
 /// One begin of a set of items: no two begins of any instance share it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Attempt(String);
@@ -245,6 +258,16 @@ impl FireRecord {
             Fire::Scheduled(at) => self.through >= Some(at),
             Fire::Manual { trigger, .. } => self.triggered >= Some(trigger),
         }
+    }
+
+    /// Whether what was begun last was brought to its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.last.as_ref().is_some_and(|begun| !begun.state.is_unfinished())
+    }
+
+    /// Whether a mark `running` with this text is of the run that was begun last.
+    pub(super) fn is_marked_by(&self, text: Option<&str>) -> bool {
+        self.running().is_some_and(|begun| text == Some(begun.instance.as_str()))
     }
 
     /// Whether this attempt is what was begun last.

@@ -6,12 +6,16 @@ use std::time::Duration;
 use super::engine::JobEngine;
 use super::fire::{Fire, FireRecord};
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::SessionId;
 use crate::registry::mirror::{Known, Lookup};
 use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{SessionId, Zxid};
 
 /// How long the next in order waits for the one before to take an item.
 const STAGGER: Duration = Duration::from_millis(200);
+
+/// How long a Java instance has to be gone before its runs are taken over: when its connection comes back it deletes its
+/// node and makes it anew, and its runs go on.
+const JAVA_GRACE: Duration = Duration::from_secs(3);
 
 /// What an engine remembers of lost runs, so that it looks for them only when somebody went away.
 #[derive(Debug, Default)]
@@ -32,8 +36,7 @@ struct Witnesses {
 
 #[derive(Debug)]
 struct Turn {
-    /// Tells one loss of an item from the next.
-    version: i32,
+    told_by: Zxid,
     at: Duration,
 }
 
@@ -45,10 +48,12 @@ pub(super) struct Loss {
     pub(super) fire: Fire,
     /// Who ran it.
     pub(super) from: Option<InstanceId>,
-    /// Nobody may take it now: whoever took it has not begun yet, or the item is disabled.
+    /// Nobody may take it now: whoever took it has not begun yet, the item is disabled, or it runs.
     pub(super) is_held: bool,
-    /// Version of the item's record, -1 where there is none.
-    version: i32,
+    /// The mark is that of a Java instance.
+    by_java: bool,
+    /// The transaction that made the node which tells of it: tells one loss of an item from the next.
+    told_by: Zxid,
 }
 
 impl Losses {
@@ -76,12 +81,13 @@ impl Losses {
         me: &InstanceId,
         now: Duration,
     ) -> Option<Loss> {
-        self.turns.retain(|item, turn| lost.iter().any(|loss| loss.item == *item && loss.version == turn.version));
+        self.turns.retain(|item, turn| lost.iter().any(|loss| loss.item == *item && loss.told_by == turn.told_by));
         let mine = takers.iter().position(|taker| taker == me)?;
         for (k, loss) in lost.iter().enumerate() {
             let position = (mine + takers.len() - k % takers.len()) % takers.len();
-            let wait = STAGGER * u32::try_from(position).unwrap_or(u32::MAX);
-            self.turns.entry(loss.item).or_insert(Turn { version: loss.version, at: now + wait });
+            let grace = if loss.by_java { JAVA_GRACE } else { Duration::ZERO };
+            let wait = grace + STAGGER * u32::try_from(position).unwrap_or(u32::MAX);
+            self.turns.entry(loss.item).or_insert(Turn { told_by: loss.told_by, at: now + wait });
         }
         lost.iter().find(|loss| self.turns.get(&loss.item).is_some_and(|turn| turn.at <= now)).cloned()
     }
@@ -107,9 +113,8 @@ impl JobEngine {
             Lookup::Missing => FireRecord::empty(),
             Lookup::Known(known) => FireRecord::parse(&known.data),
         };
-        let marked = |id: &InstanceId| mark.text() == Some(id.as_str());
-        if let Some(begun) = record.running().filter(|begun| marked(&begun.instance)) {
-            return Some(begun.attempt.session().is_some_and(|id| self.mirror.exists(&JobPath::Session(id))));
+        if record.is_marked_by(mark.text()) {
+            return Some(self.runs_in_live_session(&record));
         }
         let instance: Option<InstanceId> = mark.text().and_then(|text| text.parse().ok());
         Some(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
@@ -164,37 +169,61 @@ impl JobEngine {
 
     /// Whether an item has to be taken over; `None` while data are missing.
     fn loss_of(&self, item: ShardingItem) -> Option<Option<Loss>> {
-        let (record, version, set_by) = match self.look(&JobPath::fire(item)) {
+        let (record, set_by) = match self.look(&JobPath::fire(item)) {
             // Both are needed: ask for both at once.
             Lookup::Unread => {
                 self.look(&JobPath::running(item));
                 return None;
             }
-            Lookup::Missing => (FireRecord::empty(), -1, 0),
-            Lookup::Known(known) => (FireRecord::parse(&known.data), known.version, known.mzxid),
+            Lookup::Missing => (self.record_of(item)?, 0),
+            Lookup::Known(known) => (FireRecord::parse(&known.data), known.mzxid),
         };
-        let lost_at = match self.look(&JobPath::running(item)) {
+        let mut by_java = false;
+        let (lost_at, told_by) = match self.look(&JobPath::running(item)) {
             Lookup::Unread => return None,
             Lookup::Known(mark) => match self.is_run_alive(item, mark)? {
                 true => return Some(None),
-                false => mark.ctime,
+                false => {
+                    by_java = !record.is_marked_by(mark.text());
+                    (mark.ctime, mark.czxid)
+                }
             },
             Lookup::Missing => match self.look(&JobPath::FailoverItem(item)) {
                 Lookup::Missing => return Some(None),
                 Lookup::Unread => return None,
                 // A Java peer that is slow asks for what was taken over, and maybe finished, meanwhile.
                 Lookup::Known(known) if known.czxid < set_by => return Some(None),
-                Lookup::Known(known) => known.ctime,
+                Lookup::Known(known) if record.is_over() && record.covers(fire_at(known.ctime)) => {
+                    return Some(None);
+                }
+                // It takes the mark of a live run away as well.
+                Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(None),
+                Lookup::Known(known) => (known.ctime, known.czxid),
             },
         };
         let mut holds = [ItemNode::Failover, ItemNode::Disabled].into_iter();
-        let is_held = holds.any(|node| self.mirror.exists(&JobPath::Item(item, node)));
+        let is_held = holds.any(|node| self.mirror.exists(&JobPath::Item(item, node)))
+            // It lost a run beside one of ours that goes on.
+            || (by_java && self.runs_elsewhere(&record).is_some());
         // Handed over by this implementation, or lost with one: the record tells what it was begun for. A Java peer
         // tells only when.
-        let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished());
-        let fire =
-            ours.and_then(|_| record.last_fire()).unwrap_or(Fire::Scheduled(lost_at - lost_at.rem_euclid(1_000)));
-        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), is_held, version }))
+        let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished() && !by_java);
+        let fire = ours.and_then(|_| record.last_fire()).unwrap_or(fire_at(lost_at));
+        Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), is_held, by_java, told_by }))
+    }
+
+    /// Whether the record is of a run of this implementation that goes on.
+    fn runs_in_live_session(&self, record: &FireRecord) -> bool {
+        let session = record.running().and_then(|begun| begun.attempt.session());
+        session.is_some_and(|id| self.mirror.exists(&JobPath::Session(id)))
+    }
+
+    /// The instance of this implementation whose run of an item goes on elsewhere. Also where its mark is gone or is
+    /// that of another run: Java peers delete and replace marks without looking whose they are.
+    pub(super) fn runs_elsewhere<'a>(&self, record: &'a FireRecord) -> Option<&'a InstanceId> {
+        let own = self.session.connected();
+        let begun = record.running().filter(|begun| own.is_none_or(|session| !begun.attempt.is_of(session)))?;
+        self.runs_in_live_session(record).then_some(&begun.instance)
     }
 
     /// Who takes lost items over, in this order: available instances, the idle ones first. `None` while data are missing.
@@ -213,6 +242,11 @@ impl JobEngine {
     }
 }
 
+/// The fire that a node of this time is taken to be of, where nothing tells it: schedules are in whole seconds.
+pub(super) fn fire_at(time: i64) -> Fire {
+    Fire::Scheduled(time - time.rem_euclid(1_000))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,7 +256,9 @@ mod tests {
     }
 
     fn losses(items: u32) -> Vec<Loss> {
-        (0..items).map(|item| Loss { item, fire: Fire::Scheduled(0), from: None, is_held: false, version: 1 }).collect()
+        let loss =
+            |item| Loss { item, fire: Fire::Scheduled(0), from: None, is_held: false, by_java: false, told_by: 1 };
+        (0..items).map(loss).collect()
     }
 
     /// When each of the takers may take each item, in steps of the stagger.
@@ -250,7 +286,7 @@ mod tests {
         assert_eq!(state.take_turn(&losses(1), &takers, &takers[1], at), None);
         assert_eq!(state.next_turn(Some(at)), Some(at + STAGGER));
         assert_eq!(state.take_turn(&losses(1), &takers, &takers[1], at + STAGGER), Some(losses(1)[0].clone()));
-        let again = [Loss { version: 2, ..losses(1)[0].clone() }];
+        let again = [Loss { told_by: 2, ..losses(1)[0].clone() }];
         assert_eq!(state.take_turn(&again, &takers, &takers[1], at + STAGGER), None);
     }
 

@@ -19,6 +19,10 @@ pub enum Bug {
     RunsOutliveSession,
     /// A lost answer is taken for a failure and the begin is repeated.
     BlindRetry,
+    /// A server is deleted the moment it has no instance, although a Java instance may be about to start there.
+    HastyCleaning,
+    /// A Java leader is not reminded of what it forgot.
+    ForgottenReminder,
     /// The leader takes away marks of runs that go on.
     SweptMarks,
     /// A call on behalf of the group is claimed without looking whether somebody else claimed it.
@@ -56,7 +60,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 24] = [
+    pub const ALL: [(&'static str, Self); 26] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -65,6 +69,8 @@ impl Bug {
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("blind-retry", Self::BlindRetry),
+        ("hasty-cleaning", Self::HastyCleaning),
+        ("forgotten-reminder", Self::ForgottenReminder),
         ("swept-marks", Self::SweptMarks),
         ("unguarded-claim", Self::UnguardedClaim),
         ("repeated-call", Self::RepeatedCall),

@@ -11,7 +11,7 @@ use super::round::{Call, Round, RoundId, RoundStage, Step, Waiting};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 
-/// How long a fire waits for the assignment of its items before it goes on with what is there.
+/// How long fires wait for the assignment of their items before they go on with what is there.
 pub(super) const SHARDING_WAIT: Duration = Duration::from_secs(5);
 
 /// How long after its time a fire still begins items that this instance acquires.

@@ -89,10 +89,14 @@ impl Session {
         self.last.map(|(id, _)| id)
     }
 
+    /// The time-out of the session that is or was connected last.
+    pub fn timeout(&self) -> Duration {
+        self.last.map_or(Duration::ZERO, |(_, timeout)| timeout)
+    }
+
     /// How long a cancelled run may go on before its future is dropped.
     pub fn grace(&self) -> Duration {
-        let timeout = self.last.map_or(Duration::ZERO, |(_, timeout)| timeout);
-        (timeout / 5).min(Duration::from_secs(5))
+        (self.timeout() / 5).min(Duration::from_secs(5))
     }
 
     /// When running work has to be cancelled unless the session is proven anew: proof + time-out - grace - a tenth of

@@ -3,6 +3,7 @@
 mod clock;
 mod failover;
 mod group;
+mod java_peers;
 mod listeners;
 mod misfire;
 mod once;
@@ -17,7 +18,10 @@ use std::time::Duration;
 
 use group::{EPOCH, Group, Lost, every_five, job};
 
-use super::{Activity, CancelReason, Event, Fire, FireState, ItemEnd, Notice, SkipReason, TriggerAnswer};
+use super::{
+    Activity, CancelReason, Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason,
+    TriggerAnswer,
+};
 use crate::config::{JobConfiguration, wire};
 use crate::ident::InstanceId;
 use crate::registry::path::{ItemNode, JobPath};
@@ -193,6 +197,24 @@ fn an_item_does_not_move_between_a_trigger_and_its_run() {
 }
 
 #[test]
+fn an_item_that_stayed_where_it_ran_moves_with_the_next_assignment_also_when_it_runs_again() {
+    let mut group = Group::settled(1, &every_five(2));
+    group.run_until(5_000);
+    let joiner = group.join("10.0.0.2", &every_five(2));
+    assert_eq!(group.owners(2), [Some(0), Some(0)]);
+    let mut request = Transaction::new();
+    request.create("/job/leader/sharding/necessary", "", CreateMode::Persistent);
+    group.operate(&request, false);
+    assert!(group.owners(2).contains(&Some(joiner)), "{:?}", group.owners(2));
+    // The run is not disturbed, and the new owner waits for its end.
+    group.run_until(10_000);
+    assert_eq!(group.starts(joiner), []);
+    group.end_items(0, &[0, 1]);
+    let [(fire, source, items)] = &group.starts(joiner)[..] else { panic!("{:?}", group.starts(joiner)) };
+    assert_eq!((*fire, *source, items.len()), (Fire::Scheduled(EPOCH + 10_000), ExecutionSource::Misfire, 1));
+}
+
+#[test]
 fn an_unmonitored_trigger_whose_answer_got_lost_runs_once() {
     for lost in [Lost::AfterItWasApplied, Lost::BeforeItArrived] {
         let configuration = JobConfiguration::builder("job", 1).monitor_execution(false).build().unwrap();
@@ -350,4 +372,24 @@ fn an_item_made_anew_is_not_begun_for_a_fire_of_before() {
     assert_eq!(group.hosts[0].started.len(), 1);
     group.run_until(10_000);
     assert_eq!(group.hosts[0].started[1].items.len(), 2);
+}
+
+#[test]
+fn an_item_made_anew_while_nobody_monitored_it_goes_on_where_those_before_it_ended() {
+    let unmonitored = |total| {
+        let builder = JobConfiguration::builder("job", total).cron("0/5 * * * * ?").monitor_execution(false);
+        wire::to_yaml(&builder.build().unwrap())
+    };
+    let mut group = Group::settled(1, &every_five(2));
+    group.tell(0, Event::Trigger(1));
+    group.end_items(0, &[0, 1]);
+    let before = FireRecord::parse(group.text(&JobPath::fire(1)).unwrap().as_bytes());
+    assert!(before.triggered.is_some());
+    group.set(&JobPath::Config, &unmonitored(1));
+    group.set(&JobPath::Config, &unmonitored(2));
+    assert_eq!(group.text(&JobPath::fire(1)), None);
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(2)));
+    group.run_until(5_000);
+    let begun = FireRecord::parse(group.text(&JobPath::fire(1)).unwrap().as_bytes());
+    assert_eq!((begun.through, begun.triggered), (Some(EPOCH + 5_000), before.triggered));
 }

@@ -1,10 +1,6 @@
 //! The run of one item on the user's runtime.
 
-use std::sync::Arc;
-
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio_util::sync::CancellationToken;
 
 use super::end::{EndGuard, ItemEnd, ItemOutcome};
 use super::panic::catch;
@@ -25,14 +21,14 @@ pub fn spawn_item(
     on_end: impl FnOnce(ItemEnd) + Send + 'static,
 ) -> Running {
     let cancellation = context.cancellation_token().clone();
-    let (token, slots) = (cancellation.clone(), Arc::clone(slots.free()));
+    let (token, queue) = (cancellation.clone(), slots.queue());
     let mut guard = EndGuard::new(on_end);
-    let handler = Arc::clone(handler);
+    let handler = handler.clone();
     let task = runtime.spawn(async move {
-        let Some(_slot) = slot(&slots, &token).await else { return };
+        let Some(_slot) = queue.slot(&token).await else { return };
         guard.begin();
         // Inside of what catches panics: the call that makes the future, the text of the error, and dropping both.
-        let run = async move { handler(context).await.map_err(|error| error.to_string()) };
+        let run = async move { handler.run(context).await.map_err(|error| error.to_string()) };
         guard.end_with(match catch(run).await {
             Ok(Ok(())) => ItemOutcome::Succeeded,
             Ok(Err(error)) => ItemOutcome::Failed(error),
@@ -40,14 +36,6 @@ pub fn spawn_item(
         });
     });
     Running::new(cancellation, task.abort_handle())
-}
-
-/// The turn of an item; `None` when it is cancelled while it waits: then it is not started at all.
-async fn slot<'a>(slots: &'a Semaphore, token: &CancellationToken) -> Option<SemaphorePermit<'a>> {
-    match slots.try_acquire() {
-        Ok(slot) => Some(slot),
-        Err(_) => token.run_until_cancelled(slots.acquire()).await?.ok(),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use crate::api::JobExecutorThreadPoolSizeProvider;
 use crate::by_type::{ByType, TypeOrigin};
@@ -15,7 +16,8 @@ pub type ThreadPools = ByType<dyn JobExecutorThreadPoolSizeProvider>;
 /// The pool for items that must not run beside each other.
 pub const SINGLE_THREAD: &str = "SINGLE_THREAD";
 
-struct Cpu;
+/// As many as there were when it was made: to find out takes system calls.
+struct Cpu(usize);
 
 impl JobExecutorThreadPoolSizeProvider for Cpu {
     fn type_name(&self) -> &str {
@@ -23,7 +25,7 @@ impl JobExecutorThreadPoolSizeProvider for Cpu {
     }
 
     fn size(&self) -> usize {
-        2 * available_parallelism().map_or(1, usize::from)
+        2 * self.0
     }
 }
 
@@ -43,7 +45,8 @@ impl ThreadPools {
     /// Those of ElasticJob.
     pub fn built_in() -> Self {
         let mut pools = Self::new("thread pool");
-        let all: [Arc<dyn JobExecutorThreadPoolSizeProvider>; 2] = [Arc::new(Cpu), Arc::new(SingleThread)];
+        let all: [Arc<dyn JobExecutorThreadPoolSizeProvider>; 2] =
+            [Arc::new(Cpu(available_parallelism().map_or(1, usize::from))), Arc::new(SingleThread)];
         for pool in all {
             let name = pool.type_name().to_owned();
             pools.add(&name, TypeOrigin::BuiltIn, pool).expect("each has its own name");
@@ -54,16 +57,19 @@ impl ThreadPools {
     /// Whether a configuration names a pool that there is not.
     pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
         let unknown = self.get(configuration.thread_pool_type()).err()?;
-        let setting = "job-executor-thread-pool-size-provider-type";
-        Some(Invalid { setting, reason: unknown.to_string() })
+        Some(Invalid::new("job-executor-thread-pool-size-provider-type", unknown.to_string()))
     }
 }
 
 /// The slots of the items of one job.
 #[derive(Debug, Clone)]
 pub struct Slots {
-    pool: Box<str>,
-    free: Arc<Semaphore>,
+    /// `None` for the default one: most jobs have it.
+    pool: Option<Box<str>>,
+    /// How many items the job has.
+    total: u32,
+    /// `None` where there is one for each item.
+    free: Option<Arc<Semaphore>>,
 }
 
 impl Slots {
@@ -71,15 +77,40 @@ impl Slots {
     pub fn of(pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
         let pool = configuration.thread_pool_type();
         let size = pools.get(pool).map_or(1, |pool| pool.size().clamp(1, Semaphore::MAX_PERMITS));
-        Self { pool: pool.into(), free: Arc::new(Semaphore::new(size)) }
+        let total = configuration.sharding_total_count();
+        let free = (size < total as usize).then(|| Arc::new(Semaphore::new(size)));
+        Self { pool: (pool != CPU).then(|| pool.into()), total, free }
     }
 
     /// Whether these are the slots of what a configuration names.
     pub fn are_of(&self, configuration: &JobConfiguration) -> bool {
-        *self.pool == *configuration.thread_pool_type()
+        let pool = self.pool.as_deref().unwrap_or(CPU);
+        (pool, self.total) == (configuration.thread_pool_type(), configuration.sharding_total_count())
     }
 
-    pub(super) fn free(&self) -> &Arc<Semaphore> {
-        &self.free
+    /// What an item waits with for its turn.
+    pub(super) fn queue(&self) -> Queue {
+        Queue(self.free.clone())
     }
 }
+
+/// Where an item waits for its turn.
+pub(super) struct Queue(Option<Arc<Semaphore>>);
+
+impl Queue {
+    /// The turn of an item; `None` when it is cancelled while it waits: then it is not started at all.
+    pub(super) async fn slot(self, token: &CancellationToken) -> Option<Slot> {
+        let Some(free) = self.0 else { return Some(Slot(None)) };
+        match Arc::clone(&free).try_acquire_owned() {
+            Ok(slot) => Some(Slot(Some(slot))),
+            // Hardly any item waits: those that do not shall not have room for it.
+            Err(_) => {
+                Box::pin(token.run_until_cancelled(free.acquire_owned())).await?.ok().map(|slot| Slot(Some(slot)))
+            }
+        }
+    }
+}
+
+/// A slot that an item has taken, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Slot(#[expect(dead_code, reason = "it is held, not read")] Option<OwnedSemaphorePermit>);

@@ -13,7 +13,7 @@ use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
 use super::random::{random_u64, uuid_v4};
 use crate::api::ItemHandler;
-use crate::config::{JobConfiguration, unsupported};
+use crate::config::JobConfiguration;
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
@@ -88,8 +88,8 @@ impl Bootstrap {
     ) -> Result<Self, StartError> {
         let name = configuration.job_name().clone();
         let catalog = environment.catalog();
-        let mut refused: Vec<String> = unsupported(&configuration).iter().map(ToString::to_string).collect();
-        refused.extend(catalog.problems(&configuration).iter().map(ToString::to_string));
+        let wrong = [catalog.problems(&configuration), handler.check().problems(&configuration)].concat();
+        let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }
@@ -102,7 +102,8 @@ impl Bootstrap {
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
-        let engine = engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().clone());
+        let engine =
+            engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().and(handler.check()));
         let engine = Box::new(engine);
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);

@@ -11,7 +11,6 @@ use futures_util::FutureExt;
 use litemap::LiteMap;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use tracing::error;
 
 use super::answers::Answers;
 use super::environment::JobEnvironment;
@@ -20,11 +19,13 @@ use super::log::log;
 use super::mailbox::Mailbox;
 use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
-use crate::api::{ItemHandler, ItemRun, JobListener, ListenerContext, ListenerRound, ShardingContext};
+use crate::api::{
+    Failed, ItemHandler, ItemRun, JobFailure, JobListener, ListenerContext, ListenerRound, ShardingContext,
+};
 use crate::config::JobConfiguration;
 use crate::engine::{
-    Action, Event, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice, RoundId, Start, TriggerAnswer,
-    TriggerId,
+    Action, Event, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice, RoundId, SkipReason, Start,
+    TriggerAnswer, TriggerId,
 };
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
@@ -182,7 +183,7 @@ impl Driver {
                 Letter::ItemEnded(item, end) => {
                     self.running.remove(&item);
                     if let Some(error) = &end.error {
-                        error!(job = %self.job, item, "the item failed: {error}");
+                        self.report(Failed::Item(item), error.clone());
                     }
                     if let Some(recorder) = &mut self.recorder {
                         recorder.item_ended(item, &end);
@@ -363,10 +364,13 @@ impl Driver {
             source,
             cancellation: CancellationToken::new(),
         });
-        let job = self.job.clone();
-        let on_failure = move |listener: &JobListener, why: String| {
-            let listener = listener.type_name();
-            error!(%job, %listener, %hook, fire = %scheduled_at.to_rfc3339(), "the listener failed: {why}");
+        let failures = self.environment.failures().clone();
+        let unnamed = self.failure(Failed::Listener { type_name: String::new(), hook }, String::new());
+        let on_failure = move |listener: &JobListener, error: String| {
+            if let Some(failure) = unnamed.clone() {
+                let what = Failed::Listener { type_name: listener.type_name().to_owned(), hook };
+                failures.report(JobFailure { what, error, ..failure });
+            }
         };
         let mailbox = self.mailbox.clone();
         let on_end = move || {
@@ -406,8 +410,25 @@ impl Driver {
         match notice {
             Notice::Registered { .. } => self.answer_start(Ok(())),
             Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
+            Notice::ClockOff { difference, .. } => {
+                self.report(Failed::Clock, SkipReason::ClockOff { difference: *difference }.to_string());
+            }
             _ => {}
         }
+    }
+
+    fn report(&self, what: Failed, error: String) {
+        if let Some(failure) = self.failure(what, error) {
+            self.environment.failures().report(failure);
+        }
+    }
+
+    /// A failure that is noticed now; `None` before the job has a configuration.
+    fn failure(&self, what: Failed, error: String) -> Option<JobFailure> {
+        let configuration = self.engine.configuration()?.clone();
+        let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
+        let (instance, at) = (self.engine.instance().clone(), in_zone(self.environment.now().wall, zone));
+        Some(JobFailure { configuration, instance, what, error, at })
     }
 
     fn answer_start(&mut self, outcome: Result<(), String>) {

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
+use super::failures::Failures;
 use super::members::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
@@ -48,6 +49,7 @@ struct Shared {
     shutdown_grace: Duration,
     catalog: Catalog,
     members: Members,
+    failures: Failures,
 }
 
 /// Why there is no environment.
@@ -123,6 +125,7 @@ impl JobEnvironmentBuilder {
         let shared = Shared {
             timers: Timers::start(system.handle(), clock.clone()),
             system,
+            failures: Failures::new(catalog.error_handlers().clone(), user.clone()),
             user,
             clock,
             origin: Instant::now(),
@@ -212,6 +215,11 @@ impl JobEnvironment {
     /// The zone of jobs that name none.
     pub(super) fn local_zone(&self) -> TimeZone {
         self.shared.local_zone
+    }
+
+    /// Where failures are reported.
+    pub(super) fn failures(&self) -> &Failures {
+        &self.shared.failures
     }
 
     pub(super) fn members(&self) -> &Members {

@@ -6,6 +6,7 @@ mod bootstrap;
 pub mod clock;
 mod driver;
 mod environment;
+mod failures;
 mod handle;
 mod log;
 mod mailbox;

@@ -170,9 +170,9 @@ impl ItemRecord {
     /// The handler, told about when it is called: an item may have to wait for its turn before.
     pub(super) fn around(self: &Arc<Self>, handler: &ItemHandler) -> ItemHandler {
         let (record, handler) = (self.clone(), handler.clone());
-        Arc::new(move |context| {
+        ItemHandler::new(move |context| {
             record.start();
-            handler(context)
+            handler.run(context)
         })
     }
 

@@ -39,6 +39,30 @@ pub struct Schedule {
     time_zone: TimeZone,
 }
 
+/// A fire, and what a change of the clocks has to do with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NextFire {
+    /// When it is, in epoch milliseconds.
+    pub at: i64,
+    /// `None` for most fires.
+    pub clock_change: Option<ClockChange>,
+}
+
+/// What a change of the clocks does to fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockChange {
+    /// There would have been a fire before it, at a wall-clock time that was skipped.
+    Skipped,
+    /// Its wall-clock time comes twice, and this is the later one.
+    Repeated,
+}
+
+struct Found {
+    second: i64,
+    civil: i64,
+    skipped: bool,
+}
+
 /// Why a schedule cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
@@ -91,14 +115,33 @@ impl Schedule {
 
     /// The first fire strictly after an instant, both in epoch milliseconds; none when the schedule has ended.
     pub fn next_after(&self, epoch_ms: i64) -> Option<i64> {
+        self.search(epoch_ms).map(|found| found.second * 1000)
+    }
+
+    /// The same, with what a change of the clocks has to do with it.
+    pub fn next_fire_after(&self, epoch_ms: i64) -> Option<NextFire> {
+        let found = self.search(epoch_ms)?;
+        let clock_change = if self.time_zone.is_repeated(found.civil) {
+            Some(ClockChange::Repeated)
+        } else {
+            found.skipped.then_some(ClockChange::Skipped)
+        };
+        Some(NextFire { at: found.second * 1000, clock_change })
+    }
+
+    fn search(&self, epoch_ms: i64) -> Option<Found> {
         // Far enough from the ends of the range for any offset, and still before the first and after the last fire.
         const LIMIT: i64 = 1 << 36;
         let mut civil = self.time_zone.search_after(epoch_ms.div_euclid(1000).clamp(-LIMIT, LIMIT));
+        let mut skipped = false;
         loop {
             civil = self.cron.next_after(civil)?;
             match self.time_zone.resolve(civil) {
-                Instant::At(second) => return Some(second * 1000),
-                Instant::SkippedUntil(end) => civil = end - 1,
+                Instant::At(second) => return Some(Found { second, civil, skipped }),
+                Instant::SkippedUntil(end) => {
+                    skipped = true;
+                    civil = end - 1;
+                }
             }
         }
     }

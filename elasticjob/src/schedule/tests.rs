@@ -142,3 +142,29 @@ fn a_schedule_says_which_of_its_parts_is_wrong() {
 fn a_schedule_is_small() {
     assert!(size_of::<Schedule>() <= 96, "{}", size_of::<Schedule>());
 }
+
+#[test]
+fn a_fire_tells_what_a_change_of_the_clocks_has_to_do_with_it() {
+    let marks = |cron: &str, from: i64| {
+        let schedule = Schedule::parse(cron, Some("America/New_York")).unwrap();
+        let first = schedule.next_fire_after(from).unwrap();
+        let second = schedule.next_fire_after(first.at).unwrap();
+        [first, second].map(|fire| (schedule.format_rfc3339(fire.at), fire.clock_change))
+    };
+    // The noons before the clock is set forward, and back.
+    let (spring, autumn) = (1_710_003_600_000, 1_730_563_200_000);
+    assert_eq!(
+        marks("0 30 2 * * ?", spring),
+        [
+            ("2024-03-11T02:30:00-04:00".to_owned(), Some(ClockChange::Skipped)),
+            ("2024-03-12T02:30:00-04:00".to_owned(), None)
+        ]
+    );
+    assert_eq!(
+        marks("0 30 1 * * ?", autumn),
+        [
+            ("2024-11-03T01:30:00-05:00".to_owned(), Some(ClockChange::Repeated)),
+            ("2024-11-04T01:30:00-05:00".to_owned(), None)
+        ]
+    );
+}

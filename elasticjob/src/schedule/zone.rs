@@ -110,6 +110,16 @@ impl TimeZone {
         }
     }
 
+    /// Whether a civil second comes twice.
+    pub(super) fn is_repeated(self, civil: i64) -> bool {
+        match self.0 {
+            Kind::Fixed { .. } => false,
+            Kind::Named(zone) => {
+                matches!(zone.offset_from_local_datetime(&naive(civil)), MappedLocalTime::Ambiguous(..))
+            }
+        }
+    }
+
     /// The civil second after which the fires after an instant are to be looked for.
     ///
     /// It is the wall-clock time of the instant, unless that time comes again: then all fires of the repeated stretch

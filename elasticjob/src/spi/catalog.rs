@@ -4,16 +4,19 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{
-    ByType, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TRACING_STORAGES, TypeClash, TypeOrigin,
+    ByType, ERROR_HANDLERS, JOB_TYPES, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TRACING_STORAGES,
+    TypeClash, TypeOrigin,
 };
 use crate::api::{
-    DistributeOnceElasticJobListener, ElasticJobListener, JobExecutorThreadPoolSizeProvider, JobListener,
-    ShardingStrategy,
+    DistributeOnceElasticJobListener, ElasticJobListener, ErrorHandler, JobErrorHandler,
+    JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy, TypedJobItemExecutor,
 };
 use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
 use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
+use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
+use crate::job_types::JobTypes;
 use crate::trace::{JobTracingStorage, RDB, TracingStorage};
 
 /// What the jobs of a process can name in their settings: what is built in, what was linked, what was added by hand.
@@ -25,6 +28,8 @@ pub struct Catalog {
     listeners: Arc<ByType<JobListener>>,
     known_listeners: Arc<KnownListeners>,
     thread_pools: Arc<ThreadPools>,
+    job_types: Arc<JobTypes>,
+    error_handlers: Arc<ErrorHandlers>,
     tracing_storages: Arc<ByType<JobTracingStorage>>,
     check: ConfigurationCheck,
 }
@@ -55,6 +60,16 @@ impl Catalog {
         &self.tracing_storages
     }
 
+    /// The types of jobs.
+    pub fn job_types(&self) -> &JobTypes {
+        &self.job_types
+    }
+
+    /// The error handlers.
+    pub fn error_handlers(&self) -> &Arc<ErrorHandlers> {
+        &self.error_handlers
+    }
+
     /// What engines have checked of a configuration, beside what they know themselves.
     pub(crate) fn check(&self) -> &ConfigurationCheck {
         &self.check
@@ -79,6 +94,8 @@ pub struct CatalogBuilder {
     sharding_strategies: Vec<Arc<dyn ShardingStrategy>>,
     listeners: Vec<Arc<JobListener>>,
     thread_pools: Vec<Arc<dyn JobExecutorThreadPoolSizeProvider>>,
+    job_types: Vec<Arc<JobType>>,
+    error_handlers: Vec<Arc<ErrorHandler>>,
     tracing_storages: Vec<Arc<JobTracingStorage>>,
 }
 
@@ -118,6 +135,20 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds a type of jobs.
+    #[must_use]
+    pub fn job_type(mut self, executor: impl TypedJobItemExecutor) -> Self {
+        self.job_types.push(Arc::new(JobType::new(executor)));
+        self
+    }
+
+    /// Adds an error handler.
+    #[must_use]
+    pub fn error_handler(mut self, handler: impl JobErrorHandler) -> Self {
+        self.error_handlers.push(Arc::new(ErrorHandler::new(handler)));
+        self
+    }
+
     /// Puts everything together.
     ///
     /// # Errors
@@ -142,6 +173,16 @@ impl CatalogBuilder {
             }
             clashes.extend(tracing_storages.add(storage.type_name(), origin, storage.clone()).err());
         }
+        let mut job_types = JobTypes::built_in();
+        for (origin, job_type) in all(&JOB_TYPES, self.job_types) {
+            let name = job_type.type_name().to_owned();
+            clashes.extend(job_types.add(&name, origin, job_type).err());
+        }
+        let mut error_handlers = ErrorHandlers::built_in();
+        for (origin, handler) in all(&ERROR_HANDLERS, self.error_handlers) {
+            let name = handler.type_name().to_owned();
+            clashes.extend(error_handlers.add(&name, origin, handler).err());
+        }
         let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
         for (origin, listener) in all(&LISTENERS, self.listeners) {
             let spec = listener.spec().clone();
@@ -151,16 +192,20 @@ impl CatalogBuilder {
             }
         }
         if clashes.is_empty() {
-            let thread_pools = Arc::new(thread_pools);
+            let (thread_pools, error_handlers) = (Arc::new(thread_pools), Arc::new(error_handlers));
             Ok(Catalog {
                 sharding_strategies: Arc::new(strategies),
                 listeners: Arc::new(listeners),
                 known_listeners: Arc::new(known_listeners),
                 check: ConfigurationCheck::new({
-                    let thread_pools = thread_pools.clone();
-                    move |configuration| thread_pools.problem(configuration).into_iter().collect()
+                    let (pools, handlers) = (thread_pools.clone(), error_handlers.clone());
+                    move |configuration| {
+                        pools.problem(configuration).into_iter().chain(handlers.problems(configuration)).collect()
+                    }
                 }),
                 thread_pools,
+                job_types: Arc::new(job_types),
+                error_handlers,
                 tracing_storages: Arc::new(tracing_storages),
             })
         } else {
@@ -185,7 +230,10 @@ impl fmt::Debug for CatalogBuilder {
         let pools: Vec<&str> = self.thread_pools.iter().map(|pool| pool.type_name()).collect();
         let mut builder = f.debug_struct("CatalogBuilder");
         builder.field("sharding_strategies", &strategies).field("listeners", &listeners);
-        builder.field("thread_pools", &pools).field("tracing_storages", &self.tracing_storages).finish()
+        let types: Vec<&str> = self.job_types.iter().map(|job_type| job_type.type_name()).collect();
+        builder.field("thread_pools", &pools).field("job_types", &types);
+        let handlers: Vec<&str> = self.error_handlers.iter().map(|handler| handler.type_name()).collect();
+        builder.field("error_handlers", &handlers).field("tracing_storages", &self.tracing_storages).finish()
     }
 }
 

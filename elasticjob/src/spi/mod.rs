@@ -11,7 +11,9 @@ use linkme::distributed_slice;
 pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
 
-use crate::api::{JobDescriptor, JobExecutorThreadPoolSizeProvider, JobListener, ShardingStrategy};
+use crate::api::{
+    ErrorHandler, JobDescriptor, JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy,
+};
 use crate::trace::JobTracingStorage;
 
 /// The job functions of the program. Filled when linking, by `#[elastic_job]`.
@@ -39,6 +41,15 @@ pub static THREAD_POOLS: [LinkedType<dyn JobExecutorThreadPoolSizeProvider>];
 /// [`register_tracing_storage!`](crate::register_tracing_storage).
 #[distributed_slice]
 pub static TRACING_STORAGES: [LinkedType<JobTracingStorage>];
+
+/// The own types of jobs of the program. Filled when linking, by [`register_job_type!`](crate::register_job_type).
+#[distributed_slice]
+pub static JOB_TYPES: [LinkedType<JobType>];
+
+/// The own error handlers of the program. Filled when linking, by
+/// [`register_error_handler!`](crate::register_error_handler).
+#[distributed_slice]
+pub static ERROR_HANDLERS: [LinkedType<ErrorHandler>];
 
 /// An implementation that registered itself when the program was linked.
 pub struct LinkedType<T: ?Sized + 'static> {
@@ -107,6 +118,44 @@ macro_rules! register_tracing_storage {
             static LINKED: $crate::spi::LinkedType<$crate::trace::JobTracingStorage> = $crate::spi::LinkedType {
                 place: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 make: || ::std::sync::Arc::new($crate::trace::JobTracingStorage::new($storage)),
+            };
+        };
+    };
+}
+
+/// Makes a type of jobs known to the program when it is linked: jobs can name it in `elastic-job-type`.
+///
+/// Takes an expression whose type is a [`TypedJobItemExecutor`](crate::api::TypedJobItemExecutor); stands wherever items
+/// stand. Nothing refers to it, so a library crate has to be named by the program: `use my_types as _;`. An example is
+/// with the trait.
+#[macro_export]
+macro_rules! register_job_type {
+    ($executor:expr $(,)?) => {
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::spi::JOB_TYPES)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static LINKED: $crate::spi::LinkedType<$crate::api::JobType> = $crate::spi::LinkedType {
+                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+                make: || ::std::sync::Arc::new($crate::api::JobType::new($executor)),
+            };
+        };
+    };
+}
+
+/// Makes an error handler known to the program when it is linked: jobs can name it in `job-error-handler-type`.
+///
+/// Takes an expression whose type is a [`JobErrorHandler`](crate::api::JobErrorHandler); stands wherever items stand.
+/// Nothing refers to it, so a library crate has to be named by the program: `use my_handlers as _;`. An example is with
+/// the trait.
+#[macro_export]
+macro_rules! register_error_handler {
+    ($handler:expr $(,)?) => {
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::spi::ERROR_HANDLERS)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static LINKED: $crate::spi::LinkedType<$crate::api::ErrorHandler> = $crate::spi::LinkedType {
+                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+                make: || ::std::sync::Arc::new($crate::api::ErrorHandler::new($handler)),
             };
         };
     };

@@ -1,8 +1,9 @@
-//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all]`.
+//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all] [--planted]`.
 //!
 //! The last line is JSON. Exit code 0, 1 after a violation (its history is printed), 2 for wrong usage. With `--bug` a
 //! bug is planted, and finding it is the violation. With `--all` it does not stop at a violation, and names each in a
-//! line instead of printing its history.
+//! line instead of printing its history. With `--planted` every bug that can be planted is, one after the other, and exit
+//! code 1 says that one of them was not found: it would slip through.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use elasticjob::engine::Bug;
 use elasticjob::testing::sim::{FaultCounts, Violation, play};
 use elasticjob_tests::usage::arguments;
 
-const USAGE: &str = "usage: fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all]";
+const USAGE: &str = "usage: fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all] [--planted]";
 
 struct Arguments {
     seeds: u64,
@@ -21,26 +22,36 @@ struct Arguments {
     bug: Option<Bug>,
     threads: u64,
     all: bool,
+    planted: bool,
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut parsed = Arguments { seeds: 0, first: 0, bug: None, threads: 2, all: false };
+    let mut parsed = Arguments { seeds: 0, first: 0, bug: None, threads: 2, all: false, planted: false };
     while let Some(name) = arguments.next() {
-        if name == "--all" {
-            parsed.all = true;
-            continue;
-        }
-        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
-        let number = || value.parse::<u64>().map_err(|error| format!("{name} {value}: {error}"));
         match name.as_str() {
-            "--seeds" => parsed.seeds = number()?,
-            "--seed" => parsed.first = number()?,
-            "--threads" => parsed.threads = number()?.max(1),
-            "--bug" => parsed.bug = Some(value.parse()?),
-            _ => return Err(format!("unknown option {name}")),
+            "--all" => parsed.all = true,
+            "--planted" => parsed.planted = true,
+            _ => {
+                let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
+                parsed.set(&name, &value)?;
+            }
         }
     }
     if parsed.seeds == 0 { Err("--seeds is missing, or 0".to_owned()) } else { Ok(parsed) }
+}
+
+impl Arguments {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let number = || value.parse::<u64>().map_err(|error| format!("{name} {value}: {error}"));
+        match name {
+            "--seeds" => self.seeds = number()?,
+            "--seed" => self.first = number()?,
+            "--threads" => self.threads = number()?.max(1),
+            "--bug" => self.bug = Some(value.parse()?),
+            _ => return Err(format!("unknown option {name}")),
+        }
+        Ok(())
+    }
 }
 
 fn main() -> ExitCode {
@@ -48,18 +59,28 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
-    let started = Instant::now();
-    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let results: Vec<Results> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..arguments.threads).map(|_| scope.spawn(|| work(&arguments, &next, &stop))).collect();
-        workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect()
-    });
-    let mut total = Results::default();
-    for mut results in results {
-        total.faults.add(&results.faults);
-        total.seeds += results.seeds;
-        total.bad.append(&mut results.bad);
+    if arguments.planted { plant_all(arguments) } else { search(&arguments) }
+}
+
+/// Plants each bug and looks for it.
+fn plant_all(mut arguments: Arguments) -> ExitCode {
+    arguments.all = false;
+    let mut found = BTreeMap::new();
+    for (name, bug) in Bug::ALL {
+        arguments.bug = Some(bug);
+        let seed = play_all(&arguments).bad.first_key_value().map(|(seed, _)| *seed);
+        println!("{name}: {}", seed.map_or_else(|| "NOT FOUND".to_owned(), |seed| format!("found with seed {seed}")));
+        found.insert(name, seed);
     }
+    let missed = found.values().filter(|seed| seed.is_none()).count();
+    println!("{}", serde_json::json!({ "planted": found, "not_found": missed }));
+    if missed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// Looks for a history that does not hold.
+fn search(arguments: &Arguments) -> ExitCode {
+    let started = Instant::now();
+    let total = play_all(arguments);
     let failed = total.bad.first_key_value().map(|(seed, _)| *seed);
     if arguments.all {
         for (seed, what) in &total.bad {
@@ -78,6 +99,22 @@ fn main() -> ExitCode {
     });
     println!("{line}");
     if failed.is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS }
+}
+
+/// Plays all seeds, until one is bad unless all are wanted.
+fn play_all(arguments: &Arguments) -> Results {
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let results: Vec<Results> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..arguments.threads).map(|_| scope.spawn(|| work(arguments, &next, &stop))).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect()
+    });
+    let mut total = Results::default();
+    for mut results in results {
+        total.faults.add(&results.faults);
+        total.seeds += results.seeds;
+        total.bad.append(&mut results.bad);
+    }
+    total
 }
 
 /// What a worker saw.

@@ -83,3 +83,18 @@ fn a_listener_is_named_once() {
     assert_eq!(builder.clone().build().unwrap().listener_types().collect::<Vec<_>>(), ["a", "b"]);
     assert!(problems(builder.job_listener_type("a"))[0].contains("'a' is given twice"));
 }
+
+#[test]
+fn secrets_stay_with_the_program_and_come_back_to_what_the_registry_has() {
+    let builder = JobConfiguration::builder("job", 1).job_error_handler_type("EMAIL").prop("email.host", "mail");
+    let local = builder.clone().prop("email.password", "hush").build().unwrap();
+    let yaml = crate::config::wire::to_yaml(&local);
+    assert!(yaml.contains("email.host: mail") && !yaml.contains("hush") && !yaml.contains("password"), "{yaml}");
+    let registry = crate::config::wire::from_yaml(local.job_name(), yaml.as_bytes()).unwrap();
+    assert_eq!(local.differences(&registry), Vec::<String>::new());
+    assert_eq!(registry.clone().with_secrets_of(&local), local);
+    // Java keeps them there.
+    let of_java = builder.prop("email.password", "other").build().unwrap();
+    assert_eq!(of_java.clone().with_secrets_of(&local).prop("email.password"), Some("other"));
+    assert_eq!(local.differences(&of_java), ["props.email.password: another value here than in the registry"]);
+}

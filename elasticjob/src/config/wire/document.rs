@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_yaml_ng::Value;
 
 use super::{WireError, implicit};
@@ -41,7 +41,7 @@ pub(super) struct Entries {
     pub(super) listeners: Vec<String>,
     pub(super) props: BTreeMap<String, String>,
     pub(super) extra: Option<Value>,
-    pub(super) unknown: Vec<String>,
+    pub(super) unknown: Vec<(String, Value)>,
 }
 
 impl Entries {
@@ -114,8 +114,8 @@ impl<'de> Visitor<'de> for EntriesVisitor {
                         };
                     }
                     None => {
-                        map.next_value::<IgnoredAny>()?;
-                        entries.unknown.push(key);
+                        let value = map.next_value()?;
+                        entries.unknown.push((key, value));
                     }
                 },
             }

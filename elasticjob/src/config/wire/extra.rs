@@ -1,5 +1,5 @@
-//! The block `jobExtraConfigurations`: Java keeps tracing settings there, tagged with class names. It is not ours to
-//! understand, but to be carried on byte for byte when a configuration is rewritten.
+//! Blocks that are not ours to understand, but to be carried on byte for byte when a configuration is rewritten:
+//! `jobExtraConfigurations`, where Java keeps tracing settings, tagged with class names, and keys that nobody knows.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use serde_yaml_ng::Value;
 
 use super::WireError;
 
-const KEY: &str = "jobExtraConfigurations";
+pub(super) const KEY: &str = "jobExtraConfigurations";
 
-/// The lines of the block in a document that has it with this value.
+/// The lines of a key in a document that has it with this value.
 ///
 /// # Errors
-/// [`WireError::Extra`] when the lines alone do not mean the same, which is so where the document is JSON, or where the
+/// [`WireError::Block`] when the lines alone do not mean the same, which is so where the document is JSON, or where the
 /// block refers to other parts of it.
-pub(super) fn block(document: &str, value: &Value) -> Result<Box<str>, WireError> {
+pub(super) fn block(document: &str, key: &str, value: &Value) -> Result<Box<str>, WireError> {
     let mut lines = document
         .split_inclusive('\n')
-        .skip_while(|line| line.strip_prefix(KEY).is_none_or(|rest| !rest.starts_with(':')));
+        .skip_while(|line| line.strip_prefix(key).is_none_or(|rest| !rest.starts_with(':')));
     let first = lines.next().unwrap_or_default();
     let mut block: String = std::iter::once(first).chain(lines.take_while(|line| belongs(line))).collect();
     if !block.ends_with('\n') {
         block.push('\n');
     }
     match serde_yaml_ng::from_str::<BTreeMap<String, Value>>(&block) {
-        Ok(alone) if alone.len() == 1 && alone.get(KEY) == Some(value) => Ok(block.into()),
-        _ => Err(WireError::Extra),
+        Ok(alone) if alone.len() == 1 && alone.get(key) == Some(value) => Ok(block.into()),
+        _ => Err(WireError::Block(key.to_owned())),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::{Notice, SkipReason};
 use crate::engine::planted::Bug;
-use crate::engine::run::{BEGIN_TRIES, OpenFire, Run};
+use crate::engine::run::{BEGIN_TRIES, ItemRun, OpenFire, Run};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
@@ -49,7 +49,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     }
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let Some(open) = &engine.open else { return Step::Pass };
-    let (fire, source, hold_until) = (open.fire, open.source, open.hold_until);
+    let (fire, source) = (open.fire, open.source);
     // The run of another fire is still being finished, or the listeners after this one are being called.
     let is_of_fire = |run: &Run| run.fire == fire && run.source == source && run.takes_items();
     if engine.runs.regular().is_some_and(|run| !is_of_fire(run)) {
@@ -61,7 +61,8 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         Some(false) => return decline(engine, SkipReason::ServerDisabled),
     }
     let Some((mine, settled)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
-    if !settled && now.mono < hold_until {
+    engine.note_assignment(now, settled, !mine.is_empty());
+    if !settled && engine.may_wait_for_assignment(now) {
         return Step::Pass;
     }
     if engine.own_items_seen != mine {
@@ -219,34 +220,34 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     if open.refusals.get(&item).is_some_and(|times| *times >= BEGIN_TRIES) {
         return Some(Verdict::Skip(SkipReason::Refused));
     }
-    let record = match engine.look(&JobPath::fire(item)) {
-        Lookup::Missing => FireRecord::empty(),
-        Lookup::Known(known) => FireRecord::parse(&known.data),
+    let Some(record) = engine.record_of(item) else {
         // Both are needed: ask for both at once.
-        Lookup::Unread => {
-            engine.look(&JobPath::running(item));
-            return None;
-        }
+        engine.look(&JobPath::running(item));
+        return None;
     };
     let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
     }
+    // Also where a Java peer took the mark away.
+    if engine.runs.item(item).is_some_and(ItemRun::is_executing) {
+        return Some(Verdict::Busy { by: Some(engine.identity.instance.clone()) });
+    }
+    // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
+    // off it does not come to it any more.
+    let elsewhere = engine.runs_elsewhere(&record).cloned();
+    let taken = engine.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
     let mark = match engine.look(&JobPath::running(item)) {
         // The answer to its finish got lost: that is settled first.
         Lookup::Missing if engine.runs.item(item).is_some() => return None,
-        // A Java peer that takes an item over says so before it marks it.
-        Lookup::Missing if engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) => {
+        Lookup::Missing if taken => {
             return Some(Verdict::Busy { by: None });
         }
-        Lookup::Missing => return Some(Verdict::Begin),
+        Lookup::Missing => return Some(elsewhere.map_or(Verdict::Begin, |by| Verdict::Busy { by: Some(by) })),
         Lookup::Unread => return None,
         Lookup::Known(mark) => mark,
     };
     let by = || mark.text().and_then(|text| text.parse().ok());
-    if engine.runs.item(item).is_some() {
-        return Some(Verdict::Busy { by: by() });
-    }
     // Left over by an earlier session, or by a begin of this one that was never started.
     let own = mark.owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner));
     if own || engine.planted.has(Bug::LookThenOverwrite) || engine.planted.has(Bug::StolenMark) {
@@ -254,6 +255,7 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     }
     Some(match engine.is_run_alive(item, mark)? {
         true => Verdict::Busy { by: by() },
+        false if elsewhere.is_some() => Verdict::Busy { by: elsewhere },
         false if engine.is_failover_on() => Verdict::Skip(SkipReason::AwaitingFailover),
         false => Verdict::Begin,
     })
@@ -300,23 +302,28 @@ pub(super) fn begin_item(
     let guarded = !engine.planted.has(Bug::LookThenOverwrite) && !engine.planted.has(Bug::UnguardedTakeover);
     let me = &engine.identity.instance;
     let path = JobPath::fire(item);
-    let known = match engine.mirror.lookup(&path) {
-        Lookup::Known(known) => Some(known),
-        _ => None,
-    };
-    let before = known.map_or(FireRecord::empty(), |known| FireRecord::parse(&known.data));
+    // Whoever begins it has looked at it.
+    let before = engine.record_of(item).unwrap_or(FireRecord::empty());
     let record = before.begin(fire, source, me.clone(), attempt.clone());
-    match known {
-        Some(known) => {
+    match engine.mirror.lookup(&path) {
+        Lookup::Known(known) => {
             txn.set(&path, record.to_bytes(), guarded.then_some(known.version));
         }
         // A Java leader does not make this node. Created and set: only a set tells the id of the transaction.
-        None => {
+        _ => {
             txn.create(&path, "", CreateMode::Persistent);
             txn.set(&path, record.to_bytes(), Some(0));
         }
     }
     let mark = JobPath::running(item);
+    // A mark of a Java instance that is gone: it may be back, as it makes its node anew whenever its connection is.
+    if let Lookup::Known(known) = engine.mirror.lookup(&mark)
+        && let Some(id) = known.text().filter(|text| known.owner.is_none() && *text != me.as_str())
+        && !before.is_marked_by(Some(id))
+        && let Ok(id) = id.parse()
+    {
+        txn.check_missing(&JobPath::Instance(id));
+    }
     if engine.is_failover_on() {
         txn.replace(&mark, me.as_str(), CreateMode::Persistent);
         if let Some(session) = engine.own_session() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Step;
-use crate::config::{JobConfiguration, unsupported, wire};
+use crate::config::{JobConfiguration, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
@@ -33,6 +33,8 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             // Mostly it is what the program gave: thousands of jobs then hold it once.
             let is_local = configuration == *engine.local;
             engine.plan = plan;
+            // Items that it takes away, or adds, may be lost ones.
+            engine.losses.suspect();
             engine.configuration = Some(if is_local { engine.local.clone() } else { Arc::new(configuration) });
             if !first {
                 engine.tell(Notice::ConfigurationChanged);
@@ -49,10 +51,9 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
 
 /// Reads a configuration of the registry that this program can follow; otherwise says why not.
 pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<(JobConfiguration, Option<ListenerPlan>), String> {
-    let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?;
-    let mut refused: Vec<String> = unsupported(&read).iter().map(ToString::to_string).collect();
+    let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?.with_secrets_of(&engine.local);
+    let mut refused: Vec<String> = engine.check.problems(&read).iter().map(ToString::to_string).collect();
     refused.extend(engine.strategies.problem(&read).map(|problem| problem.to_string()));
-    refused.extend(engine.check.problems(&read).iter().map(ToString::to_string));
     let plan = engine.listeners.plan(&read).unwrap_or_else(|problem| {
         refused.push(problem.to_string());
         None

@@ -164,17 +164,15 @@ impl JobEngine {
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
         let missed = exists(ItemNode::Misfire) || self.missed_items.contains_key(&item);
-        missed && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
+        // What was cut off before is taken over first: making up for a later fire would take its place.
+        let waits = self.is_failover_on() && self.mirror.exists(&JobPath::FailoverItem(item));
+        missed && !waits && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
     }
 
     /// The fire that an item missed, if it was not begun for it or a later one; `None` while data are missing. A Java
     /// peer tells only that there is one: then it is the last one.
     pub(super) fn misfire_of(&self, item: ShardingItem) -> Option<Option<i64>> {
-        let record = match self.look(&JobPath::fire(item)) {
-            Lookup::Unread => return None,
-            Lookup::Missing => FireRecord::empty(),
-            Lookup::Known(known) => FireRecord::parse(&known.data),
-        };
+        let record = self.record_of(item)?;
         let here = self.missed_items.get(&item).copied();
         let missed = record.to_make_up().max(here).or(self.calendar.last());
         Some(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))

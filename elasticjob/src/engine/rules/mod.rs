@@ -13,8 +13,10 @@ mod leave;
 mod misfire;
 mod reconcile;
 mod register;
+mod remind;
 mod reshard;
 mod resolve;
+mod servers;
 mod skipped;
 mod sweep;
 mod trigger;
@@ -22,8 +24,10 @@ mod trigger;
 use super::engine::{JobEngine, Proposal};
 use super::event::Now;
 pub(super) use begin::BeginPlan;
+pub(super) use remind::Reminder;
 pub(super) use reshard::Sharding;
 pub(super) use resolve::Unresolved;
+pub(super) use servers::IdleServers;
 
 /// What a rule came to.
 pub(super) enum Step {
@@ -40,10 +44,11 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 18] = [
+pub(super) const RULES: [Rule; 20] = [
     leave::removed,
     leave::leave,
     register::register,
+    servers::restore,
     configure::follow,
     resolve::resolve,
     finish::finish,
@@ -53,6 +58,7 @@ pub(super) const RULES: [Rule; 18] = [
     elect::elect,
     reconcile::reconcile,
     reshard::reshard,
+    remind::remind,
     misfire::mark,
     skipped::note,
     trigger::trigger,

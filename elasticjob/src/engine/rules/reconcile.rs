@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Step;
+use super::{IdleServers, Step};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
@@ -24,7 +24,7 @@ pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
     engine.reconcile_at = Some(at);
     let Some(leadership) = engine.leadership.as_mut().filter(|_| now.mono >= at) else { return Step::Pass };
     leadership.basis = None;
-    leadership.knows_servers = false;
+    leadership.idle_servers = IdleServers::Unknown;
     engine.reconcile_at = Some(now.mono + interval);
     engine.losses.suspect();
     engine.mirror.relist();

@@ -91,7 +91,8 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
         return Step::Pass;
     };
     let strategy = basis.strategy.clone();
-    let Some((proposal, fault)) = assign::assign(engine, basis, &survey, moves_on, request) else { return Step::Pass };
+    let assigned = assign::assign(engine, basis, &survey, moves_on, &pinned, request);
+    let Some((proposal, fault)) = assigned else { return Step::Pass };
     if let Some(fault) = fault {
         engine.tell(Notice::StrategyFailed { strategy, fault });
     }

@@ -1,26 +1,35 @@
-//! Sweeping up after instances that are gone, and after settings that were switched off. The leader does it.
+//! Sweeping up after instances that are gone, and after settings that were switched off. The leader does it; where it is
+//! a Java leader, which does not and may wait for marks of the dead for ever, the others do it a little later.
 
-use super::Step;
-use super::register::ENABLED;
-use crate::engine::engine::{JobEngine, Proposal, Purpose};
+use std::time::Duration;
+
+use super::{Step, servers};
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
 use crate::engine::event::Now;
+use crate::engine::fire::FireRecord;
+use crate::engine::lost::fire_at;
 use crate::engine::planted::Bug;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
+/// How long a leader has to sweep before the others do.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, servers
 /// without instances, and what failover leaves behind.
-pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
-    if engine.leadership.is_none() {
+pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
+    if engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
-    let (Some(dead), Some(servers)) = (dead_marks(engine), servers_without_instances(engine)) else {
+    let (Some(dead), Some(servers)) = (dead_marks(engine), servers::without_instances(engine, now)) else {
         return Step::Pass;
     };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    txn.check(&JobPath::LeaderInstance);
+    if engine.leadership.is_some() {
+        txn.check(&JobPath::LeaderInstance);
+    }
     let guards = txn.len();
     let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
     let triggers: Vec<InstanceId> = engine.mirror.triggers().filter(gone).cloned().collect();
@@ -32,8 +41,12 @@ pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
     }
     for (item, version) in &dead {
         // Somebody may begin it at this moment.
-        if let Some(version) = version {
-            txn.check_version(&JobPath::fire(*item), *version);
+        let record = JobPath::fire(*item);
+        match version {
+            Some(version) => {
+                txn.check_version(&record, *version);
+            }
+            None => txn.check_missing(&record),
         }
         txn.delete(&JobPath::running(*item), None);
     }
@@ -46,50 +59,34 @@ pub(super) fn sweep(engine: &mut JobEngine, _: Now) -> Step {
             txn.delete(&JobPath::Item(item, ItemNode::Failovering), None);
         }
     }
-    if txn.len() == guards {
+    let transaction = txn.build();
+    if transaction.ops().len() == guards {
+        // Who takes turns with what is left behind hides it now and then.
+        if engine.mirror.taken_over_items().next().is_none() {
+            engine.unswept = None;
+        }
         return Step::Pass;
     }
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep { triggers } })
+    let due = *engine.unswept.get_or_insert(now.mono + PATIENCE);
+    if engine.leadership.is_none() && now.mono < due {
+        return Step::Pass;
+    }
+    Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers } })
 }
 
-/// Servers whose instances are all gone, with the versions of their nodes: addresses change with every deployment. One
-/// that an operator disabled stays, so that it is disabled when it comes back. Looked for when leading begins, and when
-/// the leader reconciles; `None` while data are missing.
-fn servers_without_instances(engine: &mut JobEngine) -> Option<Vec<(JobPath, i32)>> {
-    if engine.leadership.as_ref().is_none_or(|leadership| leadership.knows_servers) {
-        return Some(Vec::new());
-    }
-    let mut complete = true;
-    let mut found = Vec::new();
-    for ip in engine.mirror.servers() {
-        if engine.mirror.instances().any(|id| id.server_ip() == ip) {
-            continue;
-        }
-        let path = JobPath::Server(ip.into());
-        match engine.look(&path) {
-            Lookup::Known(known) if known.text() == Some(ENABLED) => found.push((path, known.version)),
-            Lookup::Unread => complete = false,
-            Lookup::Known(_) | Lookup::Missing => {}
-        }
-    }
-    if complete
-        && found.is_empty()
-        && let Some(leadership) = &mut engine.leadership
-    {
-        leadership.knows_servers = true;
-    }
-    complete.then_some(found)
-}
-
-/// Marks of runs that are lost, with the versions of their items' records, where nobody takes over; `None` while data
-/// are missing.
+/// Marks of runs that are lost, with the versions of their items' records, where nobody takes over: failover is off, a
+/// Java leader left an item beyond the total count there, or a Java peer took the item and waits for the mark to go. `None`
+/// while data are missing.
 fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>> {
-    if engine.is_failover_on() || !engine.suspects_losses() {
+    let failover = engine.is_failover_on();
+    if !failover && !engine.suspects_losses() {
         return Some(Vec::new());
     }
+    let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     let mut complete = true;
     let mut dead = Vec::new();
-    for item in engine.mirror.running_items() {
+    let is_taken = |item| engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
+    for item in engine.mirror.running_items().filter(|item| !failover || *item >= total || is_taken(*item)) {
         let alive = match engine.look(&JobPath::running(item)) {
             Lookup::Missing => continue,
             Lookup::Unread => None,
@@ -102,7 +99,7 @@ fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>
             (Some(_), _) => dead.push((item, None)),
         }
     }
-    if complete && dead.is_empty() {
+    if complete && dead.is_empty() && !failover {
         engine.found_no_losses();
     }
     complete.then_some(dead)
@@ -115,7 +112,10 @@ fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
         return true;
     }
     match (engine.mirror.lookup(&JobPath::FailoverItem(item)), engine.mirror.lookup(&JobPath::fire(item))) {
-        (Lookup::Known(waits), Lookup::Known(record)) => waits.czxid < record.mzxid,
+        (Lookup::Known(waits), Lookup::Known(known)) => {
+            let record = FireRecord::parse(&known.data);
+            waits.czxid < known.mzxid || (record.is_over() && record.covers(fire_at(waits.ctime)))
+        }
         _ => false,
     }
 }

@@ -92,7 +92,7 @@ impl ShardingStrategies {
     /// What is wrong with the strategy of a configuration: it has to be one of these.
     pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
         let unknown = self.get(configuration.sharding_strategy_type()).err()?;
-        Some(Invalid { setting: "job-sharding-strategy-type", reason: unknown.to_string() })
+        Some(Invalid::new("job-sharding-strategy-type", unknown.to_string()))
     }
 }
 

@@ -225,6 +225,27 @@ fn an_item_that_a_shutdown_cuts_off_is_handed_over() {
 }
 
 #[test]
+fn what_was_cut_off_is_taken_over_before_a_later_fire_is_made_up_for() {
+    let mut group = settled(2, 2);
+    group.run_until(5_000);
+    let (leaver, survivor) = (runner(&group, 0), runner(&group, 1));
+    group.tell(leaver, Event::Shutdown { grace: Duration::from_secs(20) });
+    group.run_until(10_000);
+    group.end_items(survivor, &[1]);
+    group.run_until(12_000);
+    group.hosts[survivor].clear();
+    group.cut_off_items(leaver, &[0]);
+    assert_eq!(group.starts(survivor), [(FIRST, FAILOVER, vec![0])]);
+    group.end_items(survivor, &[0]);
+    let missed = Fire::Scheduled(EPOCH + 10_000);
+    assert!(
+        group.starts(survivor).contains(&(missed, ExecutionSource::Misfire, vec![0])),
+        "{:?}",
+        group.starts(survivor)
+    );
+}
+
+#[test]
 fn what_a_leaving_instance_owns_while_it_runs_a_lost_item_is_said_not_to_run() {
     let mut group = settled(2, 2);
     group.run_until(5_000);
@@ -335,6 +356,10 @@ fn a_run_of_a_java_peer_is_taken_over_with_the_time_at_which_it_began() {
     let mut dies = Transaction::new();
     dies.delete("/job/instances/10.0.0.9@-@1", None);
     group.operate(&dies, false);
+    // It may only make its node anew.
+    group.run_until(7_400);
+    assert!(group.starts(0).is_empty());
+    group.run_until(7_600);
     assert_eq!(group.starts(0), [(Fire::Scheduled(EPOCH + 4_000), FAILOVER, vec![0])]);
 }
 

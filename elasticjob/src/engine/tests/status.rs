@@ -46,11 +46,36 @@ fn a_fire_that_cannot_begin_says_what_it_waits_for() {
 
     let mut group = Group::settled(1, &every_five(1));
     let mut foreign = Transaction::new();
+    foreign.delete("/job/leader/election/instance", None);
+    foreign.create("/job/leader/election/instance", "10.0.0.9@-@1", CreateMode::Ephemeral);
     foreign.create("/job/leader/sharding/processing", "", CreateMode::Ephemeral);
     group.operate(&foreign, false);
     group.run_until(5_000);
     assert_eq!(status(&group, 0).activity, Activity::AwaitingSharding(FIRST));
     assert!(status(&group, 0).resharding);
+}
+
+#[test]
+fn fires_that_come_more_often_than_they_wait_for_the_leader_go_on_with_the_items_that_are_assigned() {
+    let every_two = JobConfiguration::builder("job", 1).cron("0/2 * * * * ?").build().unwrap();
+    let mut group = Group::settled(1, &every_two);
+    // Those that came while it settled.
+    group.end_items(0, &[0]);
+    group.end_items(0, &[0]);
+    group.hosts[0].clear();
+    let mut foreign = Transaction::new();
+    foreign.delete("/job/leader/election/instance", None);
+    foreign.create("/job/leader/election/instance", "10.0.0.9@-@1", CreateMode::Ephemeral);
+    foreign.create("/job/leader/sharding/processing", "", CreateMode::Ephemeral);
+    group.operate(&foreign, false);
+    group.run_until(8_999);
+    assert_eq!(group.starts(0), []);
+    for second in [8, 10, 12] {
+        group.run_until(1_000 * second + 1_000);
+        let started = group.starts(0).last().map(|(fire, ..)| *fire);
+        assert_eq!(started, Some(Fire::Scheduled(EPOCH + 1_000 * second as i64)));
+        group.end_items(0, &[0]);
+    }
 }
 
 #[test]

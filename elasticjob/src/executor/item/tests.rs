@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ fn context() -> ShardingContext {
 }
 
 fn slots(pool: &str) -> Slots {
-    let builder = JobConfiguration::builder("reports", 1).job_executor_thread_pool_size_provider_type(pool);
+    let builder = JobConfiguration::builder("reports", 3).job_executor_thread_pool_size_provider_type(pool);
     Slots::of(&ThreadPools::built_in(), &builder.build().unwrap())
 }
 

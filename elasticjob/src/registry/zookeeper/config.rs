@@ -15,7 +15,7 @@ const MIN_DIALLED_SERVERS: usize = 20;
 pub struct ZookeeperConfiguration {
     /// Servers, `host:port` with commas between them. Without a port 2181.
     pub server_lists: String,
-    /// The node below which all jobs live, created when missing. May contain `/`, has none at its ends.
+    /// The node below which all jobs live. May contain `/`, has none at its ends.
     pub namespace: String,
     /// The first pause between two attempts to connect; it grows at random. Default 1000.
     pub base_sleep_time_milliseconds: u64,
@@ -29,6 +29,9 @@ pub struct ZookeeperConfiguration {
     pub connection_timeout_milliseconds: u64,
     /// `user:password` of the digest scheme. With it, only this user has access to what is created.
     pub digest: Option<Secret>,
+    /// Whether the namespace is created when missing; otherwise that is an error, for whoever operates jobs that are
+    /// there. Default true.
+    pub create_namespace: bool,
 }
 
 /// A setting that cannot be.
@@ -55,6 +58,7 @@ impl ZookeeperConfiguration {
             session_timeout_milliseconds: 0,
             connection_timeout_milliseconds: 0,
             digest: None,
+            create_namespace: true,
         }
     }
 

@@ -29,6 +29,16 @@ pub enum ConnectError {
         /// What was found at each.
         detail: String,
     },
+    /// The namespace does not exist, and is not to be created.
+    #[error(
+        "ZooKeeper at '{servers}' has no namespace '{namespace}': correct it; the first instance of a job creates it"
+    )]
+    NoNamespace {
+        /// The servers as configured.
+        servers: String,
+        /// The namespace.
+        namespace: String,
+    },
     /// The digest does not fit to the access list of the namespace.
     #[error(
         "ZooKeeper at '{servers}' does not let this client {what} namespace '{namespace}': {}",
@@ -122,7 +132,9 @@ async fn open(config: &ZookeeperConfiguration) -> Result<Client, Problem> {
     }
     let client = during("connect to", connector.connect(&config.dialled_servers())).await?;
     let root = config.root();
-    create_missing(config, &client, &root).await?;
+    if config.create_namespace {
+        create_missing(config, &client, &root).await?;
+    }
     during("read", client.get_data(&root)).await?;
     during("write", try_write(config, &client, &root)).await?;
     // The watcher is dropped at once; a server that does not know the request says so.
@@ -169,6 +181,7 @@ fn explain(config: &ZookeeperConfiguration, Problem { what, error }: Problem) ->
             ConnectError::Forbidden { servers, namespace, what, digest: config.digest.is_some() }
         }
         Error::AuthFailed => ConnectError::AuthFailed { servers },
+        Error::NoNode if !config.create_namespace => ConnectError::NoNamespace { servers, namespace },
         Error::Unimplemented => ConnectError::TooOld { servers },
         error => ConnectError::Failed { servers, namespace, what, why: error.to_string() },
     }

@@ -1,5 +1,8 @@
 //! Every item of every scheduled fire is begun by somebody, or somebody says why not. Around a fault it may be lost
 //! with the process or the connection that was to run it; without a fault it must have been begun.
+//!
+//! Beside Java instances it holds once the faults are over. What Java leaves out of a fire that is its own, and says so
+//! in the model, is accounted for: its only worker was busy, or the item was marked, disabled or taken over.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +10,7 @@ use super::kept::Kept;
 use super::{Observation, Scene};
 use crate::engine::{Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
+use crate::registry::path::JobPath;
 use crate::testing::sim::EPOCH;
 
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
@@ -24,9 +28,13 @@ pub(super) struct Accounted {
     begun: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
+    /// Items that a Java instance leaves out of a fire.
+    left_out: BTreeMap<i64, BTreeSet<ShardingItem>>,
     incidents: BTreeSet<i64>,
     calm_from: i64,
     until: i64,
+    /// Who led in the calm.
+    leader: String,
 }
 
 impl Accounted {
@@ -35,9 +43,11 @@ impl Accounted {
             schedules: BTreeMap::from([(0, i64::from(period) * 1_000)]),
             begun: BTreeMap::new(),
             skipped: BTreeMap::new(),
+            left_out: BTreeMap::new(),
             incidents: BTreeSet::new(),
             calm_from: i64::MAX,
             until: 0,
+            leader: String::new(),
         }
     }
 
@@ -66,7 +76,15 @@ impl Accounted {
             Observation::Notice { notice: Notice::Registered { .. } | Notice::Left, .. } if !scene.shape.monitored => {
                 self.incident(EPOCH + scene.now as i64);
             }
-            Observation::Calm { from, until } => (self.calm_from, self.until) = (*from, *until),
+            Observation::LeftOut { fires, items } => {
+                for fire in *fires {
+                    self.left_out.entry(*fire).or_default().extend(*items);
+                }
+            }
+            Observation::Calm { from, until } => {
+                (self.calm_from, self.until) = (*from, *until);
+                self.leader = scene.text(&JobPath::LeaderInstance).unwrap_or_default();
+            }
             Observation::Over => return self.settle(scene, kept),
             _ => {}
         }
@@ -96,7 +114,8 @@ impl Accounted {
 
     fn account(&self, scene: &Scene<'_>, at: i64, kept: &Kept) -> Result<(), String> {
         let disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
-        if disturbed {
+        // A Java leader reshards when it fires next and nothing runs, so a fault reaches to the calm.
+        if disturbed || (scene.is_mixed() && at < self.calm_from) {
             return Ok(());
         }
         let begun = self.begun.get(&at);
@@ -109,7 +128,8 @@ impl Accounted {
                     meant && is_good(reason)
                 })
             });
-            if by_somebody || with_reason {
+            let by_java = self.left_out.get(&at).is_some_and(|items| items.contains(&item));
+            if by_somebody || with_reason || by_java {
                 continue;
             }
             // Nobody may take its place; the leader says so.
@@ -119,7 +139,9 @@ impl Accounted {
                 excused
                     .is_some_and(|skips| skips.iter().any(|(items, reason)| items.contains(&item) && is_that(reason)))
             };
-            if !gone || (at >= self.calm_from && !said()) {
+            // A Java leader says nothing.
+            let by_java = scene.is_mixed() && scene.java_ids.contains(&self.leader);
+            if !gone || (at >= self.calm_from && !said() && !by_java) {
                 return Err(format!(
                     "item {item} of the fire at {} ({at}) was not begun; skips: {excused:?}",
                     at - EPOCH

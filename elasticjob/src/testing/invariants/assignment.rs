@@ -5,26 +5,42 @@ use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
 use crate::engine::Notice;
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
+use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::HAYWIRE;
 
 #[derive(Debug, Default)]
 pub(super) struct Assignment {
     registered: BTreeSet<String>,
+    /// Items whose owners a Java instance deleted: it does so before it assigns them, also when it is no leader any more.
+    wiped: BTreeSet<ShardingItem>,
 }
 
 impl Assignment {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
-            Observation::Committed { host: Some(_), transaction, .. } => {
+            Observation::Committed { host: Some(host), transaction, .. } => {
                 // The mark of an instance is made in the transaction that registers it.
+                for op in transaction.ops() {
+                    if let Some(JobPath::Item(item, ItemNode::Instance)) = JobPath::parse(scene.job, op.path()) {
+                        match op {
+                            Op::Delete { .. } if scene.is_java(*host) => self.wiped.insert(item),
+                            _ => self.wiped.remove(&item),
+                        };
+                    }
+                }
                 for op in transaction.ops() {
                     match (op, JobPath::parse(scene.job, op.path())) {
                         (Op::Create { .. }, Some(JobPath::Instance(id))) => {
                             self.registered.insert(id.to_string());
                         }
-                        // What no watch told of is found when the leader reconciles.
-                        (Op::Delete { .. }, Some(JobPath::Necessary)) if !scene.shape.unheard => {
+                        // What no watch told of is found when the leader reconciles. A Java leader assigns to the instances it
+                        // listed before it waited (finding 1).
+                        (Op::Delete { .. }, Some(JobPath::Necessary))
+                            if !scene.shape.unheard && !scene.is_java(*host) =>
+                        {
                             return self.all_owned(scene, None);
                         }
                         _ => {}
@@ -40,14 +56,22 @@ impl Assignment {
                 let live = scene.children(&JobPath::Instances).into_iter().collect();
                 // Static sharding leaves items to owners that are gone.
                 self.all_owned(scene, Some(&live).filter(|_| !scene.shape.static_sharding))?;
+                for host in scene.hosts.iter().filter(|host| host.process.is_some() && !host.java) {
+                    if scene.text(&JobPath::Server(host.ip.as_str().into())).is_none() {
+                        return Err(format!("servers/{} is gone, and its instance runs nothing any more", host.ip));
+                    }
+                }
                 let items = scene.children(&JobPath::Sharding).len();
-                if items != scene.total as usize {
+                let leader = scene.text(&JobPath::LeaderInstance);
+                // A Java leader takes items away by their count, so one that was marked too late stays (finding 9).
+                let by_java = leader.is_some_and(|leader| scene.java_ids.contains(&leader));
+                if items != scene.total as usize && !by_java {
                     return Err(format!("there are {items} items, and {} are configured", scene.total));
                 }
                 if scene.tree.get(&JobPath::Necessary.absolute(scene.job)).is_ok_and(|node| node.is_some()) {
                     return Err("a request for resharding is left".to_owned());
                 }
-                Ok(())
+                none_left_out(scene)
             }
             _ => Ok(()),
         }
@@ -56,7 +80,12 @@ impl Assignment {
     fn all_owned(&self, scene: &Scene<'_>, live: Option<&BTreeSet<String>>) -> Result<(), String> {
         for item in scene.children(&JobPath::Sharding) {
             let Ok(number) = item.parse() else { return Err(format!("{item} is not an item")) };
+            // Java marks what it runs without looking whether the item is still there.
+            if scene.is_mixed() && number >= scene.total {
+                continue;
+            }
             match scene.text(&JobPath::Item(number, ItemNode::Instance)) {
+                None if live.is_none() && self.wiped.contains(&number) => {}
                 None => return Err(format!("item {item} has no owner")),
                 Some(owner) if !live.unwrap_or(&self.registered).contains(&owner) => {
                     return Err(format!("item {item} belongs to {owner}, which is not there"));
@@ -65,5 +94,22 @@ impl Assignment {
             }
         }
         Ok(())
+    }
+}
+
+/// No instance of ours is without items where there is one for each, also when a Java leader lost the request that came
+/// with it (finding 1).
+fn none_left_out(scene: &Scene<'_>) -> Result<(), String> {
+    let instances = scene.children(&JobPath::Instances);
+    let strategy = scene.shape.strategy;
+    let has_one_each =
+        instances.len() <= scene.total as usize && ![SINGLE_SHARDING_BALANCE, HAYWIRE].contains(&strategy);
+    if !has_one_each || scene.shape.static_sharding {
+        return Ok(());
+    }
+    let owners: BTreeSet<String> = (0..scene.total).filter_map(|item| scene.text(&JobPath::owner_of(item))).collect();
+    match instances.iter().find(|id| !owners.contains(*id) && !scene.java_ids.contains(*id)) {
+        Some(id) => Err(format!("{id} is without items, although there are {} of them", scene.total)),
+        None => Ok(()),
     }
 }

@@ -1,5 +1,12 @@
 //! A scheduled fire of an item is begun once, and again only as failover of a run that was not finished; with every
 //! begin of an item its fencing token grows.
+//!
+//! It holds for monitored runs; what runs while monitoring is switched off has no record and no token, and may be begun
+//! again when it is switched on.
+//!
+//! Beside Java instances it holds for ours, until a Java leader deletes the item with its record, as it does when the
+//! total count shrinks (finding 9): nobody can tell then what was begun of an item that is made anew. What Java begins
+//! has no record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +15,15 @@ use crate::engine::{ExecutionSource, Fire, FireRecord};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::Millis;
+
+/// How long it takes until everybody has heard that monitoring is on, and what was decided before has begun.
+const SWITCHED: Millis = 40_000;
 
 #[derive(Debug, Default)]
 pub(super) struct BegunOnce {
+    /// Items whose mark of a Java run was replaced.
+    of_java: BTreeSet<ShardingItem>,
     begun: BTreeMap<(ShardingItem, Fire), usize>,
     /// Ends that the registry knows.
     finished: BTreeSet<(ShardingItem, Fire)>,
@@ -20,6 +33,27 @@ pub(super) struct BegunOnce {
 impl BegunOnce {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
+            Observation::Committing { host: Some(host), transaction, .. } if scene.is_java(*host) => {
+                for op in transaction.ops() {
+                    if let (Op::Delete { .. }, Some(JobPath::Item(item, ItemNode::Fire))) =
+                        (op, JobPath::parse(scene.job, op.path()))
+                    {
+                        self.begun.retain(|(begun, _), _| *begun != item);
+                        self.finished.retain(|(finished, _)| *finished != item);
+                    }
+                }
+                Ok(())
+            }
+            Observation::Committing { host: Some(_), transaction, .. } if scene.is_mixed() => {
+                for op in transaction.ops() {
+                    if let Some(JobPath::Item(item, ItemNode::Running)) = JobPath::parse(scene.job, op.path())
+                        && scene.text(&JobPath::running(item)).is_some_and(|id| scene.java_ids.contains(&id))
+                    {
+                        self.of_java.insert(item);
+                    }
+                }
+                Ok(())
+            }
             Observation::Committed { transaction, .. } => {
                 for op in transaction.ops() {
                     if let Op::Set { path, data, .. } = op
@@ -30,9 +64,13 @@ impl BegunOnce {
                 }
                 Ok(())
             }
-            Observation::Started { host, item, fire, source, token } if scene.shape.monitored => {
-                self.begin(*host, *item, *fire, *source, *token)
-            }
+            Observation::Started { host, item, fire, source, token } if !scene.is_java(*host) => match token {
+                Some(token) => self.begin(*host, *item, *fire, *source, *token),
+                None if scene.shape.monitored && scene.monitored_for > SWITCHED => {
+                    Err(format!("item {item} of {fire} has no fencing token"))
+                }
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -50,16 +88,17 @@ impl BegunOnce {
         item: ShardingItem,
         fire: Fire,
         source: ExecutionSource,
-        token: Option<i64>,
+        token: i64,
     ) -> Result<(), String> {
-        if self.finished.contains(&(item, fire)) {
+        // What Java ran is known by its time alone, which may be that of a fire of ours.
+        let of_java = self.of_java.remove(&item) && source == ExecutionSource::Failover;
+        if self.finished.contains(&(item, fire)) && !of_java {
             return Err(format!("host {host} begins item {item} of {fire} as {source}, which was finished before"));
         }
         let before = self.begun.insert((item, fire), host);
         if let Some(before) = before.filter(|_| source != ExecutionSource::Failover) {
             return Err(format!("host {host} begins item {item} of {fire}, which host {before} began before"));
         }
-        let Some(token) = token else { return Err(format!("item {item} of {fire} has no fencing token")) };
         match self.tokens.insert(item, token) {
             Some(before) if before >= token => {
                 Err(format!("the token of item {item} went from {before} to {token} with {fire}"))

@@ -47,6 +47,10 @@ impl Kept {
         if self.gone.last_key_value().is_none_or(|(_, before)| *before != gone) {
             self.gone.insert(EPOCH + scene.now as i64, gone);
         }
+        // A Java leader that serves a request deletes all owners before it assigns the items, and serves also late ones.
+        if scene.is_mixed() {
+            return Ok(());
+        }
         let before = std::mem::replace(&mut self.owners, owners);
         let Observation::Committed { host: Some(host), transaction, .. } = observation else { return Ok(()) };
         if !is_resharding(scene, transaction) {
@@ -58,7 +62,8 @@ impl Kept {
             self.total_changed(scene.now);
         }
         let moved = before.iter().find(|(item, owner)| self.owners.get(item).is_some_and(|now| now != *owner));
-        let may_move = !scene.calm && (self.open || scene.now - self.changed_at < SEEN_WITHIN);
+        // One that was left where it ran may have gone on without a break until now.
+        let may_move = self.open || (!scene.calm && scene.now - self.changed_at < SEEN_WITHIN);
         if let Some((item, owner)) = moved
             && !may_move
         {

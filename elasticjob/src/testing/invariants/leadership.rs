@@ -1,34 +1,67 @@
-//! Only the leader writes what is the leader's: requests for resharding, and who owns which item. And none leads for
-//! long whose server is disabled.
+//! Only the leader writes what is the leader's: who owns which item, and that a request for resharding is served. And none
+//! leads for long whose server is disabled.
+//!
+//! A transaction can check that the leader's node exists, not whose it is: that is true as long as the node goes with the
+//! session of its owner. Where an operator deletes it, what its owner sent before it heard of that still passes.
+
+use std::collections::BTreeMap;
 
 use super::{Observation, Scene};
-use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::testing::sim::EPOCH;
+use crate::registry::{Op, SessionId};
+use crate::testing::sim::{EPOCH, Millis};
 
 /// How long it may take to hear that the own server was disabled, in milliseconds.
 const HEARD: i64 = 10_000;
 
-pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-    let Observation::Committed { session, host: Some(host), transaction, leader } = observation else { return Ok(()) };
-    let leaders = transaction.ops().iter().filter(|op| !matches!(op, Op::Check { .. })).find(|op| {
-        matches!(
-            JobPath::parse(scene.job, op.path()),
-            Some(JobPath::Necessary | JobPath::Item(_, ItemNode::Instance | ItemNode::Dir))
-        )
-    });
-    let Some(op) = leaders else { return Ok(()) };
-    if *leader != Some(*session) {
-        return Err(format!(
-            "host {host} wrote {} while {leader:?} was the leader's session, its own is {session}",
-            op.path()
-        ));
-    }
-    let server = JobPath::Server(scene.hosts[*host].ip.as_str().into());
-    let node = scene.tree.get(&server.absolute(scene.job)).ok().flatten();
-    let long_ago = EPOCH + scene.now as i64 - HEARD;
-    match node.filter(|node| node.data.text() == Some("DISABLED") && node.stat.mtime < long_ago) {
-        Some(_) => Err(format!("host {host} wrote {}, and its server has long been disabled", op.path())),
-        None => Ok(()),
+/// How long what a deposed leader sent may be on its way.
+const ON_THE_WAY: Millis = 3_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Leadership {
+    leader: Option<SessionId>,
+    /// When leaders whose sessions go on were found not to lead any more.
+    deposed: BTreeMap<SessionId, Millis>,
+}
+
+impl Leadership {
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        let Observation::Committed { session, host: Some(host), transaction, leader } = observation else {
+            return Ok(());
+        };
+        if let Some(before) = std::mem::replace(&mut self.leader, *leader)
+            && *leader != Some(before)
+            && scene.tree.session_timeout(before).is_some()
+        {
+            self.deposed.insert(before, scene.now);
+        }
+        // A Java leader that was replaced while it was resharding goes on with it.
+        if scene.is_java(*host) {
+            return Ok(());
+        }
+        let leaders = transaction.ops().iter().find(|op| match (op, JobPath::parse(scene.job, op.path())) {
+            (Op::Check { .. }, _) => false,
+            // Anybody may ask: a Java leader loses requests, so its followers remind it.
+            (Op::Create { .. }, Some(JobPath::Necessary)) => false,
+            // A Java leader deletes items with all that is below, so those who begin them make them anew.
+            (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Dir))) => !scene.is_mixed(),
+            (_, Some(JobPath::Necessary | JobPath::Item(_, ItemNode::Instance | ItemNode::Dir))) => true,
+            _ => false,
+        });
+        let Some(op) = leaders else { return Ok(()) };
+        let deposed_lately = self.deposed.get(session).is_some_and(|at| scene.now - at < ON_THE_WAY);
+        if *leader != Some(*session) && !deposed_lately {
+            return Err(format!(
+                "host {host} wrote {} while {leader:?} was the leader's session, its own is {session}",
+                op.path()
+            ));
+        }
+        let server = JobPath::Server(scene.hosts[*host].ip.as_str().into());
+        let node = scene.tree.get(&server.absolute(scene.job)).ok().flatten();
+        let long_ago = EPOCH + scene.now as i64 - HEARD;
+        match node.filter(|node| node.data.text() == Some("DISABLED") && node.stat.mtime < long_ago) {
+            Some(_) => Err(format!("host {host} wrote {}, and its server has long been disabled", op.path())),
+            None => Ok(()),
+        }
     }
 }

@@ -4,9 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::engine::{ExecutionSource, Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
-use crate::testing::sim::Millis;
+use crate::registry::Op;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::{EPOCH, Millis};
 
 /// How long a switch of the setting needs to reach everybody, with the longest run that began before.
 const SWITCHED: Millis = 40_000;
@@ -20,6 +23,11 @@ pub(super) struct MadeUp {
     missed: BTreeSet<i64>,
     /// Of these, items that were running, in the calm.
     owed: BTreeMap<ShardingItem, i64>,
+    /// Items of a mixed group that were ever marked as misfired: Java tells no fire with the mark, and leaves marks there
+    /// that are settled, so what is made up for is the last fire.
+    marked: BTreeSet<ShardingItem>,
+    /// Of the owed ones, where the run ended that they fell into, and when.
+    free: BTreeMap<ShardingItem, (usize, i64)>,
     on: bool,
     /// When misfire was switched off last.
     off_since: Option<Millis>,
@@ -32,6 +40,16 @@ impl MadeUp {
             self.off_since = (!scene.shape.misfire).then_some(scene.now);
         }
         match observation {
+            Observation::Committing { host: Some(_), transaction, .. } if scene.is_mixed() => {
+                for op in transaction.ops() {
+                    if let (Op::Create { .. }, Some(JobPath::Item(item, ItemNode::Misfire))) =
+                        (op, JobPath::parse(scene.job, op.path()))
+                    {
+                        self.marked.insert(item);
+                    }
+                }
+                Ok(())
+            }
             Observation::Notice {
                 host,
                 notice:
@@ -53,12 +71,38 @@ impl MadeUp {
                 }
                 Ok(())
             }
+            // With each fire an item may move on, and come back.
+            Observation::Notice { host, notice: Notice::Finished { items, .. } }
+                if scene.shape.strategy != SINGLE_SHARDING_BALANCE =>
+            {
+                // A Java peer may run it meanwhile.
+                let runs = |item: ShardingItem| scene.text(&JobPath::running(item)).is_some();
+                for (item, _) in items.iter().filter(|(item, _)| self.owed.contains_key(item) && !runs(*item)) {
+                    self.free.insert(*item, (*host, EPOCH + scene.now as i64));
+                }
+                Ok(())
+            }
+            Observation::Started { item, fire: Fire::Manual { .. }, .. } => {
+                self.free.remove(item);
+                Ok(())
+            }
             Observation::Started { host, item, fire: Fire::Scheduled(at), source, .. } => {
+                // Whoever got the item meanwhile may have been busy.
+                let free = self.free.remove(item).filter(|(by, since)| by == host && *at > since + MOMENT);
+                if let (Some((_, since)), Some(owed), true) = (free, self.owed.get(item), scene.shape.misfire) {
+                    return Err(format!(
+                        "host {host} was free from {since} on and left the fire at {owed} of item {item} out"
+                    ));
+                }
                 if self.owed.get(item).is_some_and(|owed| owed <= at) {
                     self.owed.remove(item);
                 }
+                let by_java = self.marked.contains(item);
                 if *source != ExecutionSource::Misfire {
                     return Ok(());
+                }
+                if by_java {
+                    self.missed.insert(*at);
                 }
                 if !self.missed.contains(at) {
                     return Err(format!(

@@ -4,6 +4,7 @@ mod accounted;
 mod assignment;
 mod begun_once;
 mod clock;
+mod java_peer;
 mod kept;
 mod leadership;
 mod made_up;
@@ -38,6 +39,15 @@ pub enum Observation<'a> {
         transaction: &'a Transaction,
         /// The session that led before.
         leader: Option<SessionId>,
+    },
+    /// The server is about to try a transaction; the tree is what it was before.
+    Committing {
+        /// The session it comes from.
+        session: SessionId,
+        /// The host, `None` for an operator.
+        host: Option<usize>,
+        /// What is to be applied.
+        transaction: &'a Transaction,
     },
     /// A host starts to run an item.
     Started {
@@ -81,6 +91,13 @@ pub enum Observation<'a> {
         /// What it says.
         notice: &'a Notice,
     },
+    /// A Java instance does not run items that are its own, as that release has it.
+    LeftOut {
+        /// Times of the scheduled fires.
+        fires: &'a [i64],
+        /// The items.
+        items: &'a [ShardingItem],
+    },
     /// The server ended a session.
     SessionEnded,
     /// An engine answers a manual trigger.
@@ -122,9 +139,23 @@ pub(crate) struct Scene<'a> {
     pub(crate) total: u32,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
+    /// Since when monitoring is what it is, as a time that passed.
+    pub(crate) monitored_for: Millis,
+    /// Ids that Java instances of the group have or had.
+    pub(crate) java_ids: &'a BTreeSet<String>,
 }
 
 impl Scene<'_> {
+    /// Whether there are Java instances in the group: then some promises are those of Java.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.hosts.iter().any(|host| host.java)
+    }
+
+    /// Whether a host is Java.
+    pub(crate) fn is_java(&self, host: usize) -> bool {
+        self.hosts[host].java
+    }
+
     /// Data of a node as text.
     pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(self.job)).ok()??;
@@ -146,6 +177,12 @@ pub struct Invariants {
     accounted: accounted::Accounted,
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
+    one_owner: one_owner::OneOwner,
+    java_peer: java_peer::JavaPeer,
+    leadership: leadership::Leadership,
+    java_ids: BTreeSet<String>,
+    /// When monitoring was switched on or off last.
+    switched_at: Millis,
     kept: kept::Kept,
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
@@ -165,6 +202,11 @@ impl Invariants {
             accounted: accounted::Accounted::new(period),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
+            one_owner: one_owner::OneOwner::default(),
+            java_peer: java_peer::JavaPeer::new(),
+            leadership: leadership::Leadership::default(),
+            java_ids: BTreeSet::new(),
+            switched_at: 0,
             kept: kept::Kept::default(),
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
@@ -185,6 +227,9 @@ impl Invariants {
         if total != self.total {
             self.kept.total_changed(now);
         }
+        if shape.monitored != self.shape.monitored {
+            self.switched_at = now;
+        }
         self.total = total;
         self.shape = shape.clone();
         self.accounted.scheduled(EPOCH + now as i64, period);
@@ -203,13 +248,19 @@ impl Invariants {
         observation: &Observation<'_>,
     ) -> Result<(), String> {
         self.calm |= matches!(observation, Observation::Converged);
-        let (shape, total, calm) = (&self.shape, self.total, self.calm);
-        let scene = Scene { now, job, tree, hosts, shape, total, calm };
+        if let Observation::Committing { host: Some(host), transaction, .. } = observation
+            && hosts[*host].java
+        {
+            self.java_ids.extend(java_peer::registered(job, transaction));
+        }
+        let monitored_for = now - self.switched_at;
+        let (shape, total, calm, java_ids) = (&self.shape, self.total, self.calm, &self.java_ids);
+        let scene = Scene { now, job, tree, hosts, shape, total, calm, monitored_for, java_ids };
         self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
         clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
-        one_owner::check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
+        self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
         self.once.check(&scene, observation).map_err(|why| format!("called once: {why}"))?;
@@ -218,7 +269,8 @@ impl Invariants {
             .check(&scene, observation, &self.kept)
             .map_err(|why| format!("every fire accounted for: {why}"))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
-        leadership::check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
+        self.leadership.check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
+        self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
         self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }

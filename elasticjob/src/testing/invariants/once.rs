@@ -9,7 +9,7 @@ use super::{Observation, Scene};
 use crate::engine::{Fire, Hook, Notice};
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
-use crate::testing::sim::{EPOCH, Millis};
+use crate::testing::sim::{EPOCH, Execution, Millis};
 
 /// How long a change of the listeners takes to reach every fire.
 const SWITCHED: Millis = 60_000;
@@ -89,7 +89,9 @@ impl Once {
             if process.is_frozen() || process.fenced {
                 continue;
             }
-            let mut running = process.executions.iter().filter(|(_, run)| run.fire == fire && !run.cancelled);
+            // What began unmonitored, before listeners that are called once were switched on, has no mark to wait for.
+            let counts = |run: &Execution| run.fire == fire && !run.cancelled && run.token.is_some();
+            let mut running = process.executions.iter().filter(|(_, run)| counts(run));
             let long = |item| self.started.get(&(fire, item)).is_some_and(|at| scene.now > at + UNHEARD);
             if let Some((item, _)) = running.find(|(item, _)| long(**item)) {
                 return Err(format!("host {host} is called after {fire} while host {other} runs its item {item}"));

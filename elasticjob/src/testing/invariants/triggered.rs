@@ -53,7 +53,8 @@ impl Triggered {
     }
 }
 
+/// Whether the owner of an item is online and one of ours: Java drops a trigger that comes during a run.
 fn has_live_owner(scene: &Scene<'_>, item: ShardingItem) -> bool {
-    let owner = scene.text(&JobPath::owner_of(item));
+    let owner = scene.text(&JobPath::owner_of(item)).filter(|owner| !scene.java_ids.contains(owner));
     owner.is_some_and(|owner| scene.children(&JobPath::Instances).contains(&owner))
 }

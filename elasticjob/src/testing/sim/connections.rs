@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::host::{EPOCH, Incoming, Millis, Request, Sent};
+use super::host::{Answer, EPOCH, Incoming, Millis, Request, Sent};
+use super::java::{Call, Reply};
 use super::operators::describe;
 use super::world::{ANSWER_TIMEOUT, Happening, World};
 use crate::engine::Event;
@@ -39,8 +40,8 @@ impl World {
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Suspended { id })));
         }
         for sent in lost {
-            let event = unanswered(&sent.request);
-            self.receive(host, life, Incoming::Answer { id: sent.id, sent: sent.at, proves: false, event });
+            let answer = unanswered(&sent.request);
+            self.receive(host, life, Incoming::Answer { id: sent.id, sent: sent.at, proves: false, answer });
         }
         self.attend(host, life, None)
     }
@@ -149,11 +150,12 @@ impl World {
         let delay = self.rng.below(self.latency + 1);
         let Some(process) = self.live(host, life) else { return };
         let Some(connection) = process.connection else {
-            let event = match &request {
-                Request::Commit(_) => Event::Committed(Err(CommitError::NotReached { why: "not connected".into() })),
+            let not_reached = || CommitError::NotReached { why: "not connected".into() };
+            let answer = match &request {
+                Request::Commit(_) => Answer::Engine(Event::Committed(Err(not_reached()))),
                 other => unanswered(other),
             };
-            self.receive(host, life, Incoming::Answer { id, sent: now, proves: false, event });
+            self.receive(host, life, Incoming::Answer { id, sent: now, proves: false, answer });
             return;
         };
         let at = process.last_out.max(now + delay);
@@ -174,8 +176,8 @@ impl World {
             return Ok(());
         }
         let sent = process.outstanding.remove(index);
-        let event = unanswered(&sent.request);
-        self.receive(host, life, Incoming::Answer { id, sent: sent.at, proves: false, event });
+        let answer = unanswered(&sent.request);
+        self.receive(host, life, Incoming::Answer { id, sent: sent.at, proves: false, answer });
         Ok(())
     }
 
@@ -193,31 +195,32 @@ impl World {
             return Ok(());
         }
         self.heard.insert(session, now);
-        let event = match sent.request {
-            Request::Probe => Event::Tick,
+        let writes = matches!(&sent.request, Request::Commit(_) | Request::Java(_, Call::Commit(_)));
+        let answer = match sent.request {
+            Request::Probe => Answer::Engine(Event::Tick),
             Request::List { generation, path } => {
                 let children =
                     self.tree.children(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
-                Event::Listed { generation, path, children: Ok(children) }
+                Answer::Engine(Event::Listed { generation, path, children: Ok(children) })
             }
             Request::Read { generation, path } => {
                 let node = self.tree.get(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
-                Event::Read { generation, path, node: Ok(node) }
+                Answer::Engine(Event::Read { generation, path, node: Ok(node) })
             }
             Request::Commit(transaction) => {
-                let answer = match transaction.check_session(session) {
+                Answer::Engine(Event::Committed(match transaction.check_session(session) {
                     Ok(()) => self.commit(session, &transaction, Some(host))?,
                     Err(error) => Err(error),
-                };
-                if self.lose_answers > 0 {
-                    self.lose_answers -= 1;
-                    self.log(|_| format!("the answer to host {host} gets lost"));
-                    return Ok(());
-                }
-                Event::Committed(answer)
+                }))
             }
+            Request::Java(ticket, call) => self.answer_java(host, session, ticket, call)?,
         };
-        self.receive(host, life, Incoming::Answer { id, sent: sent.at, proves: true, event });
+        if writes && self.lose_answers > 0 {
+            self.lose_answers -= 1;
+            self.log(|_| format!("the answer to host {host} gets lost"));
+            return Ok(());
+        }
+        self.receive(host, life, Incoming::Answer { id, sent: sent.at, proves: true, answer });
         Ok(())
     }
 
@@ -229,6 +232,7 @@ impl World {
     ) -> Result<Result<Committed, CommitError>, String> {
         let wall = EPOCH + self.now as i64;
         let leader = self.leader_session();
+        self.observe(Observation::Committing { session, host, transaction })?;
         match self.tree.commit(session, transaction, wall) {
             Ok((committed, events)) => {
                 self.log(|_| {
@@ -256,9 +260,9 @@ impl World {
     }
 }
 
-pub(super) fn unanswered(request: &Request) -> Event {
+pub(super) fn unanswered(request: &Request) -> Answer {
     let why = || "the connection was lost".to_owned();
-    match request {
+    Answer::Engine(match request {
         Request::List { generation, path } => Event::Listed {
             generation: *generation,
             path: path.clone(),
@@ -271,5 +275,6 @@ pub(super) fn unanswered(request: &Request) -> Event {
         },
         Request::Commit(_) => Event::Committed(Err(CommitError::Unknown { why: why() })),
         Request::Probe => Event::NotProven,
-    }
+        Request::Java(ticket, _) => return Answer::Java(*ticket, Reply::Lost),
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::host::{Execution, Incoming, Millis, Process, Request};
+use super::host::{Answer, Execution, Incoming, Millis, Process, Request};
 use super::world::{Happening, World};
 use crate::engine::{Action, Event, ExecutionSource, FireState, ItemEnd, Notice, Start};
 use crate::ident::ShardingItem;
@@ -14,10 +14,10 @@ impl World {
         let now = self.now;
         let eager = self.rng.one_in(2);
         let Some(process) = self.live(host, life).filter(|process| !process.is_frozen()) else { return Ok(()) };
-        let mut due: Vec<Incoming> = Vec::new();
-        while process.incoming.front().is_some_and(|(at, _)| *at <= now) {
-            due.extend(process.incoming.pop_front().map(|(_, incoming)| incoming));
+        if process.program.java().is_some() {
+            return self.attend_java(host, life, first);
         }
+        let mut due = process.take_due(now);
         if eager {
             // A driver looks for events of the watch before it takes an answer, so it may see later ones first.
             due.sort_by_key(|incoming| !matches!(incoming, Incoming::Event(Event::Watch(_))));
@@ -26,7 +26,8 @@ impl World {
         for incoming in due {
             match incoming {
                 Incoming::Event(event) => events.push(event),
-                Incoming::Answer { id, sent, proves, event } => {
+                Incoming::Answer { answer: Answer::Java(..), .. } => {}
+                Incoming::Answer { id, sent, proves, answer: Answer::Engine(event) } => {
                     // Given up meanwhile.
                     let waited = process.outstanding.iter().any(|sent| sent.id == id);
                     process.outstanding.retain(|sent| sent.id != id);
@@ -45,13 +46,15 @@ impl World {
         let last = events.len() - 1;
         for (number, event) in events.into_iter().enumerate() {
             let at = self.hosts[host].now(now);
-            let Some(process) = self.live(host, life) else { return Ok(()) };
+            let Some(engine) = self.live(host, life).and_then(|process| process.program.engine()) else {
+                return Ok(());
+            };
             // As a driver gathers them.
             if number < last && matches!(event, Event::Watch(_) | Event::ItemEnded { .. }) {
-                process.engine.note(at, event);
+                engine.note(at, event);
                 continue;
             }
-            process.engine.handle(at, event);
+            engine.handle(at, event);
             self.perform(host, life)?;
         }
         self.arm(host, life)
@@ -60,8 +63,8 @@ impl World {
     pub(super) fn arm(&mut self, host: usize, life: u64) -> Result<(), String> {
         let now = self.now;
         let Some(process) = self.live(host, life) else { return Ok(()) };
-        let timeout = process.engine.poll_timeout();
         let asked = process.next_wake;
+        let Some(timeout) = process.program.engine().map(|engine| engine.poll_timeout()) else { return Ok(()) };
         let mono = timeout.mono.map(|at| at.as_millis() as Millis);
         let wall = timeout.wall.map(|wall| self.hosts[host].when(wall));
         let late = timeout.wall.is_some_and(|wall| wall <= self.hosts[host].now(now).wall);
@@ -79,7 +82,7 @@ impl World {
     }
 
     pub(super) fn perform(&mut self, host: usize, life: u64) -> Result<(), String> {
-        while let Some(action) = self.live(host, life).and_then(|process| process.engine.poll_action()) {
+        while let Some(action) = self.next_action(host, life) {
             match action {
                 Action::List { generation, paths } => {
                     for path in paths {
@@ -133,11 +136,15 @@ impl World {
         Ok(())
     }
 
+    fn next_action(&mut self, host: usize, life: u64) -> Option<Action> {
+        self.live(host, life)?.program.engine()?.poll_action()
+    }
+
     pub(super) fn start_items(&mut self, host: usize, life: u64, start: &Start) -> Result<(), String> {
         for (item, token) in &start.items {
             let serial = self.next_serial();
             let blocking = self.rng.one_in(12);
-            let duration = self.rng.between(1, self.shape.longest_run);
+            let duration = self.rng.between(self.shortest_run, self.shape.longest_run);
             let fire = start.fire;
             let Some(process) = self.live(host, life) else { return Ok(()) };
             let before =

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::world::World;
+use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
+use crate::registry::Transaction;
 use crate::registry::path::JobPath;
 
 /// How often each fault happened.
@@ -28,7 +30,7 @@ impl World {
     pub(super) fn inject(&mut self) {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(30) {
+        match self.rng.below(32) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -140,6 +142,21 @@ impl World {
             27 if !self.shape.listeners.is_none() => {
                 self.count("listeners_switched");
                 self.switch_listeners();
+            }
+            // A turn of an item is only known where its runs are.
+            28 if self.shape.strategy != SINGLE_SHARDING_BALANCE => {
+                self.count("monitoring_switched");
+                self.shape.monitored = !self.shape.monitored;
+                self.shape.failover &= self.shape.monitored;
+                let total = self.total;
+                self.configure(total);
+            }
+            29 => {
+                self.count("leader_deleted");
+                self.incident();
+                let mut transaction = Transaction::new();
+                transaction.delete(JobPath::LeaderInstance.absolute(&self.job), None);
+                self.operate(&transaction);
             }
             _ => {
                 self.count("fast_network");

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+use super::java::{Call, JavaProcess, Reply, Ticket};
 use super::listeners::SimCall;
 use crate::engine::{Event, Fire, JobEngine, Now, RoundId};
 use crate::ident::{InstanceId, ShardingItem};
@@ -26,6 +27,8 @@ pub enum Request {
     Commit(Transaction),
     /// Anything that proves the session.
     Probe,
+    /// What a thread of a Java process asks.
+    Java(Ticket, Call),
 }
 
 /// A request with what is remembered of it.
@@ -42,7 +45,16 @@ pub enum Incoming {
     /// An event of the engine that needs nothing else.
     Event(Event),
     /// An answer to a request, which proves the session when it is one.
-    Answer { id: u64, sent: Millis, proves: bool, event: Event },
+    Answer { id: u64, sent: Millis, proves: bool, answer: Answer },
+}
+
+/// An answer, or that there is none.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// To a question of an engine.
+    Engine(Event),
+    /// To a call of a Java process.
+    Java(Ticket, Reply),
 }
 
 /// A run of an item on this host.
@@ -71,13 +83,26 @@ pub struct Host {
     pub process: Option<Process>,
     /// How far its wall clock is off, in milliseconds.
     pub clock_offset: i64,
+    /// Whether its processes are Java.
+    pub java: bool,
+    /// Whether its process has the id of the one before it.
+    pub id_reused: bool,
+}
+
+/// What runs in a process.
+#[derive(Debug)]
+pub enum Program {
+    /// An engine of this implementation.
+    Engine(Box<JobEngine>),
+    /// A modelled instance of the Java release.
+    Java(JavaProcess),
 }
 
 /// A running process.
 #[derive(Debug)]
 pub struct Process {
-    /// The engine of the job.
-    pub engine: JobEngine,
+    /// What runs in it.
+    pub program: Program,
     /// Tells it from other processes of the same host.
     pub life: u64,
     /// The session it has or had last.
@@ -125,9 +150,54 @@ impl Host {
     }
 }
 
+impl Program {
+    /// The engine of the job.
+    pub fn engine(&mut self) -> Option<&mut JobEngine> {
+        match self {
+            Self::Engine(engine) => Some(engine),
+            Self::Java(_) => None,
+        }
+    }
+
+    /// The Java process.
+    pub fn java(&mut self) -> Option<&mut JavaProcess> {
+        match self {
+            Self::Engine(_) => None,
+            Self::Java(java) => Some(java),
+        }
+    }
+}
+
 impl Process {
+    /// A process that has just started.
+    pub fn new(program: Program, life: u64) -> Self {
+        Self {
+            program,
+            life,
+            session: None,
+            connection: None,
+            frozen_until: None,
+            incoming: VecDeque::new(),
+            outstanding: Vec::new(),
+            executions: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            last_in: 0,
+            last_out: 0,
+            next_wake: None,
+            leaving: false,
+            abandoned: BTreeSet::new(),
+            fenced: false,
+        }
+    }
+
     /// Whether it does nothing at all.
     pub fn is_frozen(&self) -> bool {
         self.frozen_until.is_some()
+    }
+
+    /// Takes what has arrived by now.
+    pub fn take_due(&mut self, now: Millis) -> Vec<Incoming> {
+        let count = self.incoming.iter().take_while(|(at, _)| *at <= now).count();
+        self.incoming.drain(..count).map(|(_, incoming)| incoming).collect()
     }
 }

@@ -38,6 +38,11 @@ pub struct SimCall {
 }
 
 impl SimListeners {
+    /// None, and no switch for them.
+    pub(super) fn none() -> Self {
+        Self { specs: Vec::new(), on: false, longest: 0 }
+    }
+
     /// Those of a seed: mostly none.
     pub(super) fn draw(rng: &mut Rng) -> Self {
         let mut specs = Vec::new();

@@ -9,6 +9,7 @@ mod engines;
 mod faults;
 mod haywire;
 mod host;
+mod java;
 mod listeners;
 mod operators;
 mod processes;
@@ -16,7 +17,9 @@ mod shape;
 mod world;
 
 pub use faults::FaultCounts;
-pub use host::{EPOCH, Execution, Host, Millis, Process};
+pub use haywire::HAYWIRE;
+pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};
+pub use java::check_configuration;
 pub use listeners::{SimCall, SimListeners};
 pub use shape::Shape;
 pub use world::World;

@@ -1,6 +1,6 @@
 //! What operators do to the group.
 
-use super::host::{EPOCH, Incoming};
+use super::host::{EPOCH, Incoming, Program};
 use super::world::{Happening, OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Activity, Event};
@@ -14,11 +14,12 @@ impl World {
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.shape.monitored)
             .failover(self.shape.failover)
-            .reconcile_interval_minutes(if self.shape.unheard { 1 } else { 10 })
             .misfire(self.shape.misfire)
             .static_sharding(self.shape.static_sharding)
             .job_sharding_strategy_type(self.shape.strategy)
-            .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed));
+            .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed))
+            // Java peers leave more behind that is only found by looking at everything again.
+            .reconcile_interval_minutes(if self.shape.unheard || self.is_mixed() { 1 } else { 10 });
         let named = self.shape.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
         named.build().expect("a valid configuration")
     }
@@ -68,11 +69,17 @@ impl World {
     pub(super) fn remove_instance(&mut self, host: usize) {
         let Some(process) = &self.hosts[host].process else { return };
         let (Some(session), life) = (process.session, process.life) else { return };
-        let status = process.engine.status();
-        let instance = JobPath::Instance(status.instance);
-        // One that does not know yet that it is in the group registers as if nothing had been there.
-        let unregistered = [Activity::Joining, Activity::AwaitingRegistry, Activity::Rejoining];
-        let registered = !unregistered.contains(&status.activity);
+        let (instance, registered) = match &process.program {
+            Program::Engine(engine) => {
+                let status = engine.status();
+                // One that does not know yet that it is in the group registers as if nothing had been there.
+                let unregistered = [Activity::Joining, Activity::AwaitingRegistry, Activity::Rejoining];
+                (status.instance, !unregistered.contains(&status.activity))
+            }
+            // Java may overlook it: while it is paused, or when it makes the node anew at that moment.
+            Program::Java(java) => (java.id().clone(), false),
+        };
+        let instance = JobPath::Instance(instance);
         self.incident();
         let mut transaction = Transaction::new();
         transaction.delete(instance.absolute(&self.job), None);
@@ -87,7 +94,7 @@ impl World {
         let Some(process) = self.live(host, life) else { return Ok(()) };
         // In another session it is another registration.
         let same = process.session == Some(session) && process.connection.is_some() && !process.is_frozen();
-        let leaving = process.engine.status().activity == Activity::Leaving;
+        let leaving = process.program.engine().is_none_or(|engine| engine.status().activity == Activity::Leaving);
         if same && !leaving {
             return Err(format!("host {host} was removed by an operator and is still there"));
         }
@@ -102,7 +109,10 @@ impl World {
 
     /// An operator damages the assignment, and no watch tells of it.
     pub(super) fn damage_unheard(&mut self) {
-        self.incident();
+        // Until the leader reconciles, which it does once a minute then.
+        for later in [0, 30_000, 60_000] {
+            self.incident_in(later);
+        }
         let item = self.rng.below(u64::from(self.total)) as u32;
         let mut transaction = Transaction::new();
         transaction.delete(JobPath::owner_of(item).absolute(&self.job), None);

@@ -1,10 +1,10 @@
 //! Processes: started, crashed, frozen, asked to leave.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::haywire::strategies;
-use super::host::{Incoming, Millis, Process};
+use super::host::{Incoming, Millis, Process, Program};
+use super::java::JavaProcess;
 use super::world::{GRACE, Happening, World};
 use crate::engine::{Event, Identity, JobEngine};
 
@@ -20,31 +20,20 @@ impl World {
         let life = self.next_serial();
         let instance = self.hosts[host].instance();
         self.log(|_| format!("host {host} starts {instance}"));
-        let candidate = format!("{life:032x}");
-        let suffix = self.rng.next_u64() as u16;
-        let identity = Identity { base: instance.clone(), instance, suffix, candidate };
-        let engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
-        let mut engine = engine.with_listeners(self.shape.listeners.known());
-        if let Some(bug) = self.bug {
-            engine.plant(bug);
-        }
-        self.hosts[host].process = Some(Process {
-            engine,
-            life,
-            session: None,
-            connection: None,
-            frozen_until: None,
-            incoming: Default::default(),
-            outstanding: Vec::new(),
-            executions: BTreeMap::new(),
-            calls: BTreeMap::new(),
-            last_in: 0,
-            last_out: 0,
-            next_wake: None,
-            leaving: false,
-            abandoned: BTreeSet::new(),
-            fenced: false,
-        });
+        let program = if self.hosts[host].java {
+            Program::Java(JavaProcess::new(self.job.clone(), instance, life, self.hosts[host].id_reused))
+        } else {
+            let candidate = format!("{life:032x}");
+            let suffix = self.rng.next_u64() as u16;
+            let identity = Identity { base: instance.clone(), instance, suffix, candidate };
+            let engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
+            let mut engine = engine.with_listeners(self.shape.listeners.known());
+            if let Some(bug) = self.bug {
+                engine.plant(bug);
+            }
+            Program::Engine(Box::new(engine))
+        };
+        self.hosts[host].process = Some(Process::new(program, life));
         self.reconnect(host, life)
     }
 
@@ -54,6 +43,7 @@ impl World {
     }
 
     pub(super) fn restart_later(&mut self, host: usize, same_id: bool, delay: Millis) {
+        self.hosts[host].id_reused = same_id;
         if !same_id {
             self.hosts[host].pid += 1;
         }

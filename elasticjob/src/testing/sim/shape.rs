@@ -33,18 +33,22 @@ const STRATEGIES: [&str; 7] =
     [AVG_ALLOCATION, AVG_ALLOCATION, AVG_ALLOCATION, "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE, HAYWIRE];
 
 impl Shape {
-    /// Draws one; most have the defaults.
-    pub(super) fn draw(rng: &mut Rng) -> Self {
+    /// Draws one; most have the defaults. A mixed group has no items that move on: Java does that by address, and runs an
+    /// item twice then.
+    pub(super) fn draw(rng: &mut Rng, mixed: bool) -> Self {
         let (monitored, static_sharding) = (!rng.one_in(8), rng.one_in(6));
         let strategy = match rng.pick(&STRATEGIES) {
-            SINGLE_SHARDING_BALANCE if !monitored || static_sharding => AVG_ALLOCATION,
+            SINGLE_SHARDING_BALANCE if !monitored || static_sharding || mixed => AVG_ALLOCATION,
+            // Java takes the default where it does not know a strategy.
+            HAYWIRE if mixed => AVG_ALLOCATION,
             strategy => strategy,
         };
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
-        let unheard = !static_sharding && rng.one_in(10);
+        let unheard = !static_sharding && rng.one_in(10) && !mixed;
         let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
         let max_time_diff = rng.pick(&[None, None, None, Some(1), Some(3)]);
-        let listeners = SimListeners::draw(rng);
+        // Java does not start where it does not know a listener.
+        let listeners = if mixed { SimListeners::none() } else { SimListeners::draw(rng) };
         Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff, listeners }
     }
 

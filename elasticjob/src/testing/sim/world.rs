@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use super::faults::FaultCounts;
 use super::host::{EPOCH, Host, Millis, Process};
+use super::java::java_hosts;
 use super::shape::Shape;
 use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
-use crate::registry::SessionId;
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
+use crate::registry::{CreateMode, SessionId, Transaction};
 use crate::testing::invariants::{Invariants, Observation};
 use crate::testing::rng::Rng;
 
@@ -87,6 +88,8 @@ pub(super) enum Happening {
     /// The server looks for sessions that ended.
     Expire,
     Inject,
+    /// An operator looks after Java instances once more.
+    Inspect,
 }
 
 /// A simulated group.
@@ -104,6 +107,8 @@ pub struct World {
     pub(super) period: u32,
     pub(super) total: u32,
     pub(super) shape: Shape,
+    /// How long a run takes at least.
+    pub(super) shortest_run: Millis,
     pub(super) tree: Tree,
     /// When the server heard of each session last.
     pub(super) heard: BTreeMap<SessionId, Millis>,
@@ -124,7 +129,9 @@ impl World {
         let hosts = rng.between(1, 5) as usize;
         let session_timeout = rng.pick(&[2_000, 4_000, 10_000]);
         let period = rng.pick(&[1, 2, 5, 10]);
-        let shape = Shape::draw(&mut rng);
+        let java = java_hosts(seed, hosts);
+        let mixed = java.contains(&true);
+        let shape = Shape::draw(&mut rng, mixed);
         let total = rng.between(1, 7) as u32;
         let job = JobName::new("job").expect("a valid name");
         let mut tree = Tree::new(1_000);
@@ -132,12 +139,16 @@ impl World {
         // Several processes on one host share its address, and in containers even the number of the process.
         let one_address = rng.one_in(6);
         let one_pid = one_address && rng.one_in(2);
+        // A Java process takes away the node of whoever has its id: hosts of a mixed group need ids of their own.
+        let one_pid = one_pid && !mixed;
         let hosts = (0..hosts)
             .map(|n| Host {
                 ip: format!("10.0.0.{}", if one_address { 1 } else { n + 1 }),
                 pid: if one_pid { 1 } else { 100 + 1_000 * n as u32 },
                 process: None,
                 clock_offset: rng.below(40) as i64,
+                java: java[n],
+                id_reused: false,
             })
             .collect();
         let mut world = Self {
@@ -152,6 +163,7 @@ impl World {
             total,
             invariants: Invariants::new(total, period, shape.clone()),
             shape,
+            shortest_run: 1,
             tree,
             heard: BTreeMap::new(),
             agenda: BinaryHeap::new(),
@@ -170,7 +182,13 @@ impl World {
                 world.shape
             )
         });
+        if mixed {
+            world.count("mixed_group");
+        }
         for host in 0..world.hosts.len() {
+            if world.hosts[host].java {
+                world.count("java_host");
+            }
             let at = world.rng.below(3_000);
             world.at(at, Happening::Restart { host });
         }
@@ -187,9 +205,12 @@ impl World {
     /// # Errors
     /// The invariant that does not hold, and why.
     pub fn play(&mut self) -> Result<(), String> {
-        let reconciling = if self.shape.unheard { 70_000 } else { 0 };
+        let mixed = self.is_mixed();
+        // Calls of Java are repeated for many seconds, and its leader reshards when it fires and nothing runs. What the
+        // others find out by looking at everything again takes a minute.
+        let patience = if mixed || self.shape.unheard { 70_000 } else { 0 };
         let (longest_run, longest_round) = (self.shape.longest_run, self.shape.longest_round());
-        let settle = 4 * self.session_timeout + longest_run + 30_000 + longest_round + reconciling;
+        let settle = 4 * self.session_timeout + longest_run + 30_000 + longest_round + patience;
         let calm_from = self.faults_until + settle;
         let listening = 2 * longest_round * u64::from(self.shape.listeners.on);
         let calm_until = calm_from + 4_000 * u64::from(self.period) + 2 * longest_run + listening;
@@ -208,6 +229,11 @@ impl World {
         for host in 0..self.hosts.len() {
             self.leave(host);
         }
+        if mixed {
+            // What waits for its run, or for a leader that is gone, is killed.
+            self.run_until(calm_until + longest_run + 5_000)?;
+            self.kill_java()?;
+        }
         self.run_until(calm_until + 2 * self.session_timeout + longest_run + 15_000)?;
         self.observe(Observation::AllLeft)?;
         self.observe(Observation::Over)
@@ -223,11 +249,18 @@ impl World {
         self.history.take().unwrap_or_default()
     }
 
-    /// Adds to the history what the engines know and wait for.
+    /// Adds to the history what there is, and what the engines know and wait for.
     pub fn log_engines(&mut self) {
+        for path in self.tree.paths() {
+            self.log(|world| {
+                let node = world.tree.get(&path).ok().flatten();
+                let data = node.as_ref().and_then(|node| node.data.text()).unwrap_or_default();
+                format!("node {path}={}", data.replace('\n', "\\n"))
+            });
+        }
         for host in 0..self.hosts.len() {
             self.log(|world| match &world.hosts[host].process {
-                Some(process) => format!("host {host}: {:?}", process.engine),
+                Some(process) => format!("host {host}: {:?}", process.program),
                 None => format!("host {host} is down"),
             });
         }
@@ -275,7 +308,12 @@ impl World {
 
     /// Something happened that may cost a fire.
     pub(super) fn incident(&mut self) {
-        self.invariants.incident(EPOCH + self.now as i64);
+        self.incident_in(0);
+    }
+
+    /// What is wrong now makes itself felt later, too.
+    pub(super) fn incident_in(&mut self, later: Millis) {
+        self.invariants.incident(EPOCH + (self.now + later) as i64);
     }
 
     pub(super) fn live(&mut self, host: usize, life: u64) -> Option<&mut Process> {
@@ -314,6 +352,10 @@ impl World {
                 self.at(next, Happening::Inject);
             }
             Happening::Inject => self.heal(),
+            Happening::Inspect => {
+                self.restart_stuck_java();
+                self.enable_servers();
+            }
         }
         Ok(())
     }
@@ -325,17 +367,42 @@ impl World {
         self.lose_answers = 0;
         let total = self.total;
         self.configure(total);
+        self.restart_stuck_java();
         for item in 0..total {
             self.enable_item(item);
         }
         for host in 0..self.hosts.len() {
             self.hosts[host].clock_offset = self.rng.below(40) as i64;
-            let server = JobPath::Server(self.hosts[host].ip.as_str().into());
-            if self.tree.get(&server.absolute(&self.job)).ok().flatten().is_some() {
-                self.operator_sets(&server, "ENABLED");
-            }
             self.wake_soon(host);
         }
+        self.enable_servers();
+        if self.is_mixed() {
+            // A Java instance that reconnects writes what its cache has of its server, over what an operator set. And a run
+            // that goes on may still end without taking its marks away.
+            let later = self.now + 2 * self.session_timeout + 20_000;
+            self.at(later, Happening::Inspect);
+        }
         self.incident();
+    }
+
+    pub(super) fn is_mixed(&self) -> bool {
+        self.hosts.iter().any(|host| host.java)
+    }
+
+    /// Enables every server. That of a Java instance may be gone: another one that starts deletes servers of which it sees
+    /// no instance yet.
+    fn enable_servers(&mut self) {
+        for host in 0..self.hosts.len() {
+            let server = JobPath::Server(self.hosts[host].ip.as_str().into());
+            let status = self.tree.get(&server.absolute(&self.job)).ok().flatten().map(|node| node.data);
+            if status.as_ref().is_some_and(|status| status.text() != Some("ENABLED")) {
+                self.operator_sets(&server, "ENABLED");
+            }
+            if status.is_none() && self.hosts[host].java && self.hosts[host].process.is_some() {
+                let mut transaction = Transaction::new();
+                transaction.create(server.absolute(&self.job), "ENABLED", CreateMode::Persistent);
+                self.operate(&transaction);
+            }
+        }
     }
 }

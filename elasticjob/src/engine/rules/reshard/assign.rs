@@ -19,6 +19,7 @@ pub(super) fn assign(
     basis: Basis,
     survey: &Survey<'_>,
     moves_on: bool,
+    last_pinned: &BTreeSet<ShardingItem>,
     request: Request,
 ) -> Option<(Proposal, Option<StrategyFault>)> {
     let monitored = engine.is_monitored();
@@ -42,7 +43,8 @@ pub(super) fn assign(
         let path = JobPath::owner_of(item);
         if owner != wanted {
             // One that runs elsewhere than where it belongs, as it was taken over, moves: fires need an owner meanwhile.
-            if survey.busy.contains(&item) && owner.is_some_and(|owner| basis.is_available(owner)) {
+            let stays = survey.stays(item, last_pinned.contains(&item));
+            if stays && owner.is_some_and(|owner| basis.is_available(owner)) {
                 pinned.insert(item);
             } else {
                 left.extend(owner.and_then(|owner| basis.instances.iter().find(|id| id.as_str() == owner)));

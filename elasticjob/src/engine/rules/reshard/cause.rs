@@ -7,6 +7,7 @@ use crate::config::JobConfiguration;
 use crate::engine::engine::{Basis, JobEngine};
 use crate::engine::planted::Bug;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::path::JobPath;
 
 /// The reason for a resharding, if there is one.
 ///
@@ -38,6 +39,9 @@ pub(super) fn cause(
     let surplus = engine.mirror.items().find(|item| *item >= basis.total && !survey.busy.contains(item));
     if let Some(item) = surplus {
         return Some(format!("item {item} is beyond the total count of {}", basis.total));
+    }
+    if engine.mirror.exists(&JobPath::Processing) {
+        return Some("another leader began to assign the items and did not end".to_owned());
     }
     if let Some(item) = pinned.iter().find(|item| !survey.busy.contains(item)) {
         return Some(format!("item {item}, which stayed while it was busy, is free"));

@@ -51,3 +51,19 @@ impl Floor {
         complete.then_some(Self { record, raised, versions })
     }
 }
+
+impl JobEngine {
+    /// The record of an item. One that has none was made while execution was not monitored, or by a Java leader: then it
+    /// is what removed items left behind. `None` while data are missing.
+    pub(in crate::engine) fn record_of(&self, item: ShardingItem) -> Option<FireRecord> {
+        let mut found = self.look(&JobPath::fire(item));
+        if found == Lookup::Missing {
+            found = self.look(&JobPath::Sharding);
+        }
+        match found {
+            Lookup::Missing => Some(FireRecord::empty()),
+            Lookup::Unread => None,
+            Lookup::Known(known) => Some(FireRecord::parse(&known.data)),
+        }
+    }
+}

@@ -33,6 +33,8 @@ impl JobEngine {
         let mut known = true;
         let mut settled = !self.mirror.exists(&JobPath::Necessary) && !self.mirror.exists(&JobPath::Processing);
         let is_static = self.has_static_sharding();
+        // Whoever leads tells of the items of the gone: it has to know that it does.
+        known &= !is_static || !matches!(self.look(&JobPath::LeaderInstance), Lookup::Unread);
         let instances: BTreeSet<&str> = self.mirror.instances().map(InstanceId::as_str).collect();
         for item in 0..total {
             match self.look(&JobPath::owner_of(item)) {

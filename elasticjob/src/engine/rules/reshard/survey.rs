@@ -12,9 +12,11 @@ use crate::registry::path::JobPath;
 pub(super) struct Survey<'a> {
     /// Owner of each item that has one, as the node tells it.
     pub(super) owners: BTreeMap<ShardingItem, &'a str>,
-    /// Items that somebody runs, and those that their owner is to run for a manual trigger: it asks instances, and would
-    /// be lost for an item that moves to one that has answered it already.
+    /// Items that somebody runs, and those that are triggered.
     pub(super) busy: BTreeSet<ShardingItem>,
+    /// Items that their owner is to run for a manual trigger: it asks instances, and would be lost for an item that moves
+    /// to one that has answered it already.
+    triggered: BTreeSet<ShardingItem>,
 }
 
 impl<'a> Survey<'a> {
@@ -38,7 +40,8 @@ impl<'a> Survey<'a> {
                 }
             }
         }
-        let mut busy = triggered_items(engine, basis, &owners);
+        let triggered = triggered_items(engine, basis, &owners);
+        let mut busy = triggered.clone();
         for item in engine.mirror.running_items() {
             let owned_well = owners.get(&item).is_some_and(|owner| basis.is_available(owner));
             if owned_well && !requested && !pinned.contains(&item) {
@@ -60,7 +63,13 @@ impl<'a> Survey<'a> {
                 }
             }
         }
-        complete.then_some(Self { owners, busy })
+        complete.then_some(Self { owners, busy, triggered })
+    }
+
+    /// Whether an item stays with its owner for now, so that its run is not disturbed. Not twice for its runs: of a job
+    /// that always overruns the next one has begun before anybody could move the item. Whoever gets it waits for the run.
+    pub(super) fn stays(&self, item: ShardingItem, has_stayed: bool) -> bool {
+        self.triggered.contains(&item) || (self.busy.contains(&item) && !has_stayed)
     }
 
     pub(super) fn owner(&self, item: ShardingItem) -> Option<&'a str> {

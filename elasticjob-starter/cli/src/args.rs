@@ -1,0 +1,206 @@
+//! What can be written on the command line.
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use elasticjob::ident::{JobName, ShardingItem};
+
+/// Looks at the jobs of a registry center and operates them.
+#[derive(Debug, Parser)]
+#[command(name = "elasticjob", version, after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Write JSON, for programs. Times are in milliseconds since 1970 unless they are texts.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) registry: Registry,
+}
+
+const AFTER_HELP: &str = "The registry center is that of application.yaml and the environment, as the program of the \
+jobs reads them: elasticjob.reg-center.*, ELASTICJOB_REG_CENTER_*.\n\nExit codes: 0 done, 1 failed or not found, 2 wrong \
+usage or settings, 3 registry center not reached.";
+
+/// Where the jobs are.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Registry center")]
+pub(crate) struct Registry {
+    /// ZooKeeper servers, host:port with commas between them [setting elasticjob.reg-center.server-lists]
+    #[arg(long, global = true, value_name = "SERVERS")]
+    pub(crate) server_lists: Option<String>,
+    /// Node below which the jobs are [setting elasticjob.reg-center.namespace]
+    #[arg(long, global = true)]
+    pub(crate) namespace: Option<String>,
+    /// user:password; others on this machine can see it here, so better set ELASTICJOB_REG_CENTER_DIGEST
+    #[arg(long, global = true, value_name = "USER:PASSWORD")]
+    pub(crate) digest: Option<String>,
+    /// File or folder of the settings, instead of the usual places
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<String>,
+    /// Profiles of the settings, with commas between them
+    #[arg(long, global = true)]
+    pub(crate) profile: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The coming fires of a cron expression; needs no registry center
+    Next(Next),
+    #[command(flatten)]
+    OnRegistry(RegistryCommand),
+    /// All nodes of a job, with secrets masked
+    Dump(Dump),
+    /// The script that completes commands in a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RegistryCommand {
+    /// The jobs of the namespace
+    Jobs(Jobs),
+    /// The servers of the namespace
+    Servers,
+    /// The items of a job
+    Shards {
+        /// The job
+        job: JobName,
+    },
+    /// A job with its instances, servers and items, and what is wrong with it
+    Status {
+        /// The job
+        job: JobName,
+        /// Write it again whenever something changes, until Ctrl-C
+        #[arg(long)]
+        watch: bool,
+    },
+    /// Why the items of a job run, do not run, or did not run
+    Why {
+        /// The job
+        job: JobName,
+        /// One of its items
+        item: Option<ShardingItem>,
+    },
+    /// Run a job now, on all enabled instances
+    Trigger {
+        /// The job
+        job: JobName,
+    },
+    /// Let servers, or an item, run again
+    Enable(Switch),
+    /// Keep servers, or an item, from running from the next fire on
+    Disable(Switch),
+    /// Make instances leave: what runs may finish, the process goes on without the job
+    Shutdown(Of),
+    /// Make instances leave and forget their servers
+    Remove(Of),
+    /// The configuration of a job in the registry center
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Next {
+    /// Seconds, minutes, hours, day of month, month, day of week, and year if wanted
+    #[arg(value_name = "EXPR")]
+    pub(crate) expression: String,
+    /// Time zone, an IANA name or GMT+8:00; default: that of this process
+    #[arg(long)]
+    pub(crate) zone: Option<String>,
+    /// Only fires after this time, for example 2024-03-10T00:00:00-05:00; default: now
+    #[arg(long, value_name = "RFC3339")]
+    pub(crate) from: Option<String>,
+    /// How many fires
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) count: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Jobs {
+    /// This job alone
+    #[arg(conflicts_with = "server")]
+    pub(crate) job: Option<JobName>,
+    /// The jobs that know this server
+    #[arg(long, value_name = "IP")]
+    pub(crate) server: Option<String>,
+}
+
+/// A job, a server, or a server of a job.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct Of {
+    /// The job; with --server: this server of the job alone
+    #[arg(long)]
+    pub(crate) job: Option<JobName>,
+    /// The server; without --job: in all jobs
+    #[arg(long, value_name = "IP")]
+    pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Switch {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// An item of the job, instead of servers
+    #[arg(long, requires = "job", conflicts_with = "server")]
+    pub(crate) item: Option<ShardingItem>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show it, with secrets masked
+    Get {
+        /// The job
+        job: JobName,
+    },
+    /// Change settings; running instances follow at once
+    Set(Set),
+    /// Remove the job with all that the registry center has of it
+    Remove {
+        /// The job
+        job: JobName,
+        /// Also when instances are online; they leave
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Set {
+    /// The job
+    pub(crate) job: JobName,
+    /// Settings as application.yaml names them, for example cron="0 0 3 * * ?" or props.key=value; empty takes back
+    #[arg(value_name = "SETTING=VALUE", required_unless_present = "remove_prop")]
+    pub(crate) settings: Vec<String>,
+    /// A property to remove; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub(crate) remove_prop: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Dump {
+    /// The job
+    pub(crate) job: JobName,
+    /// Write ip1, ip2 and so on for addresses
+    #[arg(long)]
+    pub(crate) hide_addresses: bool,
+    /// Ask the dump port of an instance, host:port, instead of the registry center
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "hide_addresses")]
+    pub(crate) from: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,50 @@
+//! What goes wrong, and the exit code of it.
+
+use elasticjob::operations::OperationError;
+use elasticjob::operations::dump::DumpError;
+use elasticjob::registry::zookeeper::ConnectError;
+use elasticjob_starter::settings::SettingError;
+
+/// Why a command did not do what was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// What was written on the command line.
+    #[error("{0}")]
+    Usage(String),
+    /// The settings that were read.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  "))]
+    Settings(Vec<SettingError>),
+    /// There is no session with the registry center.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The operation.
+    #[error(transparent)]
+    Operation(#[from] OperationError),
+    /// The dump port.
+    #[error(transparent)]
+    Dump(#[from] DumpError),
+    /// The job has no such item.
+    #[error("job '{job}' has no item {item}: {why}")]
+    NoSuchItem {
+        /// The job.
+        job: String,
+        /// The item.
+        item: u32,
+        /// What there is.
+        why: String,
+    },
+    /// Changes cannot be followed.
+    #[error("changes are not followed any more: {0}")]
+    Watch(String),
+}
+
+impl Failure {
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) | Self::Settings(_) | Self::Connect(ConnectError::Invalid(_)) => 2,
+            Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
+            Self::Operation(error) if error.is_unreachable() => 3,
+            Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The command line `elasticjob`: looks at jobs in a registry center and operates them, without being part of any.
+//!
+//! What was asked for is written to the standard output, and nothing else: in an error it stays empty, and one line that
+//! begins with `error:` goes to the standard error. Exit codes: 0 done, 1 failed or not found, 2 wrong usage or settings,
+//! 3 the registry center was not reached.
+
+mod args;
+mod connect;
+mod failure;
+mod next;
+mod operate;
+mod settings;
+mod statistics;
+mod status;
+mod table;
+mod time;
+mod watch;
+mod why;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::{CommandFactory, Parser};
+use elasticjob::operations::{Operations, dump};
+use elasticjob_starter::settings::Sources;
+
+use args::{Arguments, Command, ConfigCommand, Dump, RegistryCommand};
+use failure::Failure;
+
+/// Where a command writes to.
+pub struct Console<'a> {
+    /// What was asked for.
+    pub stdout: &'a mut (dyn Write + Send),
+    /// What went wrong.
+    pub stderr: &'a mut (dyn Write + Send),
+    /// Whether the standard output is a terminal, which can be cleared.
+    pub is_terminal: bool,
+}
+
+/// Runs the command line. The first argument is the name of the program; settings are read from the environment and the
+/// folders of `sources`. Returns the exit code.
+///
+/// Has to be called inside of a tokio runtime.
+pub async fn run<A: Into<OsString> + Clone>(
+    arguments: impl IntoIterator<Item = A>,
+    sources: Sources,
+    mut console: Console<'_>,
+) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let to = if error.use_stderr() { console.stderr } else { console.stdout };
+            // Whoever closed it does not want to know.
+            let _ = write!(to, "{}", error.render());
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    match perform(arguments, &sources, &mut console).await {
+        Ok(text) => {
+            let _ = console.stdout.write_all(text.as_bytes()).and_then(|()| console.stdout.flush());
+            0
+        }
+        Err(failure) => {
+            let _ = writeln!(console.stderr, "error: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+/// Does what was asked for, and returns what is to be said of it.
+async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<'_>) -> Result<String, Failure> {
+    let json = arguments.json;
+    match arguments.command {
+        Command::Next(next) => next::next(&next, json),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "elasticjob", &mut script);
+            Ok(String::from_utf8_lossy(&script).into_owned())
+        }
+        Command::Dump(Dump { job, from: Some(address), .. }) => {
+            Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
+        }
+        Command::Dump(Dump { job, hide_addresses, from: None }) => {
+            let center = connect::connect(&arguments.registry, sources).await?;
+            let done = operate::dump(&Operations::new(center.clone()), &job, hide_addresses, json).await;
+            center.close().await;
+            done
+        }
+        Command::OnRegistry(command) => {
+            let center = connect::connect(&arguments.registry, sources).await?;
+            let done = on_registry(command, &Operations::new(center.clone()), json, console).await;
+            center.close().await;
+            done
+        }
+    }
+}
+
+async fn on_registry(
+    command: RegistryCommand,
+    operations: &Operations,
+    json: bool,
+    console: &mut Console<'_>,
+) -> Result<String, Failure> {
+    match command {
+        RegistryCommand::Jobs(jobs) => statistics::jobs(operations, jobs, json).await,
+        RegistryCommand::Servers => statistics::servers(operations, json).await,
+        RegistryCommand::Shards { job } => statistics::shards(operations, &job, json).await,
+        RegistryCommand::Status { job, watch: false } => status::status(operations, &job, json).await,
+        RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
+        RegistryCommand::Why { job, item } => why::why(operations, &job, item, json).await,
+        RegistryCommand::Trigger { job } => operate::trigger(operations, &job, json).await,
+        RegistryCommand::Enable(what) => operate::switch(operations, what, true, json).await,
+        RegistryCommand::Disable(what) => operate::switch(operations, what, false, json).await,
+        RegistryCommand::Shutdown(of) => operate::shut_down(operations, of, json).await,
+        RegistryCommand::Remove(of) => operate::remove(operations, of, json).await,
+        RegistryCommand::Config { command } => match command {
+            ConfigCommand::Get { job } => settings::get(operations, &job, json).await,
+            ConfigCommand::Set(set) => settings::set(operations, set, json).await,
+            ConfigCommand::Remove { job, force } => operate::remove_job(operations, &job, force, json).await,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,15 @@
+//! The program `elasticjob`.
+
+use std::io::{IsTerminal, stderr, stdout};
+use std::process::ExitCode;
+
+use elasticjob_cli::Console;
+use elasticjob_starter::settings::Sources;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let (mut out, mut err) = (stdout(), stderr());
+    let is_terminal = out.is_terminal();
+    let console = Console { stdout: &mut out, stderr: &mut err, is_terminal };
+    elasticjob_cli::run(std::env::args_os(), Sources::of_process(), console).await.into()
+}

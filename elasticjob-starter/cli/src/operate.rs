@@ -1,0 +1,114 @@
+//! Commands that change something: each says what it did.
+
+use elasticjob::ident::JobName;
+use elasticjob::operations::dump::Addresses;
+use elasticjob::operations::{Force, Operations, Outcome, Target};
+use serde::Serialize;
+
+use crate::args::{Of, Switch};
+use crate::failure::Failure;
+use crate::table::json;
+
+/// A line for each thing that was meant.
+fn told<T: Serialize>(
+    outcome: &Outcome<T>,
+    as_json: bool,
+    changed: impl Fn(&T) -> String,
+    unchanged: impl Fn(&T) -> String,
+) -> String {
+    if as_json {
+        return json(outcome);
+    }
+    let lines = outcome.changed.iter().map(changed).chain(outcome.unchanged.iter().map(unchanged));
+    lines.map(|line| line + "\n").collect()
+}
+
+fn target(of: Of) -> Result<Target, Failure> {
+    Target::new(of.job, of.server).ok_or_else(|| Failure::Usage("give --job, --server or both".to_owned()))
+}
+
+pub(crate) async fn trigger(operations: &Operations, job: &JobName, as_json: bool) -> Result<String, Failure> {
+    let outcome = operations.trigger(job).await?;
+    Ok(told(
+        &outcome,
+        as_json,
+        |one| format!("triggered job '{}' on {}", one.job, one.instance),
+        |one| format!("job '{}' was triggered on {} before, and has not begun yet", one.job, one.instance),
+    ))
+}
+
+pub(crate) async fn switch(
+    operations: &Operations,
+    what: Switch,
+    enable: bool,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let (done, is) = if enable { ("enabled", "is enabled") } else { ("disabled", "is disabled") };
+    if let (Some(job), Some(item)) = (&what.of.job, what.item) {
+        let outcome = match enable {
+            true => operations.enable_item(job, item).await?,
+            false => operations.disable_item(job, item).await?,
+        };
+        return Ok(told(
+            &outcome,
+            as_json,
+            |one| format!("{done} item {} of job '{}'", one.item, one.job),
+            |one| format!("item {} of job '{}' {is} already", one.item, one.job),
+        ));
+    }
+    let target = target(what.of)?;
+    let outcome = match enable {
+        true => operations.enable_servers(&target).await?,
+        false => operations.disable_servers(&target).await?,
+    };
+    Ok(told(
+        &outcome,
+        as_json,
+        |one| format!("{done} server {} of job '{}'", one.server, one.job),
+        |one| format!("server {} of job '{}' {is} already", one.server, one.job),
+    ))
+}
+
+pub(crate) async fn shut_down(operations: &Operations, of: Of, as_json: bool) -> Result<String, Failure> {
+    let outcome = operations.shut_down(&target(of)?).await?;
+    let line = |one: &elasticjob::operations::InstanceOfJob| {
+        format!("asked instance {} of job '{}' to leave", one.instance, one.job)
+    };
+    Ok(told(&outcome, as_json, line, line))
+}
+
+pub(crate) async fn remove(operations: &Operations, of: Of, as_json: bool) -> Result<String, Failure> {
+    let outcome = operations.remove_servers(&target(of)?).await?;
+    let line = |one: &elasticjob::operations::Removed| format!("removed {one}");
+    Ok(told(&outcome, as_json, line, line))
+}
+
+pub(crate) async fn remove_job(
+    operations: &Operations,
+    job: &JobName,
+    force: bool,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let removed = operations.remove_job(job, if force { Force::Yes } else { Force::No }).await?;
+    if as_json {
+        return Ok(json(&removed));
+    }
+    let instances = removed.instances.iter().map(|id| format!("asked instance {id} to leave\n"));
+    let removed = format!("removed job '{}' with {} nodes\n", removed.job, removed.nodes);
+    Ok(instances.chain([removed]).collect())
+}
+
+pub(crate) async fn dump(
+    operations: &Operations,
+    job: &JobName,
+    hide_addresses: bool,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let addresses = if hide_addresses { Addresses::Hidden } else { Addresses::Shown };
+    Ok(dumped(job, &operations.dump(job, addresses).await?, as_json))
+}
+
+/// A dump as it is written.
+pub(crate) fn dumped(job: &JobName, dump: &str, as_json: bool) -> String {
+    if as_json { json(&serde_json::json!({ "job": job, "dump": dump })) } else { dump.to_owned() }
+}

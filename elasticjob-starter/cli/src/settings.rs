@@ -1,0 +1,65 @@
+//! `elasticjob config`: the configuration of a job.
+
+use elasticjob::config::JobSettings;
+use elasticjob::ident::JobName;
+use elasticjob::operations::Operations;
+use elasticjob_starter::settings::{Settings, Sources};
+
+use crate::args::Set;
+use crate::failure::Failure;
+use crate::table::json;
+
+pub(crate) async fn get(operations: &Operations, job: &JobName, as_json: bool) -> Result<String, Failure> {
+    let stored = operations.configuration(job).await?;
+    if as_json {
+        return Ok(json(&serde_json::json!({ "job": job, "settings": stored.masked_settings() })));
+    }
+    Ok(stored.masked_text())
+}
+
+pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Result<String, Failure> {
+    let stored = operations.configuration(&set.job).await?;
+    let change = parse(&set)?;
+    let mut settings = change.over(stored.configuration.settings());
+    for key in &set.remove_prop {
+        if settings.props.as_mut().and_then(|props| props.remove(key)).is_none() {
+            let known: Vec<String> = settings.props.unwrap_or_default().into_keys().collect();
+            let known =
+                if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+            return Err(Failure::Usage(format!("--remove-prop: job '{}' has no property '{key}'; {known}", set.job)));
+        }
+    }
+    let change = operations.update_configuration(&stored, &settings).await?;
+    let notes = change.foreign_to_java.iter();
+    let notes: Vec<String> = notes.map(|value| format!("not for Java instances of the job: {value}")).collect();
+    if as_json {
+        return Ok(json(&serde_json::json!({ "job": set.job, "changes": change.changes, "notes": notes })));
+    }
+    if change.changes.is_empty() {
+        return Ok(format!("job '{}' has these settings already\n", set.job));
+    }
+    Ok(change.changes.iter().chain(&notes).map(|line| format!("{line}\n")).collect())
+}
+
+/// The settings as the starter reads them from arguments: the same names, types and errors.
+fn parse(set: &Set) -> Result<JobSettings, Failure> {
+    /// Of the program, not of the registry center.
+    const NOT_KEPT: [&str; 3] = ["elastic-job-class", "elastic-job-type", "job-bootstrap-bean-name"];
+    let mut arguments = Vec::new();
+    for setting in &set.settings {
+        let Some((name, value)) = setting.split_once('=') else {
+            return Err(Failure::Usage(format!(
+                "'{setting}' is not of the form SETTING=VALUE, for example failover=true"
+            )));
+        };
+        arguments.push(format!("--elasticjob.jobs[{}].{name}={value}", set.job));
+    }
+    let settings = Settings::load(&Sources::of_arguments(arguments), &[]).map_err(Failure::Settings)?;
+    let Some(entry) = settings.jobs.into_iter().next() else { return Ok(JobSettings::default()) };
+    match NOT_KEPT.iter().find(|name| entry.origins.contains_key(**name)) {
+        Some(name) => {
+            Err(Failure::Usage(format!("{name}: it is a setting of the program, and not kept in the registry center")))
+        }
+        None => Ok(entry.settings),
+    }
+}

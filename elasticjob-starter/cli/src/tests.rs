@@ -1,0 +1,84 @@
+//! Commands that reach no registry center.
+
+use super::*;
+
+/// Runs `elasticjob` with these arguments in an empty folder and environment: exit code, stdout, stderr.
+async fn elasticjob(arguments: &[&str], environment: &[(&str, &str)]) -> (u8, String, String) {
+    let folder = std::env::temp_dir().join("elasticjob-cli-without-files");
+    let sources = Sources::in_folder(folder).environment(environment.iter().copied());
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let arguments = ["elasticjob"].iter().chain(arguments);
+    let console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    let code = run(arguments, sources, console).await;
+    (code, String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+#[tokio::test]
+async fn the_coming_fires_are_told_with_what_clocks_do_to_them() {
+    let new_york = ["--zone", "America/New_York", "--count", "2"];
+    let next = |expression: &'static str, from: &'static str, json: &'static [&'static str]| {
+        let arguments = ["next", expression, "--from", from].into_iter().chain(new_york).chain(json.iter().copied());
+        arguments.collect::<Vec<_>>()
+    };
+    let (code, json, stderr) = elasticjob(&next("0 30 1 * * ?", "2024-11-02T12:00:00Z", &["--json"]), &[]).await;
+    let expected = r#"{"fires":[{"at":"2024-11-03T01:30:00-05:00","epoch":1730615400,"dst":"repeated"},{"at":"2024-11-04T01:30:00-05:00","epoch":1730701800,"dst":null}]}"#;
+    assert_eq!((code, json.as_str(), stderr.as_str()), (0, format!("{expected}\n").as_str(), ""));
+    let (_, text, _) = elasticjob(&next("0 30 2 * * ?", "2024-03-09T12:00:00Z", &[]), &[]).await;
+    let expected = "2024-03-11T02:30:00-04:00  a fire before it falls into the time that clocks skip, and does not happen\n2024-03-12T02:30:00-04:00\n";
+    assert_eq!(text, expected);
+}
+
+#[tokio::test]
+async fn from_is_exclusive_and_no_fire_is_no_error() {
+    let at = "2024-11-03T01:00:00Z";
+    let (code, json, _) =
+        elasticjob(&["next", "0 0 1 * * ?", "--zone", "UTC", "--from", at, "--count", "1", "--json"], &[]).await;
+    assert!(code == 0 && json.contains("2024-11-04T01:00:00+00:00"), "{json}");
+    let (code, json, _) = elasticjob(&["next", "0 0 0 30 2 ?", "--json"], &[]).await;
+    assert_eq!((code, json.as_str()), (0, "{\"fires\":[]}\n"));
+}
+
+#[tokio::test]
+async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["next", "0 0 25 * * ?"], &["hour", "25", "0 to 23"]),
+        (&["next", "0 0 1 * * ?", "--zone", "Europe/Berln"], &["time zone 'Europe/Berln'", "Europe/Berlin"]),
+        (&["next", "0 0 1 * * ?", "--from", "yesterday"], &["--from 'yesterday'", "RFC 3339"]),
+        (&["frobnicate"], &["frobnicate"]),
+        (&["disable"], &["--job", "--server"]),
+        (&["disable", "--item", "1", "--server", "a"], &["--item"]),
+        (&["why", "a/b"], &["a/b", "'/'"]),
+        (&["jobs"], &["--server-lists", "ELASTICJOB_REG_CENTER_SERVER_LISTS", "embedded"]),
+        (&["jobs", "--server-lists", "a:1"], &["namespace"]),
+    ];
+    for (arguments, parts) in cases {
+        let (code, stdout, stderr) = elasticjob(arguments, &[]).await;
+        assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}");
+        for part in parts {
+            assert!(stderr.starts_with("error: ") && stderr.contains(part), "{arguments:?}: {stderr}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_registry_center_that_is_not_reached_has_a_code_of_its_own_and_the_digest_is_not_shown() {
+    let soon = [
+        ("ELASTICJOB_REG_CENTER_BASE_SLEEP_TIME_MILLISECONDS", "50"),
+        ("ELASTICJOB_REG_CENTER_MAX_SLEEP_TIME_MILLISECONDS", "50"),
+        ("ELASTICJOB_REG_CENTER_NAMESPACE", "ns"),
+    ];
+    let reach = ["--server-lists", "127.0.0.1:1"];
+    let (code, stdout, stderr) = elasticjob(&[&["jobs", "--digest", "me:hunter2"], &reach[..]].concat(), &soon).await;
+    assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
+    assert!(stderr.contains("127.0.0.1:1") && !stderr.contains("hunter2"), "{stderr}");
+    let (code, _, stderr) = elasticjob(&[&["jobs", "--digest", "hunter2"], &reach[..]].concat(), &soon).await;
+    assert!(code == 2 && stderr.contains("user:password") && !stderr.contains("hunter2"), "{stderr}");
+}
+
+#[tokio::test]
+async fn help_and_completions_are_no_errors() {
+    for arguments in [&["--help"][..], &["--version"], &["completions", "bash"], &["config", "set", "--help"]] {
+        let (code, stdout, stderr) = elasticjob(arguments, &[]).await;
+        assert!(code == 0 && stdout.contains("elasticjob") && stderr.is_empty(), "{arguments:?}: {stdout}{stderr}");
+    }
+}

@@ -1,0 +1,71 @@
+//! `elasticjob why`: what explains that a job runs or does not.
+
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::operations::{Finding, Operations};
+use elasticjob::schedule::format_rfc3339;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::table::json;
+use crate::time::{now, zone_of};
+
+#[derive(Serialize)]
+struct Why<'a> {
+    job: &'a JobName,
+    findings: Vec<Told>,
+    items: Vec<Item>,
+}
+
+#[derive(Serialize)]
+struct Item {
+    item: ShardingItem,
+    findings: Vec<Told>,
+}
+
+#[derive(Serialize)]
+struct Told {
+    /// Whether it keeps something from running.
+    obstacle: bool,
+    text: String,
+}
+
+pub(crate) async fn why(
+    operations: &Operations,
+    job: &JobName,
+    item: Option<ShardingItem>,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let snapshot = operations.snapshot(job).await?;
+    let zone = zone_of(&snapshot);
+    let time = |at| format_rfc3339(at, zone);
+    let tell = |findings: Vec<Finding>| -> Vec<Told> {
+        let told = |finding: Finding| Told { obstacle: finding.is_obstacle(), text: finding.describe(&time) };
+        findings.into_iter().map(told).collect()
+    };
+    let items: Vec<ShardingItem> = match item {
+        Some(item) if !snapshot.items.contains_key(&item) => {
+            let why = snapshot.findings_of(item).iter().map(|finding| finding.describe(&time)).collect();
+            return Err(Failure::NoSuchItem { job: job.to_string(), item, why });
+        }
+        Some(item) => vec![item],
+        None => snapshot.items.keys().copied().collect(),
+    };
+    let now = now();
+    let mut findings = tell(snapshot.findings(now));
+    if let Some(next) = snapshot.next_fire(now) {
+        findings.push(Told { obstacle: false, text: format!("its next fire is {}", time(next)) });
+    }
+    let items = items.into_iter().map(|item| Item { item, findings: tell(snapshot.findings_of(item)) });
+    let why = Why { job, findings, items: items.collect() };
+    Ok(if as_json { json(&why) } else { text(&why) })
+}
+
+fn text(why: &Why<'_>) -> String {
+    let lines = |findings: &[Told]| -> String {
+        let line = |told: &Told| format!("  {} {}\n", if told.obstacle { '!' } else { '-' }, told.text);
+        findings.iter().map(line).collect()
+    };
+    let mut text = format!("job {}\n{}", why.job, lines(&why.findings));
+    text.extend(why.items.iter().map(|item| format!("item {}\n{}", item.item, lines(&item.findings))));
+    text
+}

@@ -1,0 +1,169 @@
+//! Error handlers: what is done when something of a job fails.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+
+use super::JobResult;
+use crate::config::{Invalid, JobConfiguration};
+use crate::engine::Hook;
+use crate::ident::{InstanceId, JobName, ShardingItem};
+
+/// What failed, and why.
+#[derive(Debug, Clone)]
+pub struct JobFailure {
+    /// The job as it is configured now.
+    pub configuration: Arc<JobConfiguration>,
+    /// The instance it failed on.
+    pub instance: InstanceId,
+    /// What failed.
+    pub what: Failed,
+    /// Why, with all causes; of a panic its message and place.
+    pub error: String,
+    /// When it was noticed, in the zone of the job.
+    pub at: DateTime<FixedOffset>,
+}
+
+/// What failed of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failed {
+    /// An item, with an error or a panic.
+    Item(ShardingItem),
+    /// A listener.
+    Listener {
+        /// Its type name.
+        type_name: String,
+        /// What it was called for.
+        hook: Hook,
+    },
+    /// The check of the clock: see `max-time-diff-seconds`.
+    Clock,
+}
+
+impl JobFailure {
+    /// Name of the job.
+    pub fn job_name(&self) -> &JobName {
+        self.configuration.job_name()
+    }
+
+    /// A property of the job (`props`), where handlers have their options; `None` when it is not set.
+    pub fn prop(&self, key: &str) -> Option<&str> {
+        self.configuration.prop(key)
+    }
+}
+
+/// One line for people.
+impl fmt::Display for JobFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { instance, what, error, at, .. } = self;
+        write!(f, "Job '{}': {what} failed on {instance} at {}: {error}", self.job_name(), at.to_rfc3339())
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Item(item) => write!(f, "item {item}"),
+            Self::Listener { type_name, hook } => write!(f, "listener {type_name} {hook} the items"),
+            Self::Clock => f.write_str("the check of the clock"),
+        }
+    }
+}
+
+/// What is done when something of a job fails. Jobs name it in `job-error-handler-type`; its options stand in their
+/// `props`.
+///
+/// It is called beside the job, on the runtime of the program: however long it takes, the job goes on, and an error of its
+/// own is logged. A program adds its own ones with
+/// [`register_error_handler!`](crate::register_error_handler), or by hand with
+/// [`CatalogBuilder::error_handler`](crate::spi::CatalogBuilder::error_handler).
+///
+/// # Examples
+/// ```
+/// use elasticjob::api::{JobErrorHandler, JobFailure, JobResult};
+///
+/// /// Rings at whoever is on duty.
+/// struct Pager;
+///
+/// impl JobErrorHandler for Pager {
+///     fn type_name(&self) -> &str {
+///         "PAGER"
+///     }
+///
+///     async fn handle(&self, failure: &JobFailure) -> JobResult {
+///         let duty = failure.prop("pager.duty").unwrap_or("everybody");
+///         println!("{duty}: {failure}");
+///         Ok(())
+///     }
+/// }
+///
+/// elasticjob::register_error_handler!(Pager);
+/// ```
+pub trait JobErrorHandler: Send + Sync + 'static {
+    /// The name in `job-error-handler-type`, unique in the program. It is asked once.
+    fn type_name(&self) -> &str;
+
+    /// What is wrong with the options of a job that names it. A job with problems is not started, and a change of its
+    /// configuration that has some is refused. Must not block. Default: nothing.
+    fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        let _ = configuration;
+        Vec::new()
+    }
+
+    /// Something failed.
+    fn handle(&self, failure: &JobFailure) -> impl Future<Output = JobResult> + Send;
+}
+
+/// A handler, whatever it is made of.
+pub struct ErrorHandler {
+    name: Box<str>,
+    handler: Box<dyn Handle>,
+}
+
+impl ErrorHandler {
+    /// The handler that an implementation is.
+    pub fn new(handler: impl JobErrorHandler) -> Self {
+        Self { name: handler.type_name().into(), handler: Box::new(handler) }
+    }
+
+    /// The name in `job-error-handler-type`.
+    pub fn type_name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is wrong with the options of a job that names it.
+    pub fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        self.handler.check(configuration)
+    }
+
+    /// Calls it.
+    pub(crate) async fn handle(&self, failure: &JobFailure) -> JobResult {
+        self.handler.handle(failure).await
+    }
+}
+
+impl fmt::Debug for ErrorHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ErrorHandler").field(&self.name).finish()
+    }
+}
+
+/// A handler, called through a pointer.
+trait Handle: Send + Sync {
+    fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid>;
+    fn handle<'a>(&'a self, failure: &'a JobFailure) -> Pin<Box<dyn Future<Output = JobResult> + Send + 'a>>;
+}
+
+impl<H: JobErrorHandler> Handle for H {
+    fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        JobErrorHandler::check(self, configuration)
+    }
+
+    fn handle<'a>(&'a self, failure: &'a JobFailure) -> Pin<Box<dyn Future<Output = JobResult> + Send + 'a>> {
+        Box::pin(JobErrorHandler::handle(self, failure))
+    }
+}

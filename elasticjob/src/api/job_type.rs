@@ -1,0 +1,94 @@
+//! Types of jobs: what runs the items of a job that has no function of its own.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use super::{ItemHandler, JobResult, ShardingContext, item_handler};
+use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
+
+/// Runs the items of all jobs of a type, which name it in `elastic-job-type`. What differs from job to job stands in
+/// their `props`.
+///
+/// `SCRIPT` is built in. A program adds its own ones with
+/// [`register_job_type!`](crate::register_job_type), or by hand with
+/// [`CatalogBuilder::job_type`](crate::spi::CatalogBuilder::job_type). The `TypedJobItemExecutor` of Java.
+///
+/// # Examples
+/// ```
+/// use elasticjob::api::{JobResult, ShardingContext, TypedJobItemExecutor};
+/// use elasticjob::config::{Invalid, JobConfiguration};
+///
+/// /// Empties a table.
+/// struct Truncate;
+///
+/// impl TypedJobItemExecutor for Truncate {
+///     fn type_name(&self) -> &str {
+///         "TRUNCATE"
+///     }
+///
+///     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+///         let missing = Invalid::prop("truncate.table", "is missing: give the name of the table");
+///         configuration.prop("truncate.table").is_none().then_some(missing).into_iter().collect()
+///     }
+///
+///     async fn process(&self, context: ShardingContext) -> JobResult {
+///         let table = context.prop("truncate.table").ok_or("no table")?;
+///         println!("item {} empties {table}", context.sharding_item());
+///         Ok(())
+///     }
+/// }
+///
+/// elasticjob::register_job_type!(Truncate);
+/// ```
+pub trait TypedJobItemExecutor: Send + Sync + 'static {
+    /// The name in `elastic-job-type`, unique in the program. It is asked once.
+    fn type_name(&self) -> &str;
+
+    /// What is wrong with the configuration of a job of this type. A job with problems is not started, and a change of its
+    /// configuration that has some is refused. Must not block. Default: nothing.
+    fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        let _ = configuration;
+        Vec::new()
+    }
+
+    /// Runs an item, as the function of a job does.
+    fn process(&self, context: ShardingContext) -> impl Future<Output = JobResult> + Send;
+}
+
+/// A type of jobs, whatever it is made of.
+pub struct JobType {
+    name: Box<str>,
+    handler: ItemHandler,
+}
+
+impl JobType {
+    /// The type that an implementation is.
+    pub fn new(executor: impl TypedJobItemExecutor) -> Self {
+        let name = executor.type_name().into();
+        let executor = Arc::new(executor);
+        let checked = Arc::clone(&executor);
+        let handler = item_handler(move |context| {
+            let executor = Arc::clone(&executor);
+            async move { executor.process(context).await }
+        });
+        let check = ConfigurationCheck::new(move |configuration| checked.check(configuration));
+        Self { name, handler: handler.checked_by(check) }
+    }
+
+    /// The name in `elastic-job-type`.
+    pub fn type_name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs the items of a job of this type.
+    pub fn handler(&self) -> &ItemHandler {
+        &self.handler
+    }
+}
+
+impl fmt::Debug for JobType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("JobType").field(&self.name).finish()
+    }
+}

@@ -1,0 +1,132 @@
+//! A configuration taken apart into settings, and put together again with others.
+
+use super::job::{Invalid, JobConfiguration, Origin};
+use super::settings::JobSettings;
+
+impl JobConfiguration {
+    /// The settings that make this configuration. What it carries without understanding it is none of them.
+    pub fn settings(&self) -> JobSettings {
+        let text = |value: &Option<Box<str>>| value.as_deref().map(str::to_owned);
+        let props = self.props.iter().map(|(key, value)| (key.to_string(), value.to_string()));
+        JobSettings {
+            cron: self.schedule.as_ref().map(|schedule| schedule.cron().to_string()),
+            time_zone: text(&self.time_zone),
+            sharding_total_count: Some(self.total),
+            sharding_item_parameters: Some(self.items.to_string()),
+            job_parameter: Some(self.parameter.to_string()),
+            monitor_execution: Some(self.monitor_execution),
+            failover: Some(self.failover),
+            misfire: Some(self.misfire),
+            max_time_diff_seconds: Some(self.max_time_diff_seconds),
+            reconcile_interval_minutes: Some(self.reconcile_interval_minutes),
+            job_sharding_strategy_type: text(&self.strategy),
+            job_executor_thread_pool_size_provider_type: text(&self.thread_pool),
+            job_error_handler_type: text(&self.error_handler),
+            job_listener_types: Some(self.listeners.iter().map(ToString::to_string).collect()),
+            description: Some(self.description.to_string()),
+            props: Some(props.collect()),
+            disabled: Some(self.disabled),
+            overwrite: Some(self.overwrite),
+            label: text(&self.label),
+            static_sharding: Some(self.static_sharding),
+            elastic_job_class: text(&self.class_name),
+            elastic_job_type: text(&self.job_type),
+            job_bootstrap_bean_name: None,
+            registry_center: None,
+        }
+    }
+
+    /// This configuration with other settings, as somebody changes what the registry has: what was odd before and that
+    /// the registry's reader accepts, such as parameters of items that do not exist, is not held against the change.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the settings.
+    pub fn with_settings(&self, settings: &JobSettings) -> Result<Self, Vec<Invalid>> {
+        let checked = Self::from_settings(self.name.clone(), settings).or_else(|problems| {
+            let before = Self::from_settings(self.name.clone(), &self.settings()).err().unwrap_or_default();
+            let new: Vec<Invalid> = problems.into_iter().filter(|problem| !before.contains(problem)).collect();
+            if new.is_empty() { Self::check(self.name.clone(), settings, Origin::Registry) } else { Err(new) }
+        })?;
+        Ok(checked.with_extra_of(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::wire;
+    use crate::ident::JobName;
+
+    use super::*;
+
+    fn full() -> JobConfiguration {
+        JobConfiguration::builder("job", 3)
+            .cron("0/5 * * * * ?")
+            .time_zone("Europe/Berlin")
+            .sharding_item_parameters("0=a,1=b")
+            .job_parameter("p")
+            .failover(true)
+            .misfire(false)
+            .max_time_diff_seconds(7)
+            .reconcile_interval_minutes(1)
+            .job_sharding_strategy_type("ODEVITY")
+            .job_executor_thread_pool_size_provider_type("SINGLE_THREAD")
+            .job_error_handler_type("LOG")
+            .job_listener_type("l")
+            .description("d")
+            .prop("k", "v")
+            .disabled(true)
+            .overwrite(true)
+            .label("x")
+            .static_sharding(true)
+            .elastic_job_class("C")
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn a_configuration_is_made_again_of_its_settings() {
+        let settings = full().settings();
+        assert_eq!(full().with_settings(&settings).unwrap(), full());
+        let plain = JobConfiguration::builder("job", 1).build().unwrap();
+        assert_eq!(plain.with_settings(&plain.settings()).unwrap(), plain);
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_a_change_is_told() {
+        let change = JobSettings {
+            cron: Some("0 0 0 30 2 ?".into()),
+            sharding_total_count: Some(1),
+            monitor_execution: Some(false),
+            ..JobSettings::default()
+        };
+        let problems = full().with_settings(&change.over(full().settings())).unwrap_err();
+        let settings: Vec<&str> = problems.iter().map(|problem| problem.setting.as_ref()).collect();
+        assert_eq!(settings, ["sharding-item-parameters", "cron", "failover"]);
+    }
+
+    #[test]
+    fn what_the_registry_had_before_is_not_held_against_a_change() {
+        let job = JobName::new("job").unwrap();
+        let odd = "shardingTotalCount: 1\nshardingItemParameters: 0=a,7=b\nfailover: true\n";
+        let odd = wire::from_yaml(&job, odd.as_bytes()).unwrap();
+        let change = JobSettings { description: Some("new".into()), ..JobSettings::default() };
+        assert_eq!(odd.with_settings(&change.over(odd.settings())).unwrap().settings().description.unwrap(), "new");
+        let worse = JobSettings { cron: Some("x".into()), ..JobSettings::default() };
+        let problems = odd.with_settings(&worse.over(odd.settings())).unwrap_err();
+        assert_eq!(problems.iter().map(|problem| problem.setting.as_ref()).collect::<Vec<_>>(), ["cron"]);
+    }
+
+    #[test]
+    fn what_nobody_knows_stays_when_a_text_is_rewritten() {
+        let job = JobName::new("job").unwrap();
+        let before =
+            "jobName: job\nnewKey:\n  deep: 1\nshardingTotalCount: 1\njobExtraConfigurations:\n- !!a.B\n  c: d\n";
+        let changed = wire::from_yaml(&job, before.as_bytes()).unwrap();
+        let changed = changed.with_settings(&JobSettings { failover: Some(false), ..changed.settings() }).unwrap();
+        let after = wire::rewrite(&changed, before.as_bytes()).unwrap();
+        for kept in ["newKey:\n  deep: 1\n", "jobExtraConfigurations:\n- !!a.B\n  c: d\n"] {
+            assert!(after.contains(kept), "{after}");
+        }
+        assert_eq!(wire::from_yaml(&job, after.as_bytes()).unwrap(), changed);
+    }
+}

@@ -1,0 +1,132 @@
+//! Reminding the leader of what it forgot.
+//!
+//! Our leaders see for themselves what has to be assigned. A Java leader acts on requests, and loses those that come
+//! while it waits for running items: what belonged to an instance that left then stays with it, and who joined gets
+//! nothing. So whoever misses an assignment for long makes the request anew. It assigns nothing, so it needs no guard.
+
+use std::time::Duration;
+
+use super::Step;
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::planted::Bug;
+use crate::engine::run::SHARDING_WAIT;
+use crate::engine::txn::JobTransaction;
+use crate::ident::InstanceId;
+use crate::registry::CreateMode;
+use crate::registry::path::JobPath;
+
+/// How long an assignment may be missed: far longer than our leaders take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long fires wait together for a leader that waits until nothing runs, and how long they go on in between.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// What this instance misses of the leader.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Reminder {
+    /// Since when there is a request that is not served.
+    requested: Option<Duration>,
+    /// Since when fires find items without a live owner, or a request that is not served.
+    unsettled: Option<Duration>,
+    /// Since when fires find nothing to do here, or the assignment unsettled.
+    missed: Option<Duration>,
+    /// The instances among which this one was left out when it asked last: a strategy may mean it.
+    asked_among: Option<Vec<InstanceId>>,
+}
+
+impl Reminder {
+    pub(in crate::engine) fn remind_at(&self) -> Option<Duration> {
+        self.missed.map(|since| since + PATIENCE)
+    }
+}
+
+/// Makes the request for resharding anew where a leader seems to have lost it: items without a live owner, or none for
+/// this instance, for long.
+pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
+    if engine.leadership.is_some() || engine.phase != Phase::Active || !engine.is_registered() {
+        engine.reminder = Reminder::default();
+        return Step::Pass;
+    }
+    if engine.mirror.exists(&JobPath::Necessary) {
+        engine.reminder.requested.get_or_insert(now.mono);
+        return Step::Pass;
+    }
+    engine.reminder.requested = None;
+    let (Some(remind_at), Some(configuration)) = (engine.reminder.remind_at(), engine.configuration.clone()) else {
+        return Step::Pass;
+    };
+    let total = configuration.sharding_total_count();
+    let Some((mine, settled)) = engine.own_items(total) else { return Step::Pass };
+    let Some(available) = engine.available_instances() else { return Step::Pass };
+    let left_out = mine.is_empty()
+        && !configuration.static_sharding()
+        && available.contains(&engine.identity.instance)
+        && available.len() <= total as usize
+        && engine.reminder.asked_among.as_ref() != Some(&available);
+    if settled {
+        engine.reminder.unsettled = None;
+    }
+    if (settled && !left_out) || available.is_empty() {
+        engine.reminder.missed = None;
+        return Step::Pass;
+    }
+    if now.mono < remind_at || engine.planted.has(Bug::ForgottenReminder) {
+        return Step::Pass;
+    }
+    engine.reminder.missed = Some(now.mono);
+    engine.reminder.asked_among = left_out.then_some(available);
+    let why = if settled { "this instance has no item" } else { "items have no owner that is there" };
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why: why.to_owned() } })
+}
+
+impl JobEngine {
+    /// A fire looked at the assignment.
+    pub(super) fn note_assignment(&mut self, now: Now, settled: bool, has_items: bool) {
+        self.reminder.unsettled = if settled { None } else { self.reminder.unsettled.or(Some(now.mono)) };
+        if !settled || !has_items {
+            self.reminder.missed.get_or_insert(now.mono);
+        }
+    }
+
+    /// Whether the open fire waits on for its assignment.
+    ///
+    /// What a leader has not done for so long it may never do, and fires that follow each other faster than one may wait
+    /// would all be lost. So they wait together for that long, and go on then. But a request that is not served although
+    /// there was the time for another leader is that of a Java leader which waits for a moment without running items:
+    /// so that there is one, fires wait in turns, and go on in between.
+    pub(super) fn may_wait_for_assignment(&mut self, now: Now) -> bool {
+        let quiet_until =
+            self.reminder.requested.and_then(|since| quiet_until(now.mono - since, self.session.timeout()));
+        let (requested, unsettled) = (self.reminder.requested, self.reminder.unsettled);
+        let Some(open) = &mut self.open else { return false };
+        match (requested, quiet_until, unsettled) {
+            (Some(since), Some(until), _) => open.hold_until = since + until,
+            (_, _, Some(since)) => open.hold_until = open.hold_until.min(since + SHARDING_WAIT),
+            _ => {}
+        }
+        now.mono < open.hold_until
+    }
+}
+
+/// The end of the turn in which fires wait, when one is on, both counted from the request.
+fn quiet_until(waited: Duration, session_timeout: Duration) -> Option<Duration> {
+    let first = 2 * session_timeout;
+    let turn = waited.checked_sub(first)?.as_millis() / QUIET.as_millis();
+    let turn = u32::try_from(turn).ok()?;
+    (turn % 2 == 0).then_some(first + QUIET * (turn + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fires_wait_in_turns_once_another_leader_would_have_served_the_request() {
+        let until = |waited| quiet_until(Duration::from_secs(waited), Duration::from_secs(10)).map(|at| at.as_secs());
+        assert_eq!([until(0), until(19), until(20), until(49)], [None, None, Some(50), Some(50)]);
+        assert_eq!([until(50), until(79), until(80), until(110)], [None, None, Some(110), None]);
+    }
+}

@@ -1,0 +1,96 @@
+//! The nodes of servers while their instances come and go: those without instances are deleted, as addresses change with
+//! every deployment, and the own one is made anew where a peer deleted it.
+
+use std::time::Duration;
+
+use super::Step;
+use super::register::ENABLED;
+use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::event::Now;
+use crate::engine::planted::Bug;
+use crate::engine::txn::JobTransaction;
+use crate::registry::CreateMode;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+/// How long a server has to be without instances. A Java instance makes the node of its server before its own, and
+/// counts as disabled for good when the first is taken away in between.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// What a leader knows of servers without instances.
+#[derive(Debug, Default)]
+pub(in crate::engine) enum IdleServers {
+    /// They are still to be looked for: when leading begins, and when the leader reconciles.
+    #[default]
+    Unknown,
+    /// These had none then, at these versions of their nodes.
+    Seen { at: Duration, servers: Vec<(JobPath, i32)> },
+    /// There are none.
+    None,
+}
+
+impl IdleServers {
+    /// When those that were seen may be deleted.
+    pub(in crate::engine) fn due(&self) -> Option<Duration> {
+        match self {
+            Self::Seen { at, .. } => Some(*at + IDLE),
+            Self::Unknown | Self::None => None,
+        }
+    }
+}
+
+/// A Java instance that starts deletes servers of which it sees no instance yet, also while one registers. Without its
+/// server an instance counts as disabled.
+pub(super) fn restore(engine: &mut JobEngine, _: Now) -> Step {
+    let server = JobPath::Server(engine.identity.instance.server_ip().into());
+    if engine.phase != Phase::Active || !engine.is_registered() || engine.mirror.exists(&server) {
+        return Step::Pass;
+    }
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    // Without its instance it is an operator who took both away.
+    txn.check(&engine.own_node());
+    txn.create(&server, ENABLED, CreateMode::Persistent);
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep { triggers: Vec::new() } })
+}
+
+/// The servers to be deleted now, with the versions of their nodes; `None` while data are missing. One that an operator
+/// disabled stays, so that it is disabled when it comes back.
+pub(super) fn without_instances(engine: &mut JobEngine, now: Now) -> Option<Vec<(JobPath, i32)>> {
+    let wanted = match &engine.leadership {
+        Some(leadership) => match &leadership.idle_servers {
+            IdleServers::Unknown => true,
+            seen @ IdleServers::Seen { .. } => seen.due() <= Some(now.mono),
+            IdleServers::None => false,
+        },
+        None => false,
+    };
+    if !wanted {
+        return Some(Vec::new());
+    }
+    let mut complete = true;
+    let mut found = Vec::new();
+    for ip in engine.mirror.servers() {
+        if engine.mirror.instances().any(|id| id.server_ip() == ip) {
+            continue;
+        }
+        let path = JobPath::Server(ip.into());
+        match engine.look(&path) {
+            Lookup::Known(known) if known.text() == Some(ENABLED) => found.push((path, known.version)),
+            Lookup::Unread => complete = false,
+            Lookup::Known(_) | Lookup::Missing => {}
+        }
+    }
+    let leadership = engine.leadership.as_mut().filter(|_| complete)?;
+    let idle = match &leadership.idle_servers {
+        _ if engine.planted.has(Bug::HastyCleaning) => found.clone(),
+        IdleServers::Seen { servers, .. } => found.iter().filter(|server| servers.contains(server)).cloned().collect(),
+        IdleServers::Unknown | IdleServers::None => Vec::new(),
+    };
+    if idle.is_empty() {
+        leadership.idle_servers = match found.is_empty() {
+            true => IdleServers::None,
+            false => IdleServers::Seen { at: now.mono, servers: found },
+        };
+    }
+    Some(idle)
+}

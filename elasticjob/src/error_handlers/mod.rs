@@ -1,0 +1,49 @@
+//! The error handlers that are built in.
+
+#[cfg(feature = "email")]
+mod email;
+#[cfg(any(feature = "email", feature = "http"))]
+mod options;
+mod simple;
+#[cfg(feature = "http")]
+mod webhook;
+
+use std::sync::Arc;
+
+use crate::api::ErrorHandler;
+use crate::by_type::{ByType, TypeOrigin};
+use crate::config::{Invalid, JobConfiguration};
+
+/// The error handlers that a process has.
+pub type ErrorHandlers = ByType<ErrorHandler>;
+
+impl ErrorHandlers {
+    /// Those of ElasticJob.
+    pub fn built_in() -> Self {
+        let mut handlers = Self::new("error handler");
+        let all = [
+            ErrorHandler::new(simple::Log),
+            ErrorHandler::new(simple::Throw),
+            ErrorHandler::new(simple::Ignore),
+            #[cfg(feature = "email")]
+            ErrorHandler::new(email::Email),
+            #[cfg(feature = "http")]
+            ErrorHandler::new(webhook::WeChat),
+            #[cfg(feature = "http")]
+            ErrorHandler::new(webhook::DingTalk),
+        ];
+        for handler in all {
+            let name = handler.type_name().to_owned();
+            handlers.add(&name, TypeOrigin::BuiltIn, Arc::new(handler)).expect("each has its own name");
+        }
+        handlers
+    }
+
+    /// What is wrong with the handler that a configuration names, and with its options.
+    pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        match self.get(configuration.error_handler_type()) {
+            Ok(handler) => handler.check(configuration),
+            Err(unknown) => vec![Invalid::new("job-error-handler-type", unknown.to_string())],
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Handlers that post a text to a chat: `WECHAT` and `DINGTALK`.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use chrono::Utc;
+use hmac::{Hmac, KeyInit, Mac};
+use serde::Deserialize;
+use serde_json::json;
+use sha2::Sha256;
+
+use super::options::Options;
+use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
+use crate::config::{Invalid, JobConfiguration};
+use crate::http_client::http_client;
+
+/// Where a text is posted to.
+struct Webhook {
+    url: reqwest::Url,
+    connect_timeout: Duration,
+    read_timeout: Duration,
+}
+
+/// What both services answer.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    errcode: i64,
+    #[serde(default)]
+    errmsg: String,
+}
+
+impl Webhook {
+    /// Reads the options that both handlers have, under their prefix.
+    fn read(options: &mut Options<'_>, prefix: &str) -> Self {
+        let name = |option: &str| format!("{prefix}.{option}");
+        let webhook = name("webhook");
+        let given = options.required(&webhook, "https://host/robot/send?access_token=...");
+        let url = given.parse().unwrap_or_else(|error| {
+            if !given.is_empty() {
+                // The address carries the access token.
+                options.wrong(&webhook, format!("'***': expected the address of the robot: {error}"));
+            }
+            reqwest::Url::parse("http://nowhere").expect("an address")
+        });
+        let mut timeout = |option: &str, older: &str, default| {
+            let (option, older) = (name(option), name(older));
+            options.milliseconds(&[&option, &older], default)
+        };
+        Self {
+            connect_timeout: timeout("connectTimeoutMilliseconds", "connectTimeoutMillisecond", 3_000),
+            read_timeout: timeout("readTimeoutMilliseconds", "readTimeoutMillisecond", 5_000),
+            url,
+        }
+    }
+
+    async fn post(&self, content: String) -> JobResult {
+        let client = http_client(self.connect_timeout)?;
+        let body = json!({"msgtype": "text", "text": {"content": content}});
+        let request = client.post(self.url.clone()).timeout(self.connect_timeout + self.read_timeout);
+        let request = request.header("content-type", "application/json").body(body.to_string());
+        // Errors of the client name the address, which is a secret.
+        let hidden = |error: reqwest::Error| JobError::from(error.without_url());
+        let answer = request.send().await.map_err(hidden)?;
+        let status = answer.status();
+        let text = answer.text().await.map_err(hidden)?;
+        if !status.is_success() {
+            return Err(JobError::message(format!("the webhook answered {status}: {text}")));
+        }
+        match serde_json::from_str::<Answer>(&text) {
+            Ok(Answer { errcode: 0, .. }) => Ok(()),
+            Ok(Answer { errcode, errmsg }) => {
+                Err(JobError::message(format!("the webhook refused the message: {errcode} {errmsg}")))
+            }
+            Err(_) => Err(JobError::message(format!("the webhook gave an answer that is not understood: {text}"))),
+        }
+    }
+}
+
+/// Posts to a group of WeChat Work.
+pub(super) struct WeChat;
+
+impl WeChat {
+    fn read(configuration: &JobConfiguration) -> Result<Webhook, Vec<Invalid>> {
+        let mut options = Options::of(configuration);
+        let webhook = Webhook::read(&mut options, "wechat");
+        options.end(webhook)
+    }
+}
+
+impl JobErrorHandler for WeChat {
+    fn type_name(&self) -> &str {
+        "WECHAT"
+    }
+
+    fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        Self::read(configuration).err().unwrap_or_default()
+    }
+
+    async fn handle(&self, failure: &JobFailure) -> JobResult {
+        let webhook = Self::read(&failure.configuration).map_err(wrong)?;
+        webhook.post(failure.to_string()).await
+    }
+}
+
+/// Posts to a group of DingTalk.
+pub(super) struct DingTalk;
+
+struct DingTalkOptions<'a> {
+    webhook: Webhook,
+    keyword: &'a str,
+    secret: Option<&'a str>,
+}
+
+impl DingTalk {
+    fn read(configuration: &JobConfiguration) -> Result<DingTalkOptions<'_>, Vec<Invalid>> {
+        let mut options = Options::of(configuration);
+        let webhook = Webhook::read(&mut options, "dingtalk");
+        let keyword = options.text(&["dingtalk.keyword"]).unwrap_or_default();
+        let secret = options.text(&["dingtalk.secret"]);
+        options.end(DingTalkOptions { webhook, keyword, secret })
+    }
+}
+
+impl JobErrorHandler for DingTalk {
+    fn type_name(&self) -> &str {
+        "DINGTALK"
+    }
+
+    fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        Self::read(configuration).err().unwrap_or_default()
+    }
+
+    async fn handle(&self, failure: &JobFailure) -> JobResult {
+        let DingTalkOptions { mut webhook, keyword, secret } = Self::read(&failure.configuration).map_err(wrong)?;
+        if let Some(secret) = secret {
+            let timestamp = Utc::now().timestamp_millis();
+            let signed = [("timestamp", timestamp.to_string()), ("sign", sign(secret, timestamp))];
+            webhook.url.query_pairs_mut().extend_pairs(signed);
+        }
+        webhook.post(format!("{keyword}{failure}")).await
+    }
+}
+
+fn wrong(problems: Vec<Invalid>) -> JobError {
+    JobError::message(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+}
+
+/// The signature that DingTalk asks for: HMAC-SHA256 of the time and the secret, as Base64.
+fn sign(secret: &str, timestamp: i64) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key of any length is good");
+    mac.update(format!("{timestamp}\n{secret}").as_bytes());
+    BASE64_STANDARD.encode(mac.finalize().into_bytes())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use std::sync::Arc;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::*;
+use crate::api::Failed;
+use crate::ident::InstanceId;
+
+fn configuration(props: &[(&str, &str)]) -> JobConfiguration {
+    props.iter().fold(JobConfiguration::builder("reports", 1), |b, (key, value)| b.prop(*key, *value)).build().unwrap()
+}
+
+pub(in crate::error_handlers) fn failure(props: &[(&str, &str)], error: &str) -> JobFailure {
+    JobFailure {
+        configuration: Arc::new(configuration(props)),
+        instance: InstanceId::of_process("10.0.0.1", 7),
+        what: Failed::Item(3),
+        error: error.to_owned(),
+        at: chrono::DateTime::UNIX_EPOCH.fixed_offset(),
+    }
+}
+
+/// Answers one request with this status line and body; tells the request.
+async fn robot(answer: &'static str, body: &'static str) -> (String, tokio::task::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/send?access_token=hush", listener.local_addr().unwrap());
+    let request = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = Vec::new();
+        let body_of = |request: &[u8]| {
+            let text = String::from_utf8_lossy(request).into_owned();
+            let (head, body) = text.split_once("\r\n\r\n")?;
+            let length =
+                head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            (body.len() >= length.unwrap_or(0)).then_some(())
+        };
+        while body_of(&request).is_none() {
+            stream.read_buf(&mut request).await.unwrap();
+        }
+        let length = body.len();
+        let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        String::from_utf8(request).unwrap()
+    });
+    (address, request)
+}
+
+#[tokio::test]
+async fn a_failure_is_posted_as_text() {
+    let (address, request) = robot("200 OK", r#"{"errcode":0,"errmsg":"ok"}"#).await;
+    WeChat.handle(&failure(&[("wechat.webhook", &address)], "\"quoted\" 错误\nsecond line")).await.unwrap();
+    let request = request.await.unwrap();
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("POST /send?access_token=hush HTTP/1.1"), "{head}");
+    assert!(head.to_lowercase().contains("content-type: application/json"), "{head}");
+    let body: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["msgtype"], "text");
+    let content =
+        "Job 'reports': item 3 failed on 10.0.0.1@-@7 at 1970-01-01T00:00:00+00:00: \"quoted\" 错误\nsecond line";
+    assert_eq!(body["text"]["content"], content);
+}
+
+#[tokio::test]
+async fn a_robot_with_a_keyword_and_a_secret_gets_both() {
+    let (address, request) = robot("200 OK", r#"{"errcode":0}"#).await;
+    let props =
+        [("dingtalk.webhook", address.as_str()), ("dingtalk.keyword", "[ALARM]"), ("dingtalk.secret", "SECabc")];
+    DingTalk.handle(&failure(&props, "no")).await.unwrap();
+    let request = request.await.unwrap();
+    assert!(request.starts_with("POST /send?access_token=hush&timestamp="), "{request}");
+    assert!(request.lines().next().unwrap().contains("&sign="), "{request}");
+    assert!(request.contains(r#""content":"[ALARM]Job 'reports'"#), "{request}");
+}
+
+#[test]
+fn the_signature_is_that_of_the_service() {
+    // Computed by ElasticJob 3.0.5.
+    let mut url = reqwest::Url::parse("http://robot/").unwrap();
+    url.query_pairs_mut().append_pair("sign", &sign("SECabc", 1_700_000_000_000));
+    assert_eq!(url.query(), Some("sign=jcUpW0QmtKduN03n4JqQ0PBosVjqnM8gU7fIIvsDmCM%3D"));
+}
+
+#[tokio::test]
+async fn what_the_service_refuses_is_an_error_that_does_not_tell_the_address() {
+    let cases = [
+        ("200 OK", r#"{"errcode":310000,"errmsg":"keywords not in content"}"#, "310000 keywords not in content"),
+        ("500 Internal Server Error", "oops", "answered 500 Internal Server Error: oops"),
+        ("200 OK", "<html>", "not understood: <html>"),
+    ];
+    for (answer, body, expected) in cases {
+        let (address, request) = robot(answer, body).await;
+        let error = WeChat.handle(&failure(&[("wechat.webhook", &address)], "no")).await.unwrap_err().to_string();
+        request.await.unwrap();
+        assert!(error.contains(expected) && !error.contains("hush"), "{error}");
+    }
+    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let address = format!("http://{nobody}/?access_token=hush");
+    let error = WeChat.handle(&failure(&[("wechat.webhook", &address)], "no")).await.unwrap_err().to_string();
+    assert!(error.contains("error sending request") && !error.contains("hush"), "{error}");
+}
+
+#[test]
+fn what_is_wrong_with_the_options_is_told_at_start() {
+    let problems = |props: &[(&str, &str)]| {
+        DingTalk.check(&configuration(props)).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert!(problems(&[])[0].starts_with("props.dingtalk.webhook: is missing"));
+    let wrong = problems(&[
+        ("dingtalk.webhook", "no address"),
+        ("dingtalk.connectTimeoutMillisecond", "0"),
+        ("dingtalk.readTimeoutMilliseconds", "soon"),
+    ]);
+    assert_eq!(wrong.len(), 3, "{wrong:?}");
+    assert!(wrong[0].contains("'***'") && !wrong[0].contains("no address"), "{wrong:?}");
+    assert!(wrong[1].contains("'0': expected milliseconds"), "{wrong:?}");
+    assert_eq!(problems(&[("dingtalk.webhook", "https://oapi.example.com/robot")]), Vec::<String>::new());
+}

@@ -1,0 +1,67 @@
+//! The sharding context as JSON, as ElasticJob 3.0.5 hands it to scripts and HTTP endpoints: keys in this order, none for
+//! what is missing, and the characters escaped that Gson escapes for HTML.
+
+use serde::Serialize;
+
+use crate::api::ShardingContext;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Context<'a> {
+    job_name: &'a str,
+    task_id: &'a str,
+    sharding_total_count: u32,
+    job_parameter: &'a str,
+    sharding_item: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sharding_parameter: Option<&'a str>,
+}
+
+/// The JSON of a context.
+pub(super) fn context_json(context: &ShardingContext) -> String {
+    let json = Context {
+        job_name: context.job_name().as_str(),
+        task_id: context.task_id().as_str(),
+        sharding_total_count: context.sharding_total_count(),
+        job_parameter: context.job_parameter(),
+        sharding_item: context.sharding_item(),
+        sharding_parameter: context.sharding_parameter(),
+    };
+    let json = serde_json::to_string(&json).expect("texts and numbers have a JSON form");
+    // None of these stands in JSON but in texts.
+    json.chars().fold(String::with_capacity(json.len()), |mut escaped, character| {
+        match character {
+            '=' | '&' | '<' | '>' | '\'' | '\u{2028}' | '\u{2029}' => {
+                escaped.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            other => escaped.push(other),
+        }
+        escaped
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job_types::script::tests::context;
+
+    #[test]
+    fn it_is_what_java_writes() {
+        // Written by ElasticJob 3.0.5.
+        let expected = concat!(
+            r#"{"jobName":"myJob","taskId":"myJob@-@0,1@-@READY@-@10.0.0.1@-@1234","shardingTotalCount":3,"#,
+            r#""jobParameter":"a\u003db","shardingItem":0,"shardingParameter":"Beijing"}"#
+        );
+        let context = context("myJob", "a=b", "0=Beijing", &[("script.command.line", "x")]);
+        assert_eq!(context_json(&context), expected);
+    }
+
+    #[test]
+    fn what_is_missing_is_left_out_and_other_languages_stay_readable() {
+        let context = context("任务", "<'&>\u{2028}\"\\", "", &[]);
+        let json = context_json(&context);
+        assert!(json.contains(r#""jobParameter":"\u003c\u0027\u0026\u003e\u2028\"\\","#), "{json}");
+        assert!(json.contains(r#""jobName":"任务""#) && !json.contains("shardingParameter"), "{json}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap()["jobParameter"], "<'&>\u{2028}\"\\");
+    }
+}

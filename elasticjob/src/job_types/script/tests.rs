@@ -1,0 +1,130 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use chrono::DateTime;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::api::ItemRun;
+use crate::ident::{InstanceId, TaskId};
+
+const LONG: Duration = Duration::from_secs(20);
+
+/// The context of item 0 of two items, of a job with three.
+pub(in crate::job_types) fn context(
+    job: &str,
+    parameter: &str,
+    parameters: &str,
+    props: &[(&str, &str)],
+) -> ShardingContext {
+    let builder = JobConfiguration::builder(job, 3).job_parameter(parameter).sharding_item_parameters(parameters);
+    let builder = props.iter().fold(builder, |builder, (key, value)| builder.prop(*key, *value));
+    let configuration = builder.build().unwrap();
+    let instance = InstanceId::of_process("10.0.0.1", 1234);
+    ShardingContext::new(ItemRun {
+        task_id: TaskId::new(configuration.job_name(), [0, 1], &instance),
+        configuration: Arc::new(configuration),
+        instance,
+        item: 0,
+        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
+        source: crate::engine::ExecutionSource::NormalTrigger,
+        fencing_token: Some(1),
+        cancellation: CancellationToken::new(),
+    })
+}
+
+fn script(line: &str) -> ShardingContext {
+    context("job", "", "0=Beijing", &[(COMMAND_LINE, line)])
+}
+
+async fn fails(line: &str) -> String {
+    Script.process(script(line)).await.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn a_script_gets_the_context_as_its_last_argument() {
+    let folder = std::env::temp_dir().join(format!("elasticjob-script-{}", std::process::id()));
+    let line = format!("sh -c 'printf \"%s|%s\" \"$1\" \"$2\" >{}' name 'two words'", folder.display());
+    Script.process(script(&line)).await.unwrap();
+    let written = std::fs::read_to_string(&folder).unwrap();
+    std::fs::remove_file(&folder).unwrap();
+    let (first, json) = written.split_once('|').unwrap();
+    assert_eq!(first, "two words");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(json).unwrap()["shardingParameter"], "Beijing");
+}
+
+#[tokio::test]
+async fn an_exit_code_a_signal_and_a_program_that_is_not_there_are_failures() {
+    assert_eq!(fails("sh -c 'exit 3'").await, "'sh -c 'exit 3'': it ended with exit code 3");
+    assert_eq!(fails("sh -c 'kill -9 $$'").await, "'sh -c 'kill -9 $$'': it was killed by signal 9");
+    let missing = fails("/no/such/program").await;
+    assert!(missing.starts_with("'/no/such/program' cannot be started: "), "{missing}");
+}
+
+#[tokio::test]
+async fn a_script_that_takes_too_long_is_killed_with_its_children() {
+    let marker = std::env::temp_dir().join(format!("elasticjob-children-{}", std::process::id()));
+    let line = format!("sh -c '(sleep 60; touch {}) & echo $!; sleep 60'", marker.display());
+    let context = context("job", "", "", &[(COMMAND_LINE, &line), (TIMEOUT, "300")]);
+    let began = Instant::now();
+    let error = Script.process(context).await.unwrap_err().to_string();
+    assert!(error.ends_with("was killed: it ran for more than 300 ms"), "{error}");
+    assert!(began.elapsed() < LONG && !marker.exists());
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn one_that_is_cancelled_may_end_in_order_and_one_that_is_dropped_is_gone() {
+    let context = script("sh -c 'trap \"exit 0\" TERM; sleep 60 & wait'");
+    let token = context.cancellation_token().clone();
+    let run = tokio::spawn(Script.process_owned(context));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    token.cancel();
+    let error = tokio::time::timeout(LONG, run).await.unwrap().unwrap().unwrap_err().to_string();
+    assert!(error.ends_with("was cut off"), "{error}");
+
+    let file = std::env::temp_dir().join(format!("elasticjob-dropped-{}", std::process::id()));
+    let run = tokio::spawn(
+        Script.process_owned(script(&format!("sh -c 'echo $$ >{0}.new; mv {0}.new {0}; sleep 60'", file.display()))),
+    );
+    let pid = loop {
+        match std::fs::read_to_string(&file) {
+            Ok(pid) => break pid.trim().to_owned(),
+            Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    };
+    std::fs::remove_file(&file).unwrap();
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    let stat = format!("/proc/{pid}/stat");
+    let began = Instant::now();
+    // Gone, or dead and not yet waited for.
+    while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        assert!(began.elapsed() < LONG);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+impl Script {
+    /// As a run owns it.
+    async fn process_owned(self, context: ShardingContext) -> JobResult {
+        self.process(context).await
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_properties_is_told_at_start() {
+    let problems = |props: &[(&str, &str)]| {
+        let configuration = props.iter().fold(JobConfiguration::builder("job", 1), |b, (k, v)| b.prop(*k, *v));
+        Script.check(&configuration.build().unwrap()).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(problems(&[(COMMAND_LINE, "echo")]), Vec::<String>::new());
+    assert_eq!(problems(&[]), ["props.script.command.line: is missing: a job of type SCRIPT needs the command to run"]);
+    assert_eq!(
+        problems(&[(COMMAND_LINE, "echo 'a"), (TIMEOUT, "soon")]),
+        [
+            "props.script.command.line: 'echo 'a': the quote ' at character 6 is not closed",
+            "props.script.timeout.milliseconds: 'soon': expected milliseconds, 1 or more"
+        ]
+    );
+}

@@ -1,0 +1,98 @@
+//! Asking the dump port of an instance, of either implementation.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::ident::JobName;
+
+/// A dump port serves one client at a time in Java, so the answer may take a while.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// More than any job's nodes take; what sends more is no dump port.
+const LIMIT: u64 = 64 << 20;
+
+/// Why a dump port gave no dump.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// Nobody answered, or not to the end.
+    #[error("the dump port at {address} did not answer: {why}")]
+    NoAnswer {
+        /// Where it was looked for.
+        address: String,
+        /// What happened.
+        why: String,
+    },
+    /// It does not know the job.
+    #[error("the instance at {address} has no dump of job '{job}': it answers for its own jobs alone")]
+    Nothing {
+        /// Who was asked.
+        address: String,
+        /// The job.
+        job: JobName,
+    },
+}
+
+/// Asks a dump port, `host:port`, for a job. Its answer is what it sees, with hidden addresses.
+///
+/// # Errors
+/// [`DumpError`] after 10 s at the latest.
+pub async fn ask(address: &str, job: &JobName) -> Result<String, DumpError> {
+    let no_answer = |why: String| DumpError::NoAnswer { address: address.to_owned(), why };
+    let talk = async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(format!("dump@{job}\n").as_bytes()).await?;
+        let mut answer = Vec::new();
+        stream.take(LIMIT).read_to_end(&mut answer).await?;
+        std::io::Result::Ok(answer)
+    };
+    let answer = match timeout(PATIENCE, talk).await {
+        Ok(answer) => answer.map_err(|error| no_answer(error.to_string()))?,
+        Err(_) => return Err(no_answer(format!("no end of the answer within {} s", PATIENCE.as_secs()))),
+    };
+    let text = String::from_utf8(answer).map_err(|_| no_answer("it sends no text".to_owned()))?;
+    if text.trim().is_empty() {
+        return Err(DumpError::Nothing { address: address.to_owned(), job: job.clone() });
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt, BufReader};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn answered(answer: &'static str) -> (String, Result<String, DumpError>) {
+        let port = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = port.local_addr().unwrap().to_string();
+        let serve = async {
+            let (stream, _) = port.accept().await.unwrap();
+            let mut stream = BufReader::new(stream);
+            let mut line = String::new();
+            stream.read_line(&mut line).await.unwrap();
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            line
+        };
+        let job = JobName::new("job").unwrap();
+        tokio::join!(serve, ask(&address, &job))
+    }
+
+    #[tokio::test]
+    async fn the_port_is_asked_with_one_line_and_read_to_the_end() {
+        let (asked, answer) = answered("/job/sharding | \n").await;
+        assert_eq!((asked.as_str(), answer.unwrap().as_str()), ("dump@job\n", "/job/sharding | \n"));
+    }
+
+    #[tokio::test]
+    async fn an_unknown_job_and_a_port_where_nobody_listens_are_errors() {
+        let (_, answer) = answered("\n").await;
+        assert!(matches!(answer, Err(DumpError::Nothing { .. })), "{answer:?}");
+        let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().to_string();
+        let refused = ask(&closed, &JobName::new("job").unwrap()).await.unwrap_err().to_string();
+        assert!(refused.contains(&closed), "{refused}");
+    }
+}

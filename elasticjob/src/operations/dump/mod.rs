@@ -1,0 +1,89 @@
+//! The nodes of a job as text, as the dump port of ElasticJob writes them, read from the registry center.
+//!
+//! A line `path | data` for each node below that of the job, deepest first behind its parent and later names before
+//! earlier ones. Data of several lines stay several lines. Secrets in the configuration are masked always, which Java
+//! does not do.
+
+mod client;
+mod privacy;
+
+use std::collections::BTreeMap;
+
+use super::{OperationError, Operations, read, secrets};
+use crate::ident::JobName;
+use crate::registry::path::JobPath;
+
+pub use client::{DumpError, ask};
+
+/// Whether addresses of servers are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Addresses {
+    /// As they are.
+    Shown,
+    /// As `ip1`, `ip2` and so on, in the order in which they come first, as the dump port of ElasticJob does.
+    Hidden,
+}
+
+impl Operations {
+    /// The nodes of a job as text.
+    ///
+    /// # Errors
+    /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
+    pub async fn dump(&self, job: &JobName, addresses: Addresses) -> Result<String, OperationError> {
+        let paths = self.tree(job).await?;
+        if paths.is_empty() {
+            return Err(self.no_such_job(job).await);
+        }
+        let data = read::all(paths.iter().map(|path| self.text(path.clone()))).await?;
+        let nodes: BTreeMap<String, String> =
+            paths.into_iter().zip(data).filter_map(|(path, data)| Some((path, data?))).collect();
+        let text = render(job, &nodes);
+        Ok(match addresses {
+            Addresses::Shown => text,
+            Addresses::Hidden => {
+                let servers = JobPath::Servers.absolute(job) + "/";
+                let servers = nodes.keys().filter_map(|path| path.strip_prefix(&servers));
+                privacy::hide(&text, servers)
+            }
+        })
+    }
+}
+
+fn render(job: &JobName, nodes: &BTreeMap<String, String>) -> String {
+    let root = JobPath::Root.absolute(job);
+    let config = JobPath::Config.absolute(job);
+    let mut children: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for path in nodes.keys() {
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        children.entry(parent).or_default().push(path);
+    }
+    let mut text = String::new();
+    // Paths below one parent are in ascending order, so the last is the first to come off.
+    let mut left = children.get(root.as_str()).cloned().unwrap_or_default();
+    while let Some(path) = left.pop() {
+        let data = &nodes[path];
+        let data = if *path == config { secrets::mask(data) } else { data.clone() };
+        text.push_str(&format!("{path} | {data}\n"));
+        left.extend(children.get(path).into_iter().flatten());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_come_behind_their_parent_and_later_names_first() {
+        let paths =
+            ["/job", "/job/config", "/job/instances", "/job/instances/10.0.0.1@-@7", "/job/servers", "/job/sharding"];
+        let mut nodes: BTreeMap<String, String> =
+            paths.iter().map(|path| ((*path).to_owned(), String::new())).collect();
+        nodes.insert("/job".into(), "com.acme.Job".into());
+        nodes.insert("/job/config".into(), "jobName: job\nprops:\n  a.secret: x\n".into());
+        nodes.insert("/job/instances/10.0.0.1@-@7".into(), "jobInstanceId: 10.0.0.1@-@7\n".into());
+        let text = render(&JobName::new("job").unwrap(), &nodes);
+        let expected = "/job/sharding | \n/job/servers | \n/job/instances | \n/job/instances/10.0.0.1@-@7 | jobInstanceId: 10.0.0.1@-@7\n\n/job/config | jobName: job\nprops:\n  a.secret: '***'\n\n";
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,142 @@
+//! Why an operation was not done.
+
+use crate::config::Invalid;
+use crate::config::wire::WireError;
+use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::registry::{CommitError, RegistryError};
+
+use super::Target;
+
+/// Why an operation was not done, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OperationError {
+    /// The namespace has no such job.
+    #[error("there is no job '{job}' in the namespace; {}", known(.jobs))]
+    NoSuchJob {
+        /// The name that was asked for.
+        job: JobName,
+        /// The jobs there are.
+        jobs: Vec<JobName>,
+    },
+    /// The job has no configuration: it was never started, or its configuration was removed.
+    #[error("job '{job}' has no configuration in the registry center: it is written when an instance starts")]
+    NoConfiguration {
+        /// The job.
+        job: JobName,
+    },
+    /// Nothing in the registry center is meant.
+    #[error("nothing was done: {target} matches no {what}")]
+    NothingMatched {
+        /// What was asked for.
+        target: Target,
+        /// What was looked for.
+        what: &'static str,
+    },
+    /// The job has no such item.
+    #[error("job '{job}' has no item {item}; {}", items(*.count))]
+    NoSuchItem {
+        /// The job.
+        job: JobName,
+        /// The item.
+        item: ShardingItem,
+        /// How many items there are.
+        count: usize,
+    },
+    /// Nobody could run it.
+    #[error(
+        "job '{job}' was not triggered: {}",
+        if *.online == 0 { "no instance is online; start one" } else { "the servers of all its instances are disabled; enable one" }
+    )]
+    NoEnabledInstance {
+        /// The job.
+        job: JobName,
+        /// How many instances are online.
+        online: usize,
+    },
+    /// The job runs.
+    #[error(
+        "job '{job}' was not removed: {} online ({}); shut them down first, or force it",
+        if .instances.len() == 1 { "an instance is" } else { "instances are" },
+        list(.instances, ", ")
+    )]
+    InstancesOnline {
+        /// The job.
+        job: JobName,
+        /// Who is online.
+        instances: Vec<InstanceId>,
+    },
+    /// A configuration that cannot be used.
+    #[error("the configuration of job '{job}' was not changed: {}", list(.problems, "; "))]
+    Invalid {
+        /// The job.
+        job: JobName,
+        /// All that is wrong with it.
+        problems: Vec<Invalid>,
+    },
+    /// The configuration in the registry center cannot be read.
+    #[error("the configuration of job '{job}' in the registry center cannot be used: {reason}")]
+    Unreadable {
+        /// The job.
+        job: JobName,
+        /// What is wrong with it.
+        reason: WireError,
+    },
+    /// Somebody else changed the configuration since it was read.
+    #[error("the configuration of job '{job}' was not changed: somebody else changed it meanwhile; read it again")]
+    ChangedMeanwhile {
+        /// The job.
+        job: JobName,
+    },
+    /// Others wrote whenever this side looked.
+    #[error("{done} done, and no more: others changed the same nodes again and again; try again")]
+    Contended {
+        /// How much was done.
+        done: usize,
+    },
+    /// The registry center did not answer a question.
+    #[error(transparent)]
+    Read(#[from] RegistryError),
+    /// A transaction was not applied, or it is not known.
+    #[error("{}{reason}", if *.done == 0 { String::new() } else { format!("{done} done, then: ") })]
+    Write {
+        /// How much was done before.
+        done: usize,
+        /// What happened.
+        reason: CommitError,
+    },
+}
+
+impl OperationError {
+    /// Whether the registry center was not reached, or its answer got lost.
+    pub fn is_unreachable(&self) -> bool {
+        match self {
+            Self::Read(error) => matches!(error, RegistryError::NoAnswer { .. }),
+            Self::Write { reason, .. } => !matches!(reason, CommitError::Refused { .. }),
+            _ => false,
+        }
+    }
+}
+
+fn list<T: ToString>(parts: &[T], between: &str) -> String {
+    parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+}
+
+fn known(jobs: &[JobName]) -> String {
+    /// More are not helpful in one line.
+    const SHOWN: usize = 10;
+    let names: Vec<&str> = jobs.iter().take(SHOWN).map(JobName::as_str).collect();
+    match jobs.len() {
+        0 => "it has none".to_owned(),
+        count if count > SHOWN => format!("it has {count}, among them {}", names.join(", ")),
+        _ => format!("known: {}", names.join(", ")),
+    }
+}
+
+fn items(count: usize) -> String {
+    match count {
+        0 => "it has none yet: they are made at the first assignment".to_owned(),
+        1 => "it has item 0 alone".to_owned(),
+        count => format!("its items are 0 to {}", count - 1),
+    }
+}

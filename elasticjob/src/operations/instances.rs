@@ -1,0 +1,102 @@
+//! Making instances leave, and forgetting servers.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::commit::{Plan, Step};
+use super::{OperationError, Operations, Outcome, ServerOfJob, Target};
+use crate::ident::{InstanceId, JobName};
+use crate::registry::Op;
+use crate::registry::path::JobPath;
+
+/// An instance of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InstanceOfJob {
+    /// The job.
+    pub job: JobName,
+    /// The instance.
+    pub instance: InstanceId,
+    /// The address of its server.
+    pub server: String,
+}
+
+/// What was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum Removed {
+    /// An instance, which leaves.
+    Instance(InstanceOfJob),
+    /// What was known of a server, whether an operator had disabled it too.
+    Server(ServerOfJob),
+}
+
+impl fmt::Display for Removed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Instance(one) => write!(f, "instance {} of job '{}'", one.instance, one.job),
+            Self::Server(one) => write!(f, "server {} of job '{}'", one.server, one.job),
+        }
+    }
+}
+
+impl Operations {
+    /// Makes instances leave: items that run may finish, then the job is over in that process until the process starts
+    /// anew; the process itself goes on. Their items go to the other instances.
+    ///
+    /// # Errors
+    /// [`OperationError::NothingMatched`] when no such instance is online.
+    pub async fn shut_down(&self, target: &Target) -> Result<Outcome<InstanceOfJob>, OperationError> {
+        self.carry_out(|| self.plan_leave(target)).await
+    }
+
+    async fn plan_leave(&self, target: &Target) -> Result<Plan<InstanceOfJob>, OperationError> {
+        let mut steps = Vec::new();
+        for (job, members) in self.jobs_of(target).await? {
+            for (instance, server) in members.instances.into_iter().filter(|(_, server)| target.includes(server)) {
+                let path = JobPath::Instance(instance.clone()).absolute(&job);
+                let does = vec![InstanceOfJob { job: job.clone(), instance, server }];
+                steps.push(Step { does, ops: vec![Op::Delete { path, version: None }] });
+            }
+        }
+        if steps.is_empty() {
+            return Err(OperationError::NothingMatched { target: target.clone(), what: "instance that is online" });
+        }
+        Ok(Plan { steps, unchanged: Vec::new() })
+    }
+
+    /// Makes instances leave, and forgets their servers: a server that was disabled is enabled when an instance starts
+    /// there again. Configuration and items of the job stay.
+    ///
+    /// # Errors
+    /// [`OperationError::NothingMatched`] when there is no such instance and no such server.
+    pub async fn remove_servers(&self, target: &Target) -> Result<Outcome<Removed>, OperationError> {
+        self.carry_out(|| self.plan_removal(target)).await
+    }
+
+    async fn plan_removal(&self, target: &Target) -> Result<Plan<Removed>, OperationError> {
+        let mut steps = Vec::new();
+        for (job, members) in self.jobs_of(target).await? {
+            let mut step = Step { does: Vec::new(), ops: Vec::new() };
+            let mut remove = |path: JobPath, what| {
+                step.ops.push(Op::Delete { path: path.absolute(&job), version: None });
+                step.does.push(what);
+            };
+            for (instance, server) in members.instances.into_iter().filter(|(_, server)| target.includes(server)) {
+                let path = JobPath::Instance(instance.clone());
+                remove(path, Removed::Instance(InstanceOfJob { job: job.clone(), instance, server }));
+            }
+            for server in members.servers.into_keys().filter(|server| target.includes(server)) {
+                let path = JobPath::Server(server.as_str().into());
+                remove(path, Removed::Server(ServerOfJob { job: job.clone(), server }));
+            }
+            if !step.ops.is_empty() {
+                steps.push(step);
+            }
+        }
+        if steps.is_empty() {
+            return Err(OperationError::NothingMatched { target: target.clone(), what: "server or instance" });
+        }
+        Ok(Plan { steps, unchanged: Vec::new() })
+    }
+}

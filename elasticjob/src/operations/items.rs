@@ -1,0 +1,60 @@
+//! Taking single items out, and back in.
+
+use serde::Serialize;
+
+use super::commit::{Plan, Step};
+use super::{OperationError, Operations, Outcome};
+use crate::ident::{JobName, ShardingItem};
+use crate::registry::Op;
+use crate::registry::path::{ItemNode, JobPath};
+
+/// A sharding item of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ItemOfJob {
+    /// The job.
+    pub job: JobName,
+    /// The item.
+    pub item: ShardingItem,
+}
+
+impl Operations {
+    /// Takes an item out: nobody runs it from the next fire on. It keeps its owner, and a run of it goes on.
+    ///
+    /// # Errors
+    /// [`OperationError::NoSuchItem`]: items are there from the first assignment on. Java makes a node for any number.
+    pub async fn disable_item(&self, job: &JobName, item: ShardingItem) -> Result<Outcome<ItemOfJob>, OperationError> {
+        self.carry_out(|| self.plan_item(job, item, true)).await
+    }
+
+    /// Takes an item in again.
+    ///
+    /// # Errors
+    /// [`OperationError::NoSuchItem`].
+    pub async fn enable_item(&self, job: &JobName, item: ShardingItem) -> Result<Outcome<ItemOfJob>, OperationError> {
+        self.carry_out(|| self.plan_item(job, item, false)).await
+    }
+
+    async fn plan_item(
+        &self,
+        job: &JobName,
+        item: ShardingItem,
+        disable: bool,
+    ) -> Result<Plan<ItemOfJob>, OperationError> {
+        let Some(nodes) = self.children(JobPath::Item(item, ItemNode::Dir).absolute(job)).await? else {
+            if self.get(JobPath::Root.absolute(job)).await?.is_none() {
+                return Err(self.no_such_job(job).await);
+            }
+            let count = self.names(JobPath::Sharding.absolute(job)).await?.len();
+            return Err(OperationError::NoSuchItem { job: job.clone(), item, count });
+        };
+        let one = ItemOfJob { job: job.clone(), item };
+        let mark = JobPath::Item(item, ItemNode::Disabled).absolute(job);
+        let is_disabled = nodes.iter().any(|node| node == "disabled");
+        let op = match disable {
+            _ if disable == is_disabled => return Ok(Plan { steps: Vec::new(), unchanged: vec![one] }),
+            true => Op::Create { path: mark, data: "".into(), mode: crate::registry::CreateMode::Persistent },
+            false => Op::Delete { path: mark, version: None },
+        };
+        Ok(Plan { steps: vec![Step { does: vec![one], ops: vec![op] }], unchanged: Vec::new() })
+    }
+}

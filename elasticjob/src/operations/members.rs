@@ -1,0 +1,94 @@
+//! The servers and instances of a job.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{OperationError, Operations, read};
+use crate::config::wire;
+use crate::ident::{InstanceId, JobName};
+use crate::registry::NodeData;
+use crate::registry::path::JobPath;
+
+/// Data of a server that runs items.
+pub(super) const ENABLED: &str = "ENABLED";
+/// Data of a server that an operator took out.
+pub(super) const DISABLED: &str = "DISABLED";
+
+/// Whether a server may run items of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ServerStatus {
+    /// It may.
+    Enabled,
+    /// It may not: any other data than `ENABLED` count so, as instances of both implementations take them.
+    Disabled,
+}
+
+/// A node `servers/{ip}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServerNode {
+    pub(super) text: String,
+    pub(super) version: i32,
+}
+
+impl ServerNode {
+    fn new(node: NodeData) -> Self {
+        Self { text: node.data.text().unwrap_or_default().to_owned(), version: node.stat.version }
+    }
+
+    pub(super) fn status(&self) -> ServerStatus {
+        if self.text == ENABLED { ServerStatus::Enabled } else { ServerStatus::Disabled }
+    }
+}
+
+/// The servers by address, and the instances with the address of their server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Members {
+    pub(super) servers: BTreeMap<String, ServerNode>,
+    pub(super) instances: BTreeMap<InstanceId, String>,
+}
+
+impl Members {
+    pub(super) fn is_enabled(&self, server: &str) -> bool {
+        self.servers.get(server).is_some_and(|server| server.status() == ServerStatus::Enabled)
+    }
+}
+
+impl Operations {
+    /// The servers and instances of a job; `None` where there is no such job.
+    pub(super) async fn members(&self, job: &JobName) -> Result<Option<Members>, OperationError> {
+        let (root, servers, instances) = tokio::try_join!(
+            self.get(JobPath::Root.absolute(job)),
+            self.names(JobPath::Servers.absolute(job)),
+            self.names(JobPath::Instances.absolute(job)),
+        )?;
+        if root.is_none() {
+            return Ok(None);
+        }
+        let instances: Vec<InstanceId> = instances.into_iter().filter_map(|name| name.parse().ok()).collect();
+        let (servers, instances) = tokio::try_join!(
+            read::all(servers.into_iter().map(|ip| self.server(job, ip))),
+            read::all(instances.into_iter().map(|id| self.instance(job, id))),
+        )?;
+        let (servers, instances) = (servers.into_iter().flatten(), instances.into_iter().flatten());
+        Ok(Some(Members { servers: servers.collect(), instances: instances.collect() }))
+    }
+
+    async fn server(&self, job: &JobName, ip: String) -> Result<Option<(String, ServerNode)>, OperationError> {
+        let node = self.get(JobPath::Server(ip.as_str().into()).absolute(job)).await?;
+        Ok(node.map(|node| (ip, ServerNode::new(node))))
+    }
+
+    /// An instance and its server, which its data name; first releases of 3.0 left them empty.
+    async fn instance(&self, job: &JobName, id: InstanceId) -> Result<Option<(InstanceId, String)>, OperationError> {
+        let node = self.get(JobPath::Instance(id.clone()).absolute(job)).await?;
+        Ok(node.map(|node| {
+            let server = match wire::instance_from_yaml(&node.data) {
+                Ok(told) => told.server_ip,
+                Err(_) => id.server_ip().to_owned(),
+            };
+            (id, server)
+        }))
+    }
+}

@@ -1,0 +1,80 @@
+//! What operators see and do, on a registry center alone: no job has to run in this process.
+//!
+//! Jobs of this implementation and of ElasticJob 3.0.5 are treated alike. Every write is a transaction with the guards
+//! that it needs, and every operation says what it did. Where somebody else writes at the same time, it looks again and
+//! decides anew. An operation that finds nothing to be done for is an error, not a silent success.
+//!
+//! A look at a job takes several reads, so what it shows is of almost one moment.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use elasticjob::operations::{OperationError, Operations, Target};
+//! use elasticjob::registry::RegistryCenter;
+//!
+//! /// Takes a host out of all jobs before it is updated.
+//! async fn drain(registry: Arc<dyn RegistryCenter>, host: &str) -> Result<(), OperationError> {
+//!     let outcome = Operations::new(registry).disable_servers(&Target::Server(host.to_owned())).await?;
+//!     for server in outcome.changed {
+//!         println!("job {} gets nothing to run on {} any more", server.job, server.server);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+
+mod commit;
+mod configuration;
+pub mod dump;
+mod error;
+mod instances;
+mod items;
+mod jobs;
+mod members;
+mod read;
+mod removal;
+mod secrets;
+mod servers;
+mod sharding;
+mod snapshot;
+mod target;
+#[cfg(test)]
+mod tests;
+mod trigger;
+mod why;
+
+use std::sync::Arc;
+
+use crate::registry::RegistryCenter;
+
+pub use commit::Outcome;
+pub use configuration::{ConfigurationChange, StoredConfiguration};
+pub use error::OperationError;
+pub use instances::{InstanceOfJob, Removed};
+pub use items::ItemOfJob;
+pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief};
+pub use members::ServerStatus;
+pub use removal::{Force, JobRemoved};
+pub use secrets::is_secret_key;
+pub use servers::ServerOfJob;
+pub use sharding::{ShardInfo, ShardState};
+pub use snapshot::{ItemSnapshot, JobSnapshot, RunningMark};
+pub use target::Target;
+pub use why::Finding;
+
+/// Operates the jobs of a namespace. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Operations {
+    registry: Arc<dyn RegistryCenter>,
+}
+
+impl Operations {
+    /// Operates the jobs of this registry center's namespace.
+    pub fn new(registry: Arc<dyn RegistryCenter>) -> Self {
+        Self { registry }
+    }
+
+    /// The registry center.
+    pub fn registry(&self) -> &Arc<dyn RegistryCenter> {
+        &self.registry
+    }
+}

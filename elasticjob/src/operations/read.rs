@@ -1,0 +1,62 @@
+//! Questions to the registry center, many under way at a time.
+
+use std::future::Future;
+
+use futures_util::stream::{StreamExt, TryStreamExt, iter};
+
+use super::{OperationError, Operations};
+use crate::ident::JobName;
+use crate::registry::NodeData;
+
+/// How many questions are under way at a time. It bounds what a namespace with thousands of jobs takes of a server.
+const AT_A_TIME: usize = 256;
+
+/// The answers to all questions in their order, or the first failure.
+pub(super) async fn all<T, E>(
+    questions: impl IntoIterator<Item = impl Future<Output = Result<T, E>>>,
+) -> Result<Vec<T>, E> {
+    // Collected first: a lazy stream of borrowing futures is not known to be `Send`.
+    let questions: Vec<_> = questions.into_iter().collect();
+    iter(questions).buffered(AT_A_TIME).try_collect().await
+}
+
+impl Operations {
+    pub(super) async fn get(&self, path: String) -> Result<Option<NodeData>, OperationError> {
+        Ok(self.registry.get(&path).await?)
+    }
+
+    /// Data that are text, empty where they are not.
+    pub(super) async fn text(&self, path: String) -> Result<Option<String>, OperationError> {
+        let node = self.get(path).await?;
+        Ok(node.map(|node| node.data.text().unwrap_or_default().to_owned()))
+    }
+
+    /// Names of the children, `None` where there is no such node.
+    pub(super) async fn children(&self, path: String) -> Result<Option<Vec<String>>, OperationError> {
+        Ok(self.registry.children(&path).await?)
+    }
+
+    /// Names of the children, none where there is no such node.
+    pub(super) async fn names(&self, path: String) -> Result<Vec<String>, OperationError> {
+        Ok(self.children(path).await?.unwrap_or_default())
+    }
+
+    /// The names of all jobs of the namespace, in ascending order. Whoever cannot be a job is left out.
+    ///
+    /// # Errors
+    /// [`OperationError::Read`].
+    pub async fn job_names(&self) -> Result<Vec<JobName>, OperationError> {
+        let names = self.names("/".to_owned()).await?;
+        let mut jobs: Vec<JobName> = names.into_iter().filter_map(|name| JobName::new(name).ok()).collect();
+        jobs.sort_unstable();
+        Ok(jobs)
+    }
+
+    /// What to say of a job that is not there.
+    pub(super) async fn no_such_job(&self, job: &JobName) -> OperationError {
+        match self.job_names().await {
+            Ok(jobs) => OperationError::NoSuchJob { job: job.clone(), jobs },
+            Err(error) => error,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Removing a job with everything that the registry center has of it.
+
+use serde::Serialize;
+
+use super::commit::{Step, is_of_a_race};
+use super::{OperationError, Operations, read};
+use crate::ident::{InstanceId, JobName};
+use crate::registry::path::JobPath;
+use crate::registry::{CommitError, Op};
+
+/// How often the tree of a job is listed anew when others write into it.
+const ATTEMPTS: usize = 8;
+
+/// What to do about instances that are online.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Force {
+    /// Refuse.
+    No,
+    /// Make them leave.
+    Yes,
+}
+
+/// A job was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobRemoved {
+    /// The job.
+    pub job: JobName,
+    /// How many nodes it had.
+    pub nodes: usize,
+    /// The instances that were made to leave.
+    pub instances: Vec<InstanceId>,
+}
+
+impl Operations {
+    /// Removes a job with its configuration, items and records. It is there again, with the configuration of its
+    /// program, when an instance starts.
+    ///
+    /// It is refused while instances are online: without the configuration a Java instance fails at each fire, and one of
+    /// this implementation leaves in the middle of its work. One that starts at this moment refuses it too. Java asks
+    /// nobody.
+    ///
+    /// # Errors
+    /// [`OperationError::InstancesOnline`]. A job whose nodes do not fit into one transaction may be removed in part when
+    /// another error comes; removing it again ends that.
+    pub async fn remove_job(&self, job: &JobName, force: Force) -> Result<JobRemoved, OperationError> {
+        let mut done = Vec::new();
+        let mut left = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let tree = self.tree(job).await?;
+            if tree.is_empty() && done.is_empty() {
+                return Err(self.no_such_job(job).await);
+            }
+            let instances = online(job, &tree);
+            if force == Force::No && !instances.is_empty() {
+                return Err(OperationError::InstancesOnline { job: job.clone(), instances });
+            }
+            left.extend(instances);
+            match self.write(deletions(job, tree), &mut done).await {
+                Ok(()) => {
+                    left.sort_unstable();
+                    left.dedup();
+                    return Ok(JobRemoved { job: job.clone(), nodes: done.len(), instances: left });
+                }
+                Err(CommitError::Refused { reason, .. }) if is_of_a_race(reason) => {}
+                Err(reason) => return Err(OperationError::Write { done: done.len(), reason }),
+            }
+        }
+        Err(OperationError::Contended { done: done.len() })
+    }
+
+    /// The paths of a job, each after its parent; none where there is no such job.
+    pub(super) async fn tree(&self, job: &JobName) -> Result<Vec<String>, OperationError> {
+        let mut tree = Vec::new();
+        let mut level = vec![JobPath::Root.absolute(job)];
+        while !level.is_empty() {
+            let children = read::all(level.iter().map(|path| self.children(path.clone()))).await?;
+            let mut next = Vec::new();
+            // One without an answer was deleted since its parent was read.
+            for (path, names) in level.into_iter().zip(children).filter_map(|(path, names)| Some((path, names?))) {
+                next.extend(names.into_iter().map(|name| format!("{path}/{name}")));
+                tree.push(path);
+            }
+            level = next;
+        }
+        Ok(tree)
+    }
+}
+
+fn online(job: &JobName, tree: &[String]) -> Vec<InstanceId> {
+    let instance = |path: &String| match JobPath::parse(job, path) {
+        Some(JobPath::Instance(id)) => Some(id),
+        _ => None,
+    };
+    tree.iter().filter_map(instance).collect()
+}
+
+/// The deletions, deepest nodes first; but the instances and their parent before all others, since the parent cannot be
+/// deleted when another instance has come.
+fn deletions(job: &JobName, tree: Vec<String>) -> Vec<Step<()>> {
+    let parent = JobPath::Instances.absolute(job);
+    let below = format!("{parent}/");
+    let is_of_instances = |path: &String| *path == parent || path.starts_with(&below);
+    let (first, others): (Vec<String>, Vec<String>) = tree.into_iter().partition(is_of_instances);
+    let delete = |path| Step { does: vec![()], ops: vec![Op::Delete { path, version: None }] };
+    first.into_iter().rev().chain(others.into_iter().rev()).map(delete).collect()
+}

@@ -1,0 +1,64 @@
+//! Taking servers out, and back in.
+
+use serde::Serialize;
+
+use super::commit::{Plan, Step};
+use super::members::{DISABLED, ENABLED, ServerStatus};
+use super::{OperationError, Operations, Outcome, Target};
+use crate::ident::JobName;
+use crate::registry::Op;
+use crate::registry::path::JobPath;
+
+/// A server of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ServerOfJob {
+    /// The job.
+    pub job: JobName,
+    /// The address of the server.
+    pub server: String,
+}
+
+impl Operations {
+    /// Takes servers out: their instances stay online, lead nothing and run nothing from the next fire on. Items that
+    /// run go on. It stays so over restarts until somebody enables them.
+    ///
+    /// # Errors
+    /// [`OperationError::NothingMatched`] when no job that is meant has such a server: a server is known from the first
+    /// start of an instance there. Java makes the node in that case.
+    pub async fn disable_servers(&self, target: &Target) -> Result<Outcome<ServerOfJob>, OperationError> {
+        self.carry_out(|| self.plan_servers(target, ServerStatus::Disabled)).await
+    }
+
+    /// Takes servers in again: they get items with the next fire.
+    ///
+    /// # Errors
+    /// As [`disable_servers`](Self::disable_servers).
+    pub async fn enable_servers(&self, target: &Target) -> Result<Outcome<ServerOfJob>, OperationError> {
+        self.carry_out(|| self.plan_servers(target, ServerStatus::Enabled)).await
+    }
+
+    async fn plan_servers(&self, target: &Target, status: ServerStatus) -> Result<Plan<ServerOfJob>, OperationError> {
+        let data = match status {
+            ServerStatus::Enabled => ENABLED,
+            ServerStatus::Disabled => DISABLED,
+        };
+        let (mut steps, mut unchanged) = (Vec::new(), Vec::new());
+        for (job, members) in self.jobs_of(target).await? {
+            for (server, node) in members.servers.into_iter().filter(|(server, _)| target.includes(server)) {
+                let path = JobPath::Server(server.as_str().into()).absolute(&job);
+                let one = ServerOfJob { job: job.clone(), server };
+                if node.text == data {
+                    unchanged.push(one);
+                } else {
+                    // With the version: a leader may delete the node of a server without instances at any time.
+                    let op = Op::Set { path, data: data.into(), version: Some(node.version) };
+                    steps.push(Step { does: vec![one], ops: vec![op] });
+                }
+            }
+        }
+        if steps.is_empty() && unchanged.is_empty() {
+            return Err(OperationError::NothingMatched { target: target.clone(), what: "server" });
+        }
+        Ok(Plan { steps, unchanged })
+    }
+}

@@ -1,0 +1,184 @@
+//! Everything that the registry center has of the coordination of a job.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::members::Members;
+use super::{OperationError, Operations, ServerStatus, read};
+use crate::config::JobConfiguration;
+use crate::config::wire;
+use crate::engine::FireRecord;
+use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{NodeData, SessionId};
+
+/// A job as the registry center has it, without its tracks in databases and logs.
+#[derive(Debug, Clone)]
+pub struct JobSnapshot {
+    /// The job.
+    pub job: JobName,
+    /// The configuration, or why it cannot be used; `None` where there is none.
+    pub configuration: Option<Result<JobConfiguration, String>>,
+    /// The instance that leads.
+    pub leader: Option<InstanceId>,
+    /// Whether the leader has still to assign items.
+    pub resharding: bool,
+    /// The items that there are.
+    pub items: BTreeMap<ShardingItem, ItemSnapshot>,
+    /// Items that wait to be taken over after a run that was cut off.
+    pub to_take_over: BTreeSet<ShardingItem>,
+    /// Instances that were triggered and have not begun yet.
+    pub triggered: BTreeSet<InstanceId>,
+    pub(super) members: Members,
+    pub(super) sessions: BTreeSet<SessionId>,
+}
+
+/// A sharding item as the registry center has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemSnapshot {
+    /// Its owner.
+    pub owner: Option<InstanceId>,
+    /// Whether an operator took it out.
+    pub disabled: bool,
+    /// Who runs it.
+    pub running: Option<RunningMark>,
+    /// Whether a fire fell into a running one and is to be made up for.
+    pub misfired: bool,
+    /// Who took it over, as long as that run goes on.
+    pub taken_over_by: Option<InstanceId>,
+    /// What was begun last; empty where only Java instances ran it, or execution is not monitored.
+    pub record: FireRecord,
+}
+
+/// A mark that says that an item runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningMark {
+    /// Who runs it; `None` for a mark that names nobody.
+    pub instance: Option<InstanceId>,
+    /// Since when, by the clock of the server, in milliseconds since 1970.
+    pub since: i64,
+    /// Whether it goes when the session of the run ends.
+    pub ephemeral: bool,
+}
+
+impl JobSnapshot {
+    /// The instances that are online, with the address of their server.
+    pub fn instances(&self) -> impl Iterator<Item = (&InstanceId, &str)> {
+        self.members.instances.iter().map(|(id, server)| (id, server.as_str()))
+    }
+
+    /// The servers, with whether they may run items.
+    pub fn servers(&self) -> impl Iterator<Item = (&str, ServerStatus)> {
+        self.members.servers.iter().map(|(ip, node)| (ip.as_str(), node.status()))
+    }
+
+    /// The configuration, where it can be used.
+    pub fn usable(&self) -> Option<&JobConfiguration> {
+        self.configuration.as_ref()?.as_ref().ok()
+    }
+
+    /// Whether the run that a mark tells of lives, as its peers see it. An ephemeral mark lives with its session; of the
+    /// persistent ones with failover, one of this implementation with the session of the attempt, a Java one with the
+    /// instance.
+    pub fn is_run_alive(&self, item: &ItemSnapshot) -> bool {
+        let Some(mark) = &item.running else { return false };
+        if mark.ephemeral {
+            return true;
+        }
+        match item.record.running().filter(|begun| mark.instance.as_ref() == Some(&begun.instance)) {
+            Some(begun) => begun.attempt.session().is_some_and(|session| self.sessions.contains(&session)),
+            None => mark.instance.as_ref().is_some_and(|id| self.members.instances.contains_key(id)),
+        }
+    }
+}
+
+impl Operations {
+    /// Looks at everything that the registry center has of a job.
+    ///
+    /// # Errors
+    /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
+    pub async fn snapshot(&self, job: &JobName) -> Result<JobSnapshot, OperationError> {
+        let path = |path: JobPath| path.absolute(job);
+        let (members, config, leader, flags, items, lost, triggers, sessions) = tokio::try_join!(
+            self.members(job),
+            self.get(path(JobPath::Config)),
+            self.text(path(JobPath::LeaderInstance)),
+            self.names(path(JobPath::LeaderSharding)),
+            self.names(path(JobPath::Sharding)),
+            self.names(path(JobPath::FailoverItems)),
+            self.names(path(JobPath::Triggers)),
+            self.names(path(JobPath::Sessions)),
+        )?;
+        let Some(members) = members else { return Err(self.no_such_job(job).await) };
+        let below = |parent: &JobPath, names: Vec<String>| -> Vec<JobPath> {
+            names.iter().filter_map(|name| parent.child(job, name)).collect()
+        };
+        let items = below(&JobPath::Sharding, items).into_iter().filter_map(|path| match path {
+            JobPath::Item(item, _) => Some(self.item(job, item)),
+            _ => None,
+        });
+        let items = read::all(items).await?;
+        let lost = below(&JobPath::FailoverItems, lost).into_iter().filter_map(|path| match path {
+            JobPath::FailoverItem(item) => Some(item),
+            _ => None,
+        });
+        let sessions = below(&JobPath::Sessions, sessions).into_iter().filter_map(|path| match path {
+            JobPath::Session(session) => Some(session),
+            _ => None,
+        });
+        Ok(JobSnapshot {
+            job: job.clone(),
+            configuration: config.map(|node| wire::from_yaml(job, &node.data).map_err(|error| error.to_string())),
+            leader: leader.and_then(|id| id.parse().ok()),
+            resharding: flags.iter().any(|flag| matches!(flag.as_str(), "necessary" | "processing")),
+            items: items.into_iter().flatten().collect(),
+            to_take_over: lost.collect(),
+            triggered: triggers.iter().filter_map(|id| id.parse().ok()).collect(),
+            members,
+            sessions: sessions.collect(),
+        })
+    }
+
+    /// An item, unless it was deleted since its name was read.
+    async fn item(
+        &self,
+        job: &JobName,
+        item: ShardingItem,
+    ) -> Result<Option<(ShardingItem, ItemSnapshot)>, OperationError> {
+        let Some(names) = self.children(JobPath::Item(item, ItemNode::Dir).absolute(job)).await? else {
+            return Ok(None);
+        };
+        let has = |node: &str| names.iter().any(|name| name == node);
+        let read = |node: ItemNode, name: &str| {
+            let asked = has(name).then(|| self.get(JobPath::Item(item, node).absolute(job)));
+            async move {
+                match asked {
+                    Some(asked) => asked.await,
+                    None => Ok(None),
+                }
+            }
+        };
+        let (owner, running, failovering, fire) = tokio::try_join!(
+            read(ItemNode::Instance, "instance"),
+            read(ItemNode::Running, "running"),
+            read(ItemNode::Failovering, "failovering"),
+            read(ItemNode::Fire, "fire"),
+        )?;
+        let snapshot = ItemSnapshot {
+            owner: owner.and_then(|node| instance(&node)),
+            disabled: has("disabled"),
+            running: running.map(|node| RunningMark {
+                instance: instance(&node),
+                since: node.stat.ctime,
+                ephemeral: node.stat.ephemeral_owner.is_some(),
+            }),
+            misfired: has("misfire"),
+            taken_over_by: failovering.and_then(|node| instance(&node)),
+            record: fire.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data)),
+        };
+        Ok(Some((item, snapshot)))
+    }
+}
+
+fn instance(node: &NodeData) -> Option<InstanceId> {
+    node.data.text()?.parse().ok()
+}

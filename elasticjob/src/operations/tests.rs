@@ -1,0 +1,93 @@
+//! Operations on jobs that run on the embedded registry.
+
+mod configurations;
+mod explained;
+mod operated;
+mod races;
+mod removed;
+mod statistics;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::*;
+use crate::api::{ItemHandler, ShardingContext, item_handler};
+use crate::config::{JobConfiguration, JobConfigurationBuilder};
+use crate::ident::JobName;
+use crate::registry::memory::MemoryRegistry;
+use crate::registry::{CreateMode, RegistryCenter, Transaction};
+use crate::runtime::{JobEnvironment, ScheduleJobBootstrap};
+
+/// Everything that is waited for happens within this, or never.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A registry with an operator, and what jobs need.
+struct Desk {
+    memory: MemoryRegistry,
+    environment: JobEnvironment,
+    operations: Operations,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let memory = MemoryRegistry::new();
+        let operations = Operations::new(Arc::new(memory.connect()));
+        Self { memory, environment: JobEnvironment::builder().build().unwrap(), operations }
+    }
+
+    /// Starts an instance of a job, in a session of its own.
+    async fn start(&self, configuration: JobConfigurationBuilder, handler: ItemHandler) -> ScheduleJobBootstrap {
+        let (registry, configuration) = (Arc::new(self.memory.connect()), configuration.build().unwrap());
+        let mut job = ScheduleJobBootstrap::new(&self.environment, registry, configuration, handler).unwrap();
+        job.schedule().await.unwrap();
+        job
+    }
+
+    /// Writes nodes as somebody else does, each with its parents.
+    async fn write(&self, nodes: &[(&str, &str)]) {
+        for (path, data) in nodes {
+            let mut transaction = Transaction::new();
+            for (end, _) in path.match_indices('/').skip(1) {
+                if self.operations.registry.get(&path[..end]).await.unwrap().is_none() {
+                    transaction.create(&path[..end], "", CreateMode::Persistent);
+                }
+            }
+            match self.operations.registry.get(path).await.unwrap() {
+                Some(_) => transaction.set(*path, *data, None),
+                None => transaction.create(*path, *data, CreateMode::Persistent),
+            };
+            self.operations.registry.commit(transaction).await.unwrap();
+        }
+    }
+
+    async fn text(&self, path: &str) -> Option<String> {
+        self.operations.text(path.to_owned()).await.unwrap()
+    }
+}
+
+fn name(job: &str) -> JobName {
+    JobName::new(job).unwrap()
+}
+
+/// A job that fires at the turn of the year alone.
+fn once_a_year(job: &str, items: u32) -> JobConfigurationBuilder {
+    JobConfiguration::builder(job, items).cron("0 0 0 1 1 ?").time_zone("UTC")
+}
+
+/// A handler that sends the context of each run, and the channel they come through.
+fn reporter() -> (ItemHandler, mpsc::UnboundedReceiver<ShardingContext>) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let handler = item_handler(move |context: ShardingContext| {
+        // A test that has seen enough listens no more.
+        let _ = sender.send(context);
+        async {}
+    });
+    (handler, receiver)
+}
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    timeout(LIMIT, future).await.expect("it happens in time")
+}

@@ -1,0 +1,147 @@
+//! Operations while somebody else writes, or answers get lost.
+
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+use super::*;
+use crate::registry::memory::MemoryRegistryCenter;
+use crate::registry::{Answer, CommitError, Committed, NodeData, RequestCount, SessionState, WatchStream};
+
+/// A registry center of which something happens right before the first transaction is committed.
+#[derive(Debug)]
+struct Busy {
+    center: MemoryRegistryCenter,
+    before: Mutex<Option<Before>>,
+}
+
+#[derive(Debug)]
+enum Before {
+    /// Somebody else commits this.
+    Other(Transaction),
+    /// The answer gets lost.
+    Lost,
+}
+
+impl RegistryCenter for Busy {
+    fn get(&self, path: &str) -> Answer<Option<NodeData>> {
+        self.center.get(path)
+    }
+
+    fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
+        self.center.children(path)
+    }
+
+    fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
+        match self.before.lock().unwrap().take() {
+            None => self.center.commit(transaction),
+            Some(Before::Other(other)) => {
+                let (other, own) = (self.center.commit(other), self.center.commit(transaction));
+                Box::pin(async {
+                    other.await?;
+                    own.await
+                })
+            }
+            Some(Before::Lost) => {
+                let applied = self.center.commit(transaction);
+                Box::pin(async {
+                    applied.await?;
+                    Err(CommitError::Unknown { why: "the connection broke".into() })
+                })
+            }
+        }
+    }
+
+    fn watch(&self, path: &str) -> Box<dyn WatchStream> {
+        self.center.watch(path)
+    }
+
+    fn session(&self) -> watch::Receiver<SessionState> {
+        self.center.session()
+    }
+
+    fn proof(&self) -> Option<Instant> {
+        self.center.proof()
+    }
+
+    fn requests(&self) -> RequestCount {
+        self.center.requests()
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        self.center.close()
+    }
+}
+
+fn busy(desk: &Desk, before: Before) -> Operations {
+    Operations::new(Arc::new(Busy { center: desk.memory.connect(), before: Mutex::new(Some(before)) }))
+}
+
+fn other(change: impl FnOnce(&mut Transaction) -> usize) -> Before {
+    let mut transaction = Transaction::new();
+    change(&mut transaction);
+    Before::Other(transaction)
+}
+
+#[tokio::test]
+async fn who_leaves_while_a_job_is_triggered_gets_no_trigger_and_the_others_do() {
+    let desk = Desk::new();
+    desk.write(&[
+        ("/job/servers/10.0.0.1", "ENABLED"),
+        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/instances/10.0.0.1@-@8", ""),
+    ])
+    .await;
+    let leaves = other(|txn| txn.delete("/job/instances/10.0.0.1@-@7", None));
+    let outcome = busy(&desk, leaves).trigger(&name("job")).await.unwrap();
+    assert_eq!(outcome.changed.iter().map(|one| one.instance.as_str()).collect::<Vec<_>>(), ["10.0.0.1@-@8"]);
+    assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@8"]);
+}
+
+#[tokio::test]
+async fn a_server_that_is_forgotten_while_it_is_disabled_is_not_made_again() {
+    let desk = Desk::new();
+    desk.write(&[("/job/servers/10.0.0.1", "ENABLED")]).await;
+    let swept = other(|txn| txn.delete("/job/servers/10.0.0.1", None));
+    let error = busy(&desk, swept).disable_servers(&Target::Job(name("job"))).await.unwrap_err();
+    assert!(matches!(error, OperationError::NothingMatched { .. }), "{error}");
+    assert_eq!(desk.text("/job/servers/10.0.0.1").await, None);
+}
+
+#[tokio::test]
+async fn what_two_operators_do_at_once_is_done_once() {
+    let desk = Desk::new();
+    desk.write(&[("/job/sharding/0", ""), ("/job/servers/10.0.0.1", "ENABLED")]).await;
+    let disables = other(|txn| txn.create("/job/sharding/0/disabled", "", CreateMode::Persistent));
+    let outcome = busy(&desk, disables).disable_item(&name("job"), 0).await.unwrap();
+    assert_eq!((outcome.changed.len(), outcome.unchanged.len()), (0, 1));
+    let disables = other(|txn| txn.set("/job/servers/10.0.0.1", "DISABLED", None));
+    let outcome = busy(&desk, disables).disable_servers(&Target::Job(name("job"))).await.unwrap();
+    assert_eq!((outcome.changed.len(), outcome.unchanged.len()), (0, 1));
+}
+
+#[tokio::test]
+async fn an_instance_that_comes_while_its_job_is_removed_refuses_that() {
+    let desk = Desk::new();
+    desk.write(&[("/job/config", ""), ("/job/instances", "")]).await;
+    let comes = || other(|txn| txn.create("/job/instances/10.0.0.1@-@7", "", CreateMode::Persistent));
+    let error = busy(&desk, comes()).remove_job(&name("job"), Force::No).await.unwrap_err();
+    assert!(matches!(error, OperationError::InstancesOnline { .. }), "{error}");
+    assert!(desk.text("/job/config").await.is_some(), "nothing is gone");
+    desk.operations.shut_down(&Target::Job(name("job"))).await.unwrap();
+    let removed = busy(&desk, comes()).remove_job(&name("job"), Force::Yes).await.unwrap();
+    assert_eq!(removed.instances.len(), 1);
+    assert_eq!(desk.operations.job_names().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_said_and_nothing_is_written_again() {
+    let desk = Desk::new();
+    desk.write(&[("/job/servers/10.0.0.1", "ENABLED"), ("/job/instances/10.0.0.1@-@7", "")]).await;
+    let operations = busy(&desk, Before::Lost);
+    let error = operations.trigger(&name("job")).await.unwrap_err();
+    assert!(error.is_unreachable() && error.to_string().contains("got lost"), "{error}");
+    assert_eq!(operations.registry.requests().writes, 1);
+}

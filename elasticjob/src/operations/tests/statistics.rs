@@ -1,0 +1,118 @@
+use super::*;
+
+use crate::ident::InstanceId;
+
+const CONFIG: &str = "cron: 0 0 0 1 1 ?\ndescription: d\nshardingTotalCount: 2\ntimeZone: GMT\n";
+
+#[tokio::test]
+async fn the_status_of_a_job_is_the_first_that_holds() {
+    let desk = Desk::new();
+    desk.write(&[("/job/config", CONFIG), ("/nothing", "")]).await;
+    let status = || async { desk.operations.job(&name("job")).await.unwrap().status };
+    assert_eq!(status().await, JobState::Crashed);
+    desk.write(&[("/job/instances/10.0.0.1@-@7", "")]).await;
+    assert_eq!(status().await, JobState::ShardingFlag, "a job without servers is not disabled");
+    desk.write(&[("/job/servers/10.0.0.1", "DISABLED")]).await;
+    assert_eq!(status().await, JobState::Disabled);
+    desk.write(&[("/job/servers/10.0.0.1", "ENABLED"), ("/job/sharding/0/instance", "10.0.0.1@-@7")]).await;
+    assert_eq!(status().await, JobState::Ok);
+    desk.write(&[("/job/sharding/1/instance", "10.0.0.2@-@7")]).await;
+    assert_eq!(status().await, JobState::ShardingFlag);
+    let jobs = desk.operations.jobs().await.unwrap();
+    let [job] = &jobs[..] else { panic!("{jobs:?}") };
+    assert_eq!((job.description.as_str(), job.cron.as_deref()), ("d", Some("0 0 0 1 1 ?")));
+    assert_eq!((job.instance_count, job.sharding_total_count, &job.problem), (1, 2, &None));
+}
+
+#[tokio::test]
+async fn a_job_whose_configuration_cannot_be_read_does_not_hide_the_others() {
+    let desk = Desk::new();
+    desk.write(&[("/job/config", CONFIG), ("/odd/config", "a: [")]).await;
+    let jobs = desk.operations.jobs().await.unwrap();
+    assert_eq!(jobs.len(), 2);
+    assert!(jobs[0].problem.is_none() && jobs[1].problem.is_some(), "{jobs:?}");
+}
+
+#[tokio::test]
+async fn servers_are_told_over_all_jobs() {
+    let desk = Desk::new();
+    desk.write(&[
+        ("/a/servers/10.0.0.1", "ENABLED"),
+        ("/a/instances/10.0.0.1@-@7", ""),
+        ("/b/servers/10.0.0.1", "DISABLED"),
+        ("/b/instances/10.0.0.1@-@7", ""),
+        // The leader of another release forgot the server of an instance.
+        ("/b/instances/10.0.0.2@-@7", ""),
+    ])
+    .await;
+    let servers = desk.operations.servers().await.unwrap();
+    let [one, two] = &servers[..] else { panic!("{servers:?}") };
+    assert_eq!((one.server.as_str(), one.instances.len(), one.jobs.len(), one.disabled_jobs), ("10.0.0.1", 1, 2, 1));
+    assert_eq!((two.server.as_str(), two.instances.len(), two.jobs.len(), two.disabled_jobs), ("10.0.0.2", 1, 1, 0));
+    let jobs = desk.operations.jobs_of_server("10.0.0.1").await.unwrap();
+    let told: Vec<_> = jobs.iter().map(|job| (job.job.as_str(), job.status, job.instance_count)).collect();
+    assert_eq!(told, [("a", ServerStatus::Enabled, 1), ("b", ServerStatus::Disabled, 1)]);
+    assert_eq!(desk.operations.jobs_of_server("10.0.0.3").await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn items_are_told_also_those_of_an_owner_that_is_gone() {
+    let desk = Desk::new();
+    let record = r#"{"through":5000,"last":{"at":5000,"instance":"10.0.0.1@-@7","attempt":"2a-1","state":"SUCCEEDED","took":7}}"#;
+    desk.write(&[
+        ("/job/config", &format!("{CONFIG}shardingItemParameters: 0=Beijing\n")),
+        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/sharding/0/instance", "10.0.0.1@-@7"),
+        ("/job/sharding/0/fire", record),
+        ("/job/sharding/1/instance", "10.0.0.2@-@7"),
+        ("/job/sharding/1/failovering", "10.0.0.1@-@7"),
+        ("/job/sharding/2/disabled", ""),
+        ("/job/sharding/10/running", "10.0.0.1@-@7"),
+    ])
+    .await;
+    let shards = desk.operations.shards(&name("job"), 0).await.unwrap();
+    let told: Vec<_> = shards.iter().map(|shard| (shard.item, shard.status, shard.server.as_deref())).collect();
+    let expected = [
+        (0, ShardState::Pending, Some("10.0.0.1")),
+        (1, ShardState::ShardingFlag, Some("10.0.0.2")),
+        (2, ShardState::Disabled, None),
+        (10, ShardState::Running, None),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(shards[0].last.as_ref().unwrap().took, Some(7));
+    assert_eq!(shards[0].parameter.as_deref(), Some("Beijing"));
+    assert!(shards[1].failover);
+    // The turn of the year after 1970-01-01.
+    assert_eq!((shards[0].next_fire, shards[2].next_fire), (Some(31_536_000_000), None));
+}
+
+#[tokio::test]
+async fn a_running_job_is_ok_and_its_items_are_told_with_their_last_run() {
+    let desk = Desk::new();
+    let (handler, mut runs) = reporter();
+    let job = desk.start(JobConfiguration::builder("job", 1).cron("* * * * * ?"), handler).await;
+    soon(runs.recv()).await.unwrap();
+    soon(job.handle().status().wait_for(|status| status.fires >= 1)).await.unwrap();
+    assert_eq!(desk.operations.job(&name("job")).await.unwrap().status, JobState::Ok);
+    let shards = desk.operations.shards(&name("job"), 0).await.unwrap();
+    let id: InstanceId = job.handle().status().borrow().instance.clone();
+    assert_eq!(shards[0].instance.as_ref(), Some(&id));
+    assert_eq!(shards[0].last.as_ref().unwrap().instance, id);
+}
+
+#[tokio::test]
+async fn a_dump_has_every_node_without_secrets_and_on_demand_without_addresses() {
+    let desk = Desk::new();
+    desk.write(&[
+        ("/job/config", "props:\n  email.password: hunter2\n"),
+        ("/job/foreign/deep", "10.0.0.9"),
+        ("/job/servers/10.0.0.1", "ENABLED"),
+    ])
+    .await;
+    let shown = desk.operations.dump(&name("job"), dump::Addresses::Shown).await.unwrap();
+    let expected = "/job/servers | \n/job/servers/10.0.0.1 | ENABLED\n/job/foreign | \n/job/foreign/deep | 10.0.0.9\n/job/config | props:\n  email.password: '***'\n\n";
+    assert_eq!(shown, expected);
+    let hidden = desk.operations.dump(&name("job"), dump::Addresses::Hidden).await.unwrap();
+    assert_eq!(hidden, expected.replace("10.0.0.1", "ip1").replace("10.0.0.9", "ip2"));
+    assert!(desk.operations.dump(&name("none"), dump::Addresses::Shown).await.is_err());
+}

@@ -1,0 +1,266 @@
+//! Why items run or do not run, as far as the registry center tells.
+
+use std::fmt;
+
+use super::{ItemSnapshot, JobSnapshot, ServerStatus};
+use crate::engine::{Begun, FireState};
+use crate::ident::{InstanceId, ShardingItem};
+
+/// Something that explains why a job or an item runs, does not run, or did not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// No instance has started the job so far, or its configuration was removed.
+    NoConfiguration,
+    /// Instances go by the last configuration that could be used; new ones do not start.
+    ConfigurationRefused(String),
+    /// Nobody is there to run anything.
+    NoInstance,
+    /// Every server is disabled.
+    AllServersDisabled,
+    /// Nobody leads, so nobody assigns items.
+    NoLeader,
+    /// Items are assigned anew before anything runs.
+    Resharding,
+    /// It has no schedule.
+    OneOff,
+    /// Its schedule has ended.
+    NeverFiresAgain,
+    /// These instances were triggered and have not begun.
+    Triggered(Vec<InstanceId>),
+    /// The registry center does not know which items run.
+    NotMonitored,
+    /// The items are not made yet.
+    NotAssignedYet,
+    /// There is no such item now.
+    NoSuchItem(u32),
+    /// An operator took the item out.
+    ItemDisabled,
+    /// The item belongs to nobody.
+    NoOwner,
+    /// The owner is not online.
+    OwnerOffline(InstanceId),
+    /// The owner is on a server that is disabled.
+    OwnerDisabled(InstanceId),
+    /// It runs.
+    Running {
+        /// Who runs it.
+        instance: Option<InstanceId>,
+        /// Since when, in milliseconds since 1970.
+        since: i64,
+        /// Whether it is the run of somebody who took it over.
+        taken_over: bool,
+    },
+    /// Its run was lost with the process.
+    RunLost {
+        /// Who ran it.
+        instance: Option<InstanceId>,
+        /// Whether somebody will run it again.
+        failover: bool,
+    },
+    /// It was cut off and waits for somebody who takes it over.
+    AwaitsFailover,
+    /// A fire fell into a running one and is made up for after it.
+    Misfired(Option<i64>),
+    /// Its last run was begun and nobody ended it.
+    LeftUndone(Begun),
+    /// How its last run ended.
+    Ended(Begun),
+    /// Nothing of it is recorded.
+    NeverRun,
+}
+
+impl Finding {
+    /// Whether it keeps the item, or the job, from running at the next fire.
+    pub fn is_obstacle(&self) -> bool {
+        match self {
+            Self::NoConfiguration
+            | Self::ConfigurationRefused(_)
+            | Self::NoInstance
+            | Self::AllServersDisabled
+            | Self::NoLeader
+            | Self::Resharding
+            | Self::NeverFiresAgain
+            | Self::NotAssignedYet
+            | Self::NoSuchItem(_)
+            | Self::ItemDisabled
+            | Self::NoOwner
+            | Self::OwnerOffline(_)
+            | Self::OwnerDisabled(_)
+            | Self::RunLost { .. }
+            | Self::AwaitsFailover => true,
+            Self::OneOff
+            | Self::Triggered(_)
+            | Self::NotMonitored
+            | Self::Running { .. }
+            | Self::Misfired(_)
+            | Self::LeftUndone(_)
+            | Self::Ended(_)
+            | Self::NeverRun => false,
+        }
+    }
+}
+
+impl JobSnapshot {
+    /// What explains the job as a whole, at a time in milliseconds since 1970.
+    pub fn findings(&self, now: i64) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        match &self.configuration {
+            None => findings.push(Finding::NoConfiguration),
+            Some(Err(reason)) => findings.push(Finding::ConfigurationRefused(reason.clone())),
+            Some(Ok(configuration)) => {
+                match configuration.schedule() {
+                    None => findings.push(Finding::OneOff),
+                    Some(schedule) if schedule.next_after(now).is_none() => findings.push(Finding::NeverFiresAgain),
+                    Some(_) => {}
+                }
+                if !configuration.monitor_execution() {
+                    findings.push(Finding::NotMonitored);
+                }
+            }
+        }
+        if self.members.instances.is_empty() {
+            findings.push(Finding::NoInstance);
+        } else if self.servers().all(|(_, status)| status == ServerStatus::Disabled) {
+            findings.push(Finding::AllServersDisabled);
+        } else {
+            findings.extend(self.leader.is_none().then_some(Finding::NoLeader));
+            findings.extend(self.resharding.then_some(Finding::Resharding));
+            findings.extend(self.items.is_empty().then_some(Finding::NotAssignedYet));
+        }
+        if !self.triggered.is_empty() {
+            findings.push(Finding::Triggered(self.triggered.iter().cloned().collect()));
+        }
+        findings
+    }
+
+    /// What explains an item.
+    pub fn findings_of(&self, item: ShardingItem) -> Vec<Finding> {
+        let Some(nodes) = self.items.get(&item) else {
+            return vec![Finding::NoSuchItem(u32::try_from(self.items.len()).unwrap_or(u32::MAX))];
+        };
+        let mut findings = Vec::new();
+        findings.extend(nodes.disabled.then_some(Finding::ItemDisabled));
+        findings.extend(self.about_owner(nodes));
+        findings.extend(self.about_run(item, nodes));
+        if nodes.misfired {
+            findings.push(Finding::Misfired(nodes.record.to_make_up()));
+        }
+        findings
+    }
+
+    fn about_owner(&self, nodes: &ItemSnapshot) -> Option<Finding> {
+        let Some(owner) = &nodes.owner else { return Some(Finding::NoOwner) };
+        match self.members.instances.get(owner) {
+            None => Some(Finding::OwnerOffline(owner.clone())),
+            Some(server) if !self.members.is_enabled(server) => Some(Finding::OwnerDisabled(owner.clone())),
+            Some(_) => None,
+        }
+    }
+
+    fn about_run(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let last = nodes.record.last.clone();
+        match &nodes.running {
+            Some(mark) if self.is_run_alive(nodes) => findings.push(Finding::Running {
+                instance: mark.instance.clone(),
+                since: mark.since,
+                taken_over: nodes.taken_over_by.is_some(),
+            }),
+            Some(mark) => {
+                let failover = self.usable().is_some_and(|configuration| configuration.failover());
+                findings.push(Finding::RunLost { instance: mark.instance.clone(), failover });
+            }
+            None if self.to_take_over.contains(&item) => findings.push(Finding::AwaitsFailover),
+            None => findings.push(match last {
+                Some(begun) if begun.state.is_unfinished() => Finding::LeftUndone(begun),
+                Some(begun) => Finding::Ended(begun),
+                None => Finding::NeverRun,
+            }),
+        }
+        findings
+    }
+}
+
+/// Texts for people; times are those of [`Finding::describe`].
+impl Finding {
+    /// The finding as a sentence; `time` writes a time that is given in milliseconds since 1970.
+    pub fn describe(&self, time: &dyn Fn(i64) -> String) -> String {
+        let of = |instance: &Option<InstanceId>| match instance {
+            Some(instance) => format!(" on {instance}"),
+            None => String::new(),
+        };
+        match self {
+            Self::NoConfiguration => "it has no configuration: no instance has started it yet".to_owned(),
+            Self::ConfigurationRefused(reason) => format!(
+                "its configuration in the registry center cannot be used: {reason}; instances keep the last one that could"
+            ),
+            Self::NoInstance => "no instance is online".to_owned(),
+            Self::AllServersDisabled => "all its servers are disabled".to_owned(),
+            Self::NoLeader => "it has no leader at the moment, who assigns the items".to_owned(),
+            Self::Resharding => "its items are to be assigned anew first".to_owned(),
+            Self::OneOff => "it is a one-off job: it runs when it is triggered".to_owned(),
+            Self::NeverFiresAgain => "its schedule has ended: it never fires again".to_owned(),
+            Self::Triggered(instances) => {
+                let ids: Vec<&str> = instances.iter().map(InstanceId::as_str).collect();
+                format!("it was triggered, and {} has not begun yet", ids.join(", "))
+            }
+            Self::NotMonitored => {
+                "monitor-execution is off: the registry center does not know what runs or ran".to_owned()
+            }
+            Self::NotAssignedYet => "its items are not assigned yet: that comes with its first fire".to_owned(),
+            Self::NoSuchItem(0) => "there are no items yet".to_owned(),
+            Self::NoSuchItem(count) => format!("there is no such item: the items are 0 to {}", count - 1),
+            Self::ItemDisabled => "the item is disabled".to_owned(),
+            Self::NoOwner => "it belongs to no instance".to_owned(),
+            Self::OwnerOffline(id) => format!("its owner {id} is not online"),
+            Self::OwnerDisabled(id) => format!("the server of its owner {id} is disabled"),
+            Self::Running { instance, since, taken_over } => format!(
+                "it runs{} since {}{}",
+                of(instance),
+                time(*since),
+                if *taken_over { ", taken over from a run that was lost" } else { "" }
+            ),
+            Self::RunLost { instance, failover } => format!(
+                "its run{} was lost with the process; {}",
+                of(instance),
+                if *failover { "it waits to be taken over" } else { "failover is off, so it is not run again" }
+            ),
+            Self::AwaitsFailover => "it was cut off, and waits to be taken over".to_owned(),
+            Self::Misfired(Some(at)) => {
+                format!("the fire of {} fell into a running one, and is made up for after it", time(*at))
+            }
+            Self::Misfired(None) => "a fire fell into a running one, and is made up for after it".to_owned(),
+            Self::LeftUndone(begun) => format!(
+                "{} was {} and is not run again: failover was off",
+                run(begun, time),
+                if begun.state == FireState::Cancelled { "cut off" } else { "lost with the process" }
+            ),
+            Self::Ended(begun) => format!("{} {}", run(begun, time), end(begun)),
+            Self::NeverRun => "no run of it is recorded".to_owned(),
+        }
+    }
+}
+
+fn run(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
+    let kind = if begun.manual { "the trigger" } else { "the fire" };
+    format!("its last run, {} for {kind} of {} on {},", begun.source, time(begun.at), begun.instance)
+}
+
+fn end(begun: &Begun) -> String {
+    let took = begun.took.map(|took| format!(" after {took} ms")).unwrap_or_default();
+    match begun.state {
+        FireState::Succeeded => format!("succeeded{took}"),
+        FireState::Failed => format!("failed{took}: {}", begun.error.as_deref().unwrap_or("no reason was recorded")),
+        FireState::NotRun => "was not started: the clock of the host was off".to_owned(),
+        FireState::Running | FireState::Cancelled => format!("was cut off{took}"),
+    }
+}
+
+impl fmt::Display for Finding {
+    /// With times in UTC.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let utc = |at| crate::schedule::format_rfc3339(at, crate::schedule::TimeZone::UTC);
+        f.write_str(&self.describe(&utc))
+    }
+}

@@ -1,0 +1,39 @@
+//! Who leads: the instance named in an ephemeral node that is made under a latch, and believed from the cache.
+
+use super::jvm::Jvm;
+
+const LEADER: &str = "leader/election/instance";
+
+impl Jvm {
+    pub(super) async fn elect_leader(&self) {
+        self.in_latch("leader/election/latch", async {
+            if !self.is_existed(LEADER).await {
+                self.persist_ephemeral(LEADER, self.id.as_str()).await;
+            }
+        })
+        .await;
+    }
+
+    pub(super) async fn has_leader(&self) -> bool {
+        self.is_existed(LEADER).await
+    }
+
+    /// By the cache: right after a change it may be wrong.
+    pub(super) async fn is_leader(&self) -> bool {
+        self.get(LEADER).await.as_deref() == Some(self.id.as_str())
+    }
+
+    pub(super) async fn is_leader_until_block(&self) -> bool {
+        while !self.has_leader().await && self.has_available_server().await {
+            self.sleep(100).await;
+            if self.is_available_server(self.id.server_ip()).await {
+                self.elect_leader().await;
+            }
+        }
+        self.is_leader().await
+    }
+
+    pub(super) async fn remove_leader(&self) {
+        self.remove_if_existed(LEADER).await;
+    }
+}

@@ -1,0 +1,174 @@
+//! The command line, beside the processes that run the job.
+
+use std::io::{Error, ErrorKind, Write};
+use std::sync::Arc;
+
+use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+use elasticjob_cli::Console;
+use elasticjob_starter::settings::Sources;
+use elasticjob_tests::records::now_us;
+use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
+use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::support::{ITEMS, JOB, LIMIT, Operated, every_second};
+
+/// Whoever writes commands for a namespace.
+struct Operator {
+    server: String,
+    namespace: &'static str,
+}
+
+impl Operator {
+    fn new(server: &ZookeeperServer, namespace: &'static str) -> Self {
+        Self { server: server.connect_string(), namespace }
+    }
+
+    async fn write(&self, arguments: &[&str], stdout: &mut (dyn Write + Send)) -> (u8, String) {
+        let environment = [
+            ("ELASTICJOB_REG_CENTER_SERVER_LISTS", self.server.as_str()),
+            ("ELASTICJOB_REG_CENTER_NAMESPACE", "wrong"),
+        ];
+        let sources = Sources::in_folder(env!("CARGO_TARGET_TMPDIR")).environment(environment);
+        let arguments = ["elasticjob", "--namespace", self.namespace].into_iter().chain(arguments.iter().copied());
+        let mut stderr = Vec::new();
+        let console = Console { stdout, stderr: &mut stderr, is_terminal: false };
+        let code = elasticjob_cli::run(arguments, sources, console).await;
+        (code, String::from_utf8(stderr).expect("text"))
+    }
+
+    /// What a command says that succeeds.
+    async fn says(&self, arguments: &[&str]) -> String {
+        let mut stdout = Vec::new();
+        let (code, stderr) = self.write(arguments, &mut stdout).await;
+        assert_eq!((code, stderr.as_str()), (0, ""), "{arguments:?}");
+        String::from_utf8(stdout).expect("text")
+    }
+
+    async fn json(&self, arguments: &[&str]) -> Value {
+        let text = self.says(&[arguments, &["--json"]].concat()).await;
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// What a command says that fails with a code.
+    async fn fails(&self, code: u8, arguments: &[&str]) -> String {
+        let mut stdout = Vec::new();
+        let (failed, stderr) = self.write(arguments, &mut stdout).await;
+        assert_eq!((failed, stdout), (code, Vec::new()), "{arguments:?}: {stderr}");
+        stderr
+    }
+}
+
+pub async fn operated(server: Arc<ZookeeperServer>) {
+    let operated = Operated::start(&server, "command-line", every_second(100)).await;
+    let operator = Operator::new(&server, "command-line");
+    let jobs = operator.json(&["jobs"]).await;
+    assert_eq!(
+        (&jobs[0]["job"], &jobs[0]["status"], &jobs[0]["instanceCount"]),
+        (&JOB.into(), &"OK".into(), &2.into())
+    );
+    let shards = operator.json(&["shards", JOB]).await;
+    let shards = shards.as_array().expect("a list");
+    assert_eq!(shards.len(), ITEMS as usize);
+    let ran = |shard: &Value| shard["last"]["at"].is_i64() && shard["nextFire"].is_i64();
+    assert!(shards.iter().all(ran), "{shards:?}");
+    let status = operator.says(&["status", JOB]).await;
+    assert!(status.contains("status     OK") && status.contains("* * * * * ?") && !status.contains('!'), "{status}");
+
+    // Servers and items.
+    let ip = operated.children("servers").await.remove(0);
+    let said = operator.says(&["disable", "--server", &ip]).await;
+    assert_eq!(said, format!("disabled server {ip} of job '{JOB}'\n"));
+    let said = operator.says(&["disable", "--server", &ip, "--job", JOB]).await;
+    assert_eq!(said, format!("server {ip} of job '{JOB}' is disabled already\n"));
+    let why = operator.says(&["why", JOB]).await;
+    assert!(why.contains("! all its servers are disabled"), "{why}");
+    assert!(operator.fails(1, &["trigger", JOB]).await.contains("enable one"));
+    operator.says(&["enable", "--job", JOB]).await;
+    operator.says(&["disable", "--job", JOB, "--item", "1"]).await;
+    let why = operator.says(&["why", JOB, "1"]).await;
+    assert!(why.contains("item 1\n  ! the item is disabled\n") && !why.contains("item 0"), "{why}");
+    operator.says(&["enable", "--job", JOB, "--item", "1"]).await;
+    assert!(operator.fails(1, &["disable", "--job", JOB, "--item", "9"]).await.contains("its items are 0 to 3"));
+
+    // The configuration, which running instances follow.
+    let changed = now_us() / 1_000;
+    let said = operator.says(&["config", "set", JOB, "sharding-total-count=6", "cron=0/2 * * * * ?"]).await;
+    assert!(said.contains("sharding-total-count: '4' -> '6'") && said.contains("-> '0/2 * * * * ?'"), "{said}");
+    operated.split(6, &operated.pids, changed).await;
+    let refused =
+        operator.fails(1, &["config", "set", JOB, "cron=0 0 25 * * ?", "failover=true", "monitor-execution=false"]);
+    let refused = refused.await;
+    assert!(refused.contains("cron: ") && refused.contains("failover: "), "{refused}");
+    assert!(operator.fails(2, &["config", "set", JOB, "corn=x"]).await.contains("did you mean 'cron'?"));
+    operator.says(&["config", "set", JOB, "props.mail.password=hunter2"]).await;
+    for shown in [&["config", "get", JOB][..], &["config", "get", JOB, "--json"], &["dump", JOB]] {
+        let shown = operator.says(shown).await;
+        assert!(shown.contains("mail.password") && !shown.contains("hunter2"), "{shown}");
+    }
+
+    // Instances.
+    assert!(operator.fails(1, &["config", "remove", JOB]).await.contains("online"));
+    let left = operator.json(&["shutdown", "--job", JOB]).await;
+    assert_eq!(left["changed"].as_array().map(Vec::len), Some(2), "{left}");
+    assert_eq!(operator.json(&["jobs", JOB]).await[0]["status"], "CRASHED");
+    assert!(operator.fails(1, &["shutdown", "--job", JOB]).await.contains("no instance that is online"));
+    operator.says(&["config", "remove", JOB, "--force"]).await;
+    assert!(operator.fails(1, &["status", JOB]).await.contains("there is no job"));
+}
+
+/// Takes what is written, until nobody reads it.
+struct Reader(mpsc::UnboundedSender<String>);
+
+impl Write for Reader {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        let sent = self.0.send(String::from_utf8_lossy(text).into_owned());
+        sent.map(|()| text.len()).map_err(|_| Error::from(ErrorKind::BrokenPipe))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+pub async fn watched(server: Arc<ZookeeperServer>) {
+    let job = every_second(100);
+    let operated = Operated::start(&server, "watched", job).await;
+    let operator = Operator::new(&server, "watched");
+    let (sender, mut written) = mpsc::unbounded_channel();
+    let watch =
+        tokio::spawn(async move { operator.write(&["status", JOB, "--watch", "--json"], &mut Reader(sender)).await });
+    let mut shown = async |what: &str, is_so: &dyn Fn(&Value) -> bool| {
+        let seen = async {
+            loop {
+                let text = written.recv().await.expect("the command goes on");
+                if is_so(&serde_json::from_str(&text).expect("a line of JSON")) {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(LIMIT, seen).await.unwrap_or_else(|_| panic!("never shown: {what}"));
+    };
+    shown("the job", &|status| status["items"][1]["status"] != "DISABLED").await;
+    operated.create("sharding/1/disabled").await;
+    shown("the disabled item", &|status| status["items"][1]["status"] == "DISABLED").await;
+    operated.delete("sharding/1/disabled").await;
+    shown("the enabled item", &|status| status["items"][1]["status"] != "DISABLED").await;
+    drop(written);
+    let (code, stderr) = tokio::time::timeout(LIMIT, watch).await.expect("it ends").expect("it does not panic");
+    assert_eq!((code, stderr.as_str()), (0, ""), "nobody reads it any more");
+}
+
+pub async fn mistyped(server: Arc<ZookeeperServer>) {
+    let operated = Operated::start_apart(&server, "typed/right", every_second(100)).await;
+    let error = Operator::new(&server, "typed/rihgt").fails(1, &["jobs"]).await;
+    assert!(error.contains("has no namespace 'typed/rihgt'"), "{error}");
+    // What there is in the namespace above.
+    let config = ZookeeperBackend::new(server.clone(), "typed").config(server.connect_string());
+    let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
+    let names = center.children("/").await.expect("an answer");
+    assert_eq!(names.as_deref(), Some(&["right".to_owned()][..]));
+    drop(operated);
+}
