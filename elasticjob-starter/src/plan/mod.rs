@@ -60,9 +60,12 @@ struct Draft<'a> {
 impl Draft<'_> {
     /// Where a setting stands: in a source of settings, else in the attribute.
     fn origin(&self, setting: &str) -> Origin {
-        // Properties come from one place.
-        let setting = if setting.starts_with("props.") { "props" } else { setting };
-        let given = self.entry.and_then(|entry| entry.origins.get(setting));
+        // Properties come from one place; where there are none, it is what needs them that makes one necessary.
+        let places = match setting.starts_with("props.") {
+            true => &["props", "job-error-handler-type", "elastic-job-type"][..],
+            false => &[setting],
+        };
+        let given = self.entry.and_then(|entry| places.iter().find_map(|place| entry.origins.get(place)));
         match (given, self.code, self.entry) {
             (Some(origin), ..) => origin.clone(),
             (None, JobCode::Function(function), _) => Origin::place(place(function)),

@@ -219,17 +219,11 @@ fn a_strategy_that_there_is_not_names_its_place_and_those_there_are() {
 }
 
 #[test]
-fn a_setting_that_nothing_acts_on_yet_is_refused_at_its_place() {
-    let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      job-error-handler-type: EMAIL\n";
-    only_error(
-        &SYNC,
-        yaml,
-        &["application.yaml:4", "'syncOrders'", "job-error-handler-type: 'EMAIL' is not supported", "possible: LOG"],
-    );
-    assert_eq!(
-        jobs(&SYNC, "elasticjob: {jobs: {syncOrders: {failover: false, job-error-handler-type: LOG}}}").len(),
-        1
-    );
+fn an_error_handler_without_its_options_is_refused_at_its_place() {
+    let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      job-error-handler-type: WECHAT\n";
+    only_error(&SYNC, yaml, &["application.yaml:4", "'syncOrders'", "props.wechat.webhook: is missing"]);
+    let yaml = "elasticjob: {jobs: {syncOrders: {job-error-handler-type: FAX}}}";
+    only_error(&SYNC, yaml, &["job-error-handler-type: there is no error handler 'FAX'", "LOG (built in)"]);
 }
 
 #[test]

@@ -334,10 +334,21 @@ impl JobConfiguration {
         self.class_name.as_deref().or(self.job_type.as_deref())
     }
 
-    /// The properties that are written to the registry: those that are no secrets.
-    pub(super) fn shared_props(&self) -> impl Iterator<Item = (&str, &str)> {
-        let shared = self.props.iter().filter(|(key, _)| !is_secret(key));
-        shared.map(|(key, value)| (key.as_ref(), value.as_ref()))
+    /// What the program writes to the registry: this configuration without its secrets, with those that are there (Java
+    /// keeps them there) and with what is there that nobody here understands.
+    #[must_use]
+    pub fn for_registry(&self, there: Option<&Self>) -> Self {
+        let own = self.props.iter().filter(|(key, _)| !is_secret(key));
+        let theirs = there.into_iter().flat_map(|there| &there.props).filter(|(key, _)| is_secret(key));
+        let props = own.chain(theirs).map(|(key, value)| (key.clone(), value.clone())).collect();
+        let written = Self { props, ..self.clone() };
+        there.map_or_else(|| written.clone(), |there| written.with_extra_of(there))
+    }
+
+    /// This configuration with what the other one carries without understanding it.
+    #[must_use]
+    pub fn with_extra_of(&self, other: &Self) -> Self {
+        Self { extra: other.extra.clone(), ..self.clone() }
     }
 
     /// This configuration of the registry with the secrets of the program, where it has none of that name itself.
@@ -347,12 +358,6 @@ impl JobConfiguration {
             self.props.entry(key.clone()).or_insert_with(|| value.clone());
         }
         self
-    }
-
-    /// This configuration with what the other one carries without understanding it.
-    #[must_use]
-    pub fn with_extra_of(&self, other: &Self) -> Self {
-        Self { extra: other.extra.clone(), ..self.clone() }
     }
 
     /// The settings in which this configuration differs from that of the registry, as `setting: 'this' here, 'that' in

@@ -102,7 +102,7 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.plain("misfire", c.misfire);
     out.plain("monitorExecution", c.monitor_execution);
     out.plain("overwrite", c.overwrite);
-    out.map("props", c.shared_props());
+    out.map("props", c.props.iter().map(|(key, value)| (key.as_ref(), value.as_ref())));
     out.plain("reconcileIntervalMinutes", c.reconcile_interval_minutes);
     out.text("shardingItemParameters", c.items.as_str());
     out.plain("shardingTotalCount", c.total);

@@ -171,13 +171,12 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
     let local = engine.local.clone();
     let data = match engine.look(&JobPath::Config) {
         Lookup::Unread => return Ok(None),
-        Lookup::Missing => return Ok(Some(Accepted::writing(local))),
+        Lookup::Missing => return Ok(Some(Accepted::writing(local.for_registry(None).into()))),
         Lookup::Known(known) => known.data.clone(),
     };
     if local.overwrite() {
-        // What the program does not know of is carried over.
         let theirs = wire::from_yaml(job, &data).ok();
-        let write = theirs.as_ref().map_or_else(|| local.clone(), |theirs| local.with_extra_of(theirs).into());
+        let write = local.for_registry(theirs.as_ref()).into();
         if let Some(theirs) = &theirs {
             engine.tell_differences(&local, theirs, true);
         }
