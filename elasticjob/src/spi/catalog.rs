@@ -154,35 +154,22 @@ impl CatalogBuilder {
     /// # Errors
     /// [`CatalogError`] with all names that are taken twice.
     pub fn build(self) -> Result<Catalog, CatalogError> {
-        let mut strategies = ShardingStrategies::built_in();
         let mut clashes = Vec::new();
-        for (origin, strategy) in all(&SHARDING_STRATEGIES, self.sharding_strategies) {
-            let name = strategy.type_name().to_owned();
-            clashes.extend(strategies.add(&name, origin, strategy).err());
-        }
+        let mut strategies = ShardingStrategies::built_in();
+        let own = all(&SHARDING_STRATEGIES, self.sharding_strategies);
+        clashes.extend(add_all(&mut strategies, own, ShardingStrategy::type_name));
         let mut thread_pools = ThreadPools::built_in();
-        for (origin, pool) in all(&THREAD_POOLS, self.thread_pools) {
-            let name = pool.type_name().to_owned();
-            clashes.extend(thread_pools.add(&name, origin, pool).err());
-        }
-        let mut tracing_storages = ByType::new("tracing storage");
-        for (origin, storage) in all(&TRACING_STORAGES, self.tracing_storages) {
-            if storage.type_name().eq_ignore_ascii_case(RDB) {
-                let (kind, name, first) = ("tracing storage", RDB.to_owned(), TypeOrigin::BuiltIn);
-                clashes.push(TypeClash { kind, name, first, second: origin });
-            }
-            clashes.extend(tracing_storages.add(storage.type_name(), origin, storage.clone()).err());
-        }
+        let own = all(&THREAD_POOLS, self.thread_pools);
+        clashes.extend(add_all(&mut thread_pools, own, JobExecutorThreadPoolSizeProvider::type_name));
         let mut job_types = JobTypes::built_in();
-        for (origin, job_type) in all(&JOB_TYPES, self.job_types) {
-            let name = job_type.type_name().to_owned();
-            clashes.extend(job_types.add(&name, origin, job_type).err());
-        }
+        clashes.extend(add_all(&mut job_types, all(&JOB_TYPES, self.job_types), JobType::type_name));
         let mut error_handlers = ErrorHandlers::built_in();
-        for (origin, handler) in all(&ERROR_HANDLERS, self.error_handlers) {
-            let name = handler.type_name().to_owned();
-            clashes.extend(error_handlers.add(&name, origin, handler).err());
-        }
+        let own = all(&ERROR_HANDLERS, self.error_handlers);
+        clashes.extend(add_all(&mut error_handlers, own, ErrorHandler::type_name));
+        let mut tracing_storages = ByType::new(TRACING_STORAGE);
+        let own = Vec::from_iter(all(&TRACING_STORAGES, self.tracing_storages));
+        clashes.extend(own.iter().filter_map(|(origin, storage)| takes_rdb(storage, *origin)));
+        clashes.extend(add_all(&mut tracing_storages, own, JobTracingStorage::type_name));
         let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
         for (origin, listener) in all(&LISTENERS, self.listeners) {
             let spec = listener.spec().clone();
@@ -217,24 +204,46 @@ impl CatalogBuilder {
 /// What listeners are called in messages.
 const LISTENER: &str = "listener";
 
+/// What storages for tracing are called in messages.
+const TRACING_STORAGE: &str = "tracing storage";
+
 /// What was linked, and what was added.
 fn all<T: ?Sized>(linked: &'static [LinkedType<T>], added: Vec<Arc<T>>) -> impl Iterator<Item = (TypeOrigin, Arc<T>)> {
     let linked = linked.iter().map(|linked| (TypeOrigin::Linked { place: linked.place }, (linked.make)()));
     linked.chain(added.into_iter().map(|added| (TypeOrigin::Added, added)))
 }
 
+/// Adds each under its own name; returns those whose name is taken.
+fn add_all<T: ?Sized>(
+    types: &mut ByType<T>,
+    own: impl IntoIterator<Item = (TypeOrigin, Arc<T>)>,
+    name: fn(&T) -> &str,
+) -> Vec<TypeClash> {
+    own.into_iter().filter_map(|(origin, own)| types.add(name(&own.clone()), origin, own).err()).collect()
+}
+
+/// The storage `RDB` is none of those in the catalog, and its name is taken in every case of its letters.
+fn takes_rdb(storage: &JobTracingStorage, origin: TypeOrigin) -> Option<TypeClash> {
+    let (kind, name) = (TRACING_STORAGE, RDB.to_owned());
+    let clash = TypeClash { kind, name, first: TypeOrigin::BuiltIn, second: origin };
+    storage.type_name().eq_ignore_ascii_case(RDB).then_some(clash)
+}
+
 impl fmt::Debug for CatalogBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let strategies: Vec<&str> = self.sharding_strategies.iter().map(|strategy| strategy.type_name()).collect();
-        let listeners: Vec<&str> = self.listeners.iter().map(|listener| listener.type_name()).collect();
-        let pools: Vec<&str> = self.thread_pools.iter().map(|pool| pool.type_name()).collect();
-        let mut builder = f.debug_struct("CatalogBuilder");
-        builder.field("sharding_strategies", &strategies).field("listeners", &listeners);
-        let types: Vec<&str> = self.job_types.iter().map(|job_type| job_type.type_name()).collect();
-        builder.field("thread_pools", &pools).field("job_types", &types);
-        let handlers: Vec<&str> = self.error_handlers.iter().map(|handler| handler.type_name()).collect();
-        builder.field("error_handlers", &handlers).field("tracing_storages", &self.tracing_storages).finish()
+        f.debug_struct("CatalogBuilder")
+            .field("sharding_strategies", &names(&self.sharding_strategies, ShardingStrategy::type_name))
+            .field("listeners", &names(&self.listeners, JobListener::type_name))
+            .field("thread_pools", &names(&self.thread_pools, JobExecutorThreadPoolSizeProvider::type_name))
+            .field("job_types", &names(&self.job_types, JobType::type_name))
+            .field("error_handlers", &names(&self.error_handlers, ErrorHandler::type_name))
+            .field("tracing_storages", &names(&self.tracing_storages, JobTracingStorage::type_name))
+            .finish()
     }
+}
+
+fn names<T: ?Sized>(types: &[Arc<T>], name: fn(&T) -> &str) -> Vec<&str> {
+    types.iter().map(|one| name(one)).collect()
 }
 
 /// Names that are taken twice.

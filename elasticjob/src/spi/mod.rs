@@ -1,7 +1,7 @@
 //! What was linked into the program, and the catalog of it.
 
 mod catalog;
-mod listeners;
+mod register;
 
 use std::fmt;
 use std::sync::Arc;
@@ -63,100 +63,4 @@ impl<T: ?Sized> fmt::Debug for LinkedType<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LinkedType").field("place", &self.place).finish_non_exhaustive()
     }
-}
-
-/// Makes a sharding strategy known to the program when it is linked: jobs can name it in `job-sharding-strategy-type`.
-///
-/// Takes an expression whose type is a [`ShardingStrategy`]; stands wherever items stand. Nothing refers to it, so a
-/// library crate has to be named by the program: `use my_strategies as _;`. An example is with [`ShardingStrategy`].
-#[macro_export]
-macro_rules! register_sharding_strategy {
-    ($strategy:expr $(,)?) => {
-        const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::spi::SHARDING_STRATEGIES)]
-            #[linkme(crate = $crate::__private::linkme)]
-            static LINKED: $crate::spi::LinkedType<dyn $crate::api::ShardingStrategy> = $crate::spi::LinkedType {
-                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
-                make: || ::std::sync::Arc::new($strategy),
-            };
-        };
-    };
-}
-
-/// Makes a pool known to the program when it is linked: jobs can name it in
-/// `job-executor-thread-pool-size-provider-type`.
-///
-/// Takes an expression whose type is a [`JobExecutorThreadPoolSizeProvider`]; stands wherever items stand. Nothing refers
-/// to it, so a library crate has to be named by the program: `use my_pools as _;`. An example is with
-/// [`JobExecutorThreadPoolSizeProvider`].
-#[macro_export]
-macro_rules! register_thread_pool_size_provider {
-    ($pool:expr $(,)?) => {
-        const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::spi::THREAD_POOLS)]
-            #[linkme(crate = $crate::__private::linkme)]
-            static LINKED: $crate::spi::LinkedType<dyn $crate::api::JobExecutorThreadPoolSizeProvider> =
-                $crate::spi::LinkedType {
-                    place: ::core::concat!(::core::file!(), ":", ::core::line!()),
-                    make: || ::std::sync::Arc::new($pool),
-                };
-        };
-    };
-}
-
-/// Makes a storage for tracing known to the program when it is linked: `elasticjob.tracing.type` can name it.
-///
-/// Takes an expression whose type is a [`TracingStorage`](crate::trace::TracingStorage); stands wherever items stand.
-/// Nothing refers to it, so a library crate has to be named by the program: `use my_storages as _;`. An example is with
-/// the trait.
-#[macro_export]
-macro_rules! register_tracing_storage {
-    ($storage:expr $(,)?) => {
-        const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::spi::TRACING_STORAGES)]
-            #[linkme(crate = $crate::__private::linkme)]
-            static LINKED: $crate::spi::LinkedType<$crate::trace::JobTracingStorage> = $crate::spi::LinkedType {
-                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
-                make: || ::std::sync::Arc::new($crate::trace::JobTracingStorage::new($storage)),
-            };
-        };
-    };
-}
-
-/// Makes a type of jobs known to the program when it is linked: jobs can name it in `elastic-job-type`.
-///
-/// Takes an expression whose type is a [`TypedJobItemExecutor`](crate::api::TypedJobItemExecutor); stands wherever items
-/// stand. Nothing refers to it, so a library crate has to be named by the program: `use my_types as _;`. An example is
-/// with the trait.
-#[macro_export]
-macro_rules! register_job_type {
-    ($executor:expr $(,)?) => {
-        const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::spi::JOB_TYPES)]
-            #[linkme(crate = $crate::__private::linkme)]
-            static LINKED: $crate::spi::LinkedType<$crate::api::JobType> = $crate::spi::LinkedType {
-                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
-                make: || ::std::sync::Arc::new($crate::api::JobType::new($executor)),
-            };
-        };
-    };
-}
-
-/// Makes an error handler known to the program when it is linked: jobs can name it in `job-error-handler-type`.
-///
-/// Takes an expression whose type is a [`JobErrorHandler`](crate::api::JobErrorHandler); stands wherever items stand.
-/// Nothing refers to it, so a library crate has to be named by the program: `use my_handlers as _;`. An example is with
-/// the trait.
-#[macro_export]
-macro_rules! register_error_handler {
-    ($handler:expr $(,)?) => {
-        const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::spi::ERROR_HANDLERS)]
-            #[linkme(crate = $crate::__private::linkme)]
-            static LINKED: $crate::spi::LinkedType<$crate::api::ErrorHandler> = $crate::spi::LinkedType {
-                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
-                make: || ::std::sync::Arc::new($crate::api::ErrorHandler::new($handler)),
-            };
-        };
-    };
 }
