@@ -140,6 +140,8 @@ pub(super) struct Membership {
     pub(super) session: Option<SessionId>,
     /// Sessions of this engine: nodes of the earlier ones are ghosts to be replaced.
     pub(super) own_sessions: Vec<SessionId>,
+    /// What the clock of this host showed when the instance was about to register for the first time.
+    pub(super) joining_since: Option<i64>,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(super) removal_confirmed: bool,
 }
@@ -224,7 +226,10 @@ pub(super) enum Purpose {
         /// Instances that are gone, whose triggers are deleted.
         triggers: Vec<InstanceId>,
     },
-    Leave,
+    /// With the own trigger, where one waits: nobody else knows which items it is for.
+    Leave {
+        triggers: Vec<InstanceId>,
+    },
 }
 
 impl JobEngine {
