@@ -2,8 +2,7 @@
 
 use std::io;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
 use super::service::DumpService;
@@ -19,13 +18,13 @@ const DUMP: &str = "dump@";
 
 const USAGE: &str = "send one line: 'dump@' and the name of a job";
 
-pub(super) struct Conversation<'s> {
-    stream: BufReader<TcpStream>,
+pub(super) struct Conversation<'s, S> {
+    stream: BufReader<S>,
     service: &'s DumpService,
 }
 
-impl<'s> Conversation<'s> {
-    pub fn new(stream: TcpStream, service: &'s DumpService) -> Self {
+impl<'s, S: AsyncRead + AsyncWrite + Unpin> Conversation<'s, S> {
+    pub fn new(stream: S, service: &'s DumpService) -> Self {
         Self { stream: BufReader::new(stream), service }
     }
 
@@ -98,5 +97,64 @@ enum Wrong {
 impl From<io::Error> for Wrong {
     fn from(error: io::Error) -> Self {
         Self::Connection(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::io::{DuplexStream, duplex};
+
+    use super::super::service::PATIENCE;
+    use super::*;
+    use crate::registry::memory::MemoryRegistry;
+    use crate::registry::{CreateMode, RegistryCenter, Transaction};
+
+    /// A client whose connection holds a few bytes, and what becomes of the conversation with it.
+    async fn client() -> (DuplexStream, impl Future<Output = io::Result<()>>) {
+        let registry = Arc::new(MemoryRegistry::new().connect());
+        let mut transaction = Transaction::new();
+        transaction.create("/settle", "", CreateMode::Persistent);
+        transaction.create("/settle/config", "x".repeat(1000), CreateMode::Persistent);
+        registry.commit(transaction).await.unwrap();
+        let service = DumpService::new(registry, 0);
+        let (client, stream) = duplex(64);
+        (client, async move { Conversation::new(stream, &service).hold().await })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_does_not_take_its_answer_is_cut_off() {
+        let (mut client, conversation) = client().await;
+        client.write_all(b"dump@settle\n").await.unwrap();
+        let ended = timeout(2 * PATIENCE, conversation).await.expect("it is cut off in time");
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let mut taken = String::new();
+        client.read_to_string(&mut taken).await.unwrap();
+        assert_eq!(taken.len(), 64, "{taken}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_keeps_its_side_open_is_not_waited_for() {
+        let (mut client, conversation) = client().await;
+        client.write_all(b"dump@settle\n").await.unwrap();
+        let mut taken = String::new();
+        let ended = timeout(2 * PATIENCE, conversation);
+        let (ended, read) = tokio::join!(ended, client.read_to_string(&mut taken));
+        assert!(matches!(ended, Ok(Ok(()))) && read.unwrap() > 1000, "{taken}");
+    }
+
+    #[tokio::test]
+    async fn a_client_that_sends_too_much_gets_its_answer_all_the_same() {
+        let (client, conversation) = client().await;
+        let (mut reading, mut writing) = tokio::io::split(client);
+        let write = async {
+            writing.write_all(&[b'x'; 100_000]).await.unwrap();
+            writing.shutdown().await.unwrap();
+        };
+        let mut answer = String::new();
+        let (ended, read, ()) = tokio::join!(conversation, reading.read_to_string(&mut answer), write);
+        read.unwrap();
+        assert!(ended.is_ok() && answer.starts_with("the command is too long: send one line"), "{answer}");
     }
 }

@@ -16,7 +16,7 @@ use crate::operations::Operations;
 use crate::registry::RegistryCenter;
 
 /// How long a client may take to ask, the registry center to answer, and the client to take the answer, each.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many clients are served at a time.
 const CLIENTS: usize = 64;
