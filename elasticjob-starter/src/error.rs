@@ -45,6 +45,13 @@ pub enum AppError {
         /// What is wrong.
         reason: String,
     },
+    /// The dump port could not be opened.
+    Dump {
+        /// Where the setting stands.
+        origin: Origin,
+        /// What is wrong.
+        reason: String,
+    },
     /// A job could not be started.
     Start(StartError),
     /// A handle was asked for by a name that no job of its kind has.
@@ -92,6 +99,9 @@ impl fmt::Display for AppError {
             },
             AppError::Connect(error) => write!(f, "no job was started: {error}"),
             AppError::Tracing { origin, key, reason } => write!(f, "no job was started: {origin}: {key}: {reason}"),
+            AppError::Dump { origin, reason } => {
+                write!(f, "no job was started: {origin}: elasticjob.dump.port: {reason}")
+            }
             AppError::Start(error) => write!(f, "{error}"),
             AppError::NoSuchJob { bean, wanted, known } => write!(f, "no {wanted} has the bean name '{bean}'; {known}"),
             AppError::Disabled { bean } => {

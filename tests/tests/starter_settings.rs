@@ -437,10 +437,22 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             &["application.yaml:4", "elasticjob.tracing.data-source.pasword", "'password'"],
         ),
         Wrong(
-            "dump",
+            "dump without port",
             yaml,
-            "elasticjob:\n  dump: {port: 9888}\n",
-            &["application.yaml:2", "elasticjob.dump", "not built in yet"],
+            "elasticjob:\n  dump: {address: 0.0.0.0}\n",
+            &["application.yaml:2", "elasticjob.dump.port is missing", "port: 9888"],
+        ),
+        Wrong(
+            "dump: a port that is none",
+            yaml,
+            "elasticjob:\n  dump: {port: 98888}\n",
+            &["application.yaml:2", "elasticjob.dump.port", "'98888'", "from 0 to 65535"],
+        ),
+        Wrong(
+            "dump: an address that is none",
+            yaml,
+            "elasticjob:\n  dump: {port: 9888, address: localhost}\n",
+            &["application.yaml:2", "elasticjob.dump.address", "'localhost'", "127.0.0.1"],
         ),
         Wrong(
             "location in a file",

@@ -78,14 +78,6 @@ impl<'a> Resolver<'a> {
             Schema::Jobs(settings) => self.jobs(settings, key, tokens, node),
             Schema::Props => self.props(key, &dotted::join(tokens), node),
             Schema::Value(kind) => self.value(*kind, key, tokens, node),
-            Schema::Later { reason, .. } => {
-                let is_empty = tokens.is_empty() && matches!(node.value, NodeValue::Null);
-                if !is_empty {
-                    let key = key.to_string();
-                    let reason = (*reason).to_owned();
-                    self.errors.push(SettingError::NotBuiltIn { origin: node.origin.clone(), key, reason });
-                }
-            }
         }
     }
 
