@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use elasticjob::config::JobConfiguration;
+use elasticjob::ident::JobName;
 use elasticjob_starter::settings::{SettingReference, Settings, Sources, reference};
 
 const PAGE: &str = "docs/settings.md";
@@ -36,7 +38,8 @@ fn row(setting: &SettingReference) -> String {
     if let Some(other) = setting.instead_of {
         meaning.push_str(&format!(" Not together with `{other}`."));
     }
-    let cells = [&format!("`{}`", setting.key()), &setting.value, &setting.default, &meaning];
+    let default = setting.default.map_or_else(|| setting.otherwise.to_owned(), |value| format!("`{value}`"));
+    let cells = [&format!("`{}`", setting.key()), &setting.value, &default, &meaning];
     assert!(cells.iter().all(|cell| !cell.contains('|')), "a cell of a table: {cells:?}");
     format!("| {} | {} | {} | {} |\n", cells[0], cells[1], cells[2], cells[3])
 }
@@ -116,8 +119,51 @@ fn every_setting_has_a_meaning_an_example_and_what_holds_without_it() {
         let key = setting.key();
         assert!(setting.meaning.ends_with('.'), "{key}: {}", setting.meaning);
         assert!(!setting.example.is_empty(), "{key}");
-        assert!(!setting.default.trim_matches('`').is_empty(), "{key}");
+        assert_ne!(setting.default.unwrap_or(setting.otherwise), "", "{key}");
     }
+}
+
+/// What settings come to where nothing is given but what is required and these arguments.
+fn effective(arguments: &[String]) -> String {
+    let required = [
+        "--elasticjob.reg-center.server-lists=a:1",
+        "--elasticjob.reg-center.namespace=n",
+        "--elasticjob.tracing.type=OWN",
+        "--elasticjob.jobs.settle.sharding-total-count=3",
+        "--elasticjob.dump.port=0",
+    ];
+    let arguments = required.into_iter().map(str::to_owned).chain(arguments.iter().cloned());
+    let settings = Settings::load(&Sources::of_arguments(arguments), &[]).unwrap();
+    let job = JobConfiguration::from_settings(JobName::new("settle").unwrap(), &settings.jobs[0].settings).unwrap();
+    let numbers = (job.max_time_diff_seconds(), job.reconcile_interval_minutes());
+    let flags = [
+        job.monitor_execution(),
+        job.failover(),
+        job.misfire(),
+        job.static_sharding(),
+        job.disabled(),
+        job.overwrite(),
+    ];
+    let types = (job.sharding_strategy_type(), job.thread_pool_type(), job.error_handler_type());
+    let tracing = settings.tracing.map(|tracing| tracing.queue_size);
+    let dump = settings.dump.map(|dump| dump.address);
+    let program = (settings.enabled, settings.shutdown_grace, settings.reg_center.zookeeper());
+    format!("{numbers:?} {flags:?} {types:?} {tracing:?} {dump:?} {program:?}")
+}
+
+#[test]
+fn a_default_is_what_holds_when_nothing_is_given() {
+    let mut tried = 0;
+    for setting in reference() {
+        let Some(default) = setting.default else { continue };
+        let key = setting.key();
+        assert_eq!(effective(&[format!("--{key}={default}")]), effective(&[]), "{key}");
+        // Or a wrong default would not be seen.
+        let other = if default == "true" { "false" } else { setting.example };
+        assert_ne!(effective(&[format!("--{key}={other}")]), effective(&[]), "{key}");
+        tried += 1;
+    }
+    assert!(tried > 15, "{tried}");
 }
 
 /// A folder with nothing in it but these files.

@@ -1,6 +1,7 @@
 //! Turns the merged settings into typed values.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::time::Duration;
 
 use config::{Map, Value, ValueKind};
@@ -68,10 +69,12 @@ impl Reader<'_> {
 
     /// A value, or the default that the schema says.
     pub fn or_default<T>(&mut self, key: &Key, parse: fn(&str) -> Option<T>) -> T {
-        self.parsed(key, parse).unwrap_or_else(|| match setting_at(key).map(|setting| &setting.default) {
-            Some(Default::Value(text)) => parse(text).expect("a default can be read"),
-            _ => unreachable!("{key} has no default"),
-        })
+        self.parsed(key, parse).unwrap_or_else(|| default_at(key, parse))
+    }
+
+    /// The same for whole numbers.
+    pub fn whole_or_default<N: TryFrom<i64> + FromStr>(&mut self, key: &Key) -> N {
+        self.whole(key).unwrap_or_else(|| default_at(key, |text| text.parse().ok()))
     }
 
     fn parsed<T>(&mut self, key: &Key, parse: fn(&str) -> Option<T>) -> Option<T> {
@@ -123,6 +126,13 @@ impl Reader<'_> {
     /// Where a value comes from.
     pub fn origin(&self, key: &Key) -> Option<Origin> {
         find(self.merged, key.segments()).map(origin_of)
+    }
+}
+
+fn default_at<T>(key: &Key, parse: fn(&str) -> Option<T>) -> T {
+    match setting_at(key).map(|setting| &setting.default) {
+        Some(Default::Value(text)) => parse(text).expect("a default can be read"),
+        _ => unreachable!("{key} has no default"),
     }
 }
 

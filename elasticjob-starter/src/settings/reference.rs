@@ -19,8 +19,10 @@ pub struct SettingReference {
     pub meaning: &'static str,
     /// What may be given.
     pub value: String,
-    /// What holds when it is not given, in Markdown.
-    pub default: String,
+    /// The value that holds when none is given.
+    pub default: Option<&'static str>,
+    /// What holds instead where no such value says it, in Markdown.
+    pub otherwise: &'static str,
     /// A value as it might be written.
     pub example: &'static str,
     /// The setting beside it that cannot be given as well.
@@ -73,10 +75,10 @@ fn collect(schema: &'static Schema, path: &mut Vec<&'static str>, all: &mut Vec<
 }
 
 fn entry(setting: &Setting, path: Vec<&'static str>, value: String) -> SettingReference {
-    let default = match setting.default {
-        Default::Value(value) => format!("`{value}`"),
-        Default::Words(words) => words.to_owned(),
+    let (default, otherwise) = match setting.default {
+        Default::Value(value) => (Some(value), ""),
+        Default::Words(words) => (None, words),
     };
     let Setting { aliases, meaning, example, instead_of, in_files, .. } = *setting;
-    SettingReference { path, aliases, meaning, value, default, example, instead_of, in_files }
+    SettingReference { path, aliases, meaning, value, default, otherwise, example, instead_of, in_files }
 }

@@ -41,7 +41,7 @@ const REG_CENTER: &[Setting] = &[
         .example("settle"),
     Setting::value(
         "base-sleep-time-milliseconds",
-        Kind::from_zero("milliseconds"),
+        Kind::Whole { from: 1, to: i32::MAX as i64, unit: "milliseconds" },
         "The first pause between two attempts to connect; later ones grow.",
     )
     .default("1000")
@@ -55,7 +55,7 @@ const REG_CENTER: &[Setting] = &[
     .example("5000"),
     Setting::value(
         "max-retries",
-        Kind::from_zero(""),
+        Kind::Whole { from: 1, to: 29, unit: "" },
         "The first connect is given up after this times the longest pause.",
     )
     .default("3")
