@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use elasticjob::registry::zookeeper::ConnectError;
+use elasticjob::runtime::address::AddressError;
 use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
 
 use crate::plan::PlanError;
@@ -22,6 +23,14 @@ pub enum Problem {
     /// The host.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// The host has no address as `elasticjob.preferred.network` wants it.
+    #[error("{origin}: {reason}")]
+    Address {
+        /// Where the settings stand.
+        origin: Origin,
+        /// What is wrong with them.
+        reason: AddressError,
+    },
     /// A job.
     #[error(transparent)]
     Start(#[from] StartError),

@@ -582,9 +582,10 @@ fn files_that_cannot_be_used_are_named() {
     let both = errors(&Sources::in_folder(folder.join("both")));
     assert!(both.len() == 1 && both[0].contains("application.yaml and application.toml both"), "{both:?}");
     assert!(!load(&Sources::in_folder(folder.join("foreign"))).enabled);
-    for (location, part) in
-        [("nowhere", "the location 'nowhere' has no file"), ("settings.ini", "one of the extensions yaml")]
-    {
+    for (location, part) in [
+        ("nowhere", "elasticjob.config.location: 'nowhere' has no file"),
+        ("settings.ini", "one of the extensions yaml"),
+    ] {
         let errors =
             errors(&Sources::in_folder(&folder).arguments([format!("--elasticjob.config.location={location}")]));
         assert!(errors.len() == 1 && errors[0].contains(part), "{errors:?}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::tracing::{info, warn};
 use elasticjob::registry::RegistryCenter;
-use elasticjob::runtime::{JobEnvironment, ShutdownMode};
+use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode};
 use elasticjob::spi::JOBS;
 
 use super::jobs::{Jobs, make};
@@ -89,9 +89,16 @@ fn checked(
         }
         (plan, environment) => {
             problems.extend(plan.err().into_iter().flatten().map(Problem::from));
-            problems.extend(environment.err().map(Problem::from));
+            problems.extend(environment.err().map(|error| of_environment(error, settings)));
             Err(AppError::Invalid(problems))
         }
+    }
+}
+
+fn of_environment(error: EnvironmentError, settings: &Settings) -> Problem {
+    match (error, settings.preferred_network_origin.clone()) {
+        (EnvironmentError::Address(reason), Some(origin)) => Problem::Address { origin, reason },
+        (error, _) => error.into(),
     }
 }
 

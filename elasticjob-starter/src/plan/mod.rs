@@ -205,7 +205,7 @@ fn code_of(linked: &Linked<'static>, catalog: Option<&Catalog>, entry: &JobEntry
             (Err(NotOne::Nothing), None) => Err(PlanError::NoCode {
                 origin: origin("elastic-job-class"),
                 job,
-                wanted: format!("'{class}'"),
+                wanted: format!("'{class}' (elastic-job-class)"),
                 linked: linked.listing(&class),
             }),
         },

@@ -217,6 +217,7 @@ impl<'a> Load<'a> {
             jobs: jobs::read(&mut reader),
             preferred_network_interface: filled(reader.text(&Key::of(["preferred", "network", "interface"]))),
             preferred_network_ip: filled(reader.text(&Key::of(["preferred", "network", "ip"]))),
+            preferred_network_origin: reader.origin(&Key::of(["preferred", "network"])),
             shutdown_grace: reader.or_default(&Key::of(["shutdown", "grace"]), parse_duration),
             tracing: tracing::read(&mut reader),
             dump: dump::read(&mut reader),

@@ -54,6 +54,8 @@ pub struct Settings {
     pub preferred_network_interface: Option<String>,
     /// `elasticjob.preferred.network.ip`: a pattern of the address that names this instance.
     pub preferred_network_ip: Option<String>,
+    /// Where the settings of `elasticjob.preferred.network` stand, or the first of them.
+    pub preferred_network_origin: Option<Origin>,
     /// `elasticjob.shutdown.grace`: how long running items may go on at a shutdown. Default 25 s.
     pub shutdown_grace: Duration,
     /// `elasticjob.tracing`, `None` when no type is set.

@@ -125,6 +125,9 @@ impl<'a> Resolver<'a> {
         if !tokens.is_empty() {
             return match self.split(settings, tokens) {
                 Some((name, rest)) => self.job(settings, key, &name, rest, node),
+                None if matches!(node.value, NodeValue::Map(_)) => {
+                    self.job(settings, key, &dotted::join(tokens), &[], node);
+                }
                 None => {
                     let given = key.child(&dotted::join(tokens)).to_string();
                     let hint = match tokens {

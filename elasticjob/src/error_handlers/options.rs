@@ -17,8 +17,13 @@ impl<'a> Options<'a> {
 
     /// A text that says something, under one of these names; the later ones are those of older releases.
     pub(super) fn text(&self, keys: &[&str]) -> Option<&'a str> {
-        let given = keys.iter().find_map(|key| self.configuration.prop(key));
-        given.map(str::trim).filter(|text| !text.is_empty())
+        self.given(keys).map(|(_, text)| text)
+    }
+
+    /// The same, with the name that it stands under.
+    fn given<'k>(&self, keys: &[&'k str]) -> Option<(&'k str, &'a str)> {
+        let given = keys.iter().find_map(|key| Some((*key, self.configuration.prop(key)?.trim())));
+        given.filter(|(_, text)| !text.is_empty())
     }
 
     /// A text that has to be there.
@@ -31,15 +36,12 @@ impl<'a> Options<'a> {
 
     /// A number of milliseconds, 1 or more.
     pub(super) fn milliseconds(&mut self, keys: &[&str], default: u64) -> Duration {
-        let given = self.text(keys).map(|text| (text, text.parse::<u64>().ok().filter(|number| *number > 0)));
-        Duration::from_millis(match given {
-            None => default,
-            Some((_, Some(number))) => number,
-            Some((text, None)) => {
-                self.wrong(keys[0], format!("'{text}': expected milliseconds, 1 or more"));
-                default
-            }
-        })
+        let Some((key, text)) = self.given(keys) else { return Duration::from_millis(default) };
+        let number = text.parse::<u64>().ok().filter(|number| *number > 0);
+        Duration::from_millis(number.unwrap_or_else(|| {
+            self.wrong(key, format!("'{text}': expected milliseconds, 1 or more"));
+            default
+        }))
     }
 
     pub(super) fn flag(&mut self, key: &str, default: bool) -> bool {
