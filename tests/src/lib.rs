@@ -6,6 +6,7 @@ pub mod databases;
 pub mod fence;
 pub mod group;
 pub mod harness;
+pub mod measure;
 pub mod observer;
 pub mod proxy;
 pub mod records;

@@ -10,6 +10,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use super::options::Options;
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{Invalid, JobConfiguration};
+use crate::problems::in_one_line;
 
 /// How long the server may take for one step.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -149,9 +150,7 @@ impl JobErrorHandler for Email {
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {
-        let mail = Self::read(&failure.configuration).map_err(|problems| {
-            JobError::message(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-        })?;
+        let mail = Self::read(&failure.configuration).map_err(|wrong| JobError::message(in_one_line(&wrong)))?;
         mail.transport()?.send(mail.message(failure)?).await?;
         Ok(())
     }

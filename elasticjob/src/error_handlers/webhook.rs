@@ -14,6 +14,7 @@ use super::options::Options;
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{Invalid, JobConfiguration};
 use crate::http_client::http_client;
+use crate::problems::in_one_line;
 
 /// Where a text is posted to.
 struct Webhook {
@@ -143,7 +144,7 @@ impl JobErrorHandler for DingTalk {
 }
 
 fn wrong(problems: Vec<Invalid>) -> JobError {
-    JobError::message(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    JobError::message(in_one_line(&problems))
 }
 
 /// The signature that DingTalk asks for: HMAC-SHA256 of the time and the secret, as Base64.
