@@ -212,6 +212,10 @@ fn the_examples_of_the_page_mean_the_same_in_every_form() {
         let arguments: Vec<String> =
             code("properties").lines().filter(|line| !line.starts_with('#')).map(|line| format!("--{line}")).collect();
         let arguments = Sources::in_folder(folder("arguments", &PROFILES)).arguments(arguments);
+        let settings = Settings::load(&Sources::in_folder(&yaml), &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
+        for job in settings.jobs {
+            JobConfiguration::from_settings(JobName::new(&job.name).unwrap(), &job.settings).unwrap();
+        }
         let expected = read(&Sources::in_folder(yaml));
         assert_eq!(read(&Sources::in_folder(properties)), expected);
         assert_eq!(read(&environment), expected);

@@ -42,7 +42,7 @@ pub(in super::super) const JOB: &[Setting] = &[
          costs two registry requests a fire.",
     )
     .default("true")
-    .example("false"),
+    .example("true"),
     Setting::value(
         "failover",
         Kind::Flag,
@@ -106,7 +106,7 @@ pub(in super::super) const JOB: &[Setting] = &[
         .otherwise("none")
         .example("audit,notify"),
     Setting::value("description", Kind::Text, "A text for people.").otherwise("empty").example("settles the day"),
-    Setting::section("props", "Properties of the type of the job and of its error handler.", Schema::Props)
+    Setting::section("props", "A property of the type of the job or of its error handler, see [below](#properties).", Schema::Props)
         .otherwise("none")
         .example("/opt/settle.sh --full"),
     Setting::value(

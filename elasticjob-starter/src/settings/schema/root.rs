@@ -4,7 +4,7 @@ use super::tracing::TRACING;
 use super::{JOB, Kind, Schema, Setting};
 
 pub(in super::super) static ROOT: Schema = Schema::Section(&[
-    Setting::value("enabled", Kind::Flag, "Whether jobs are started at all.").default("true").example("false"),
+    Setting::value("enabled", Kind::Flag, "Whether jobs are started at all.").default("true").example("true"),
     Setting::section("config", "Which files are read.", Schema::Section(CONFIG)),
     Setting::section("profiles", "Profiles, each with files of its own.", Schema::Section(PROFILES)),
     Setting::section("reg-center", "The registry center.", Schema::Section(REG_CENTER)),
