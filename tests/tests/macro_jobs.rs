@@ -63,6 +63,7 @@ fn context(job: &str, item: u32) -> ShardingContext {
         scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
         source: elasticjob::engine::ExecutionSource::NormalTrigger,
         fencing_token: None,
+        stop: Default::default(),
         cancellation: Default::default(),
     })
 }

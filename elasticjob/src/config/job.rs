@@ -314,6 +314,11 @@ impl JobConfiguration {
         self.props.get(key).map(AsRef::as_ref)
     }
 
+    /// Whether the properties are the same in both.
+    pub(crate) fn has_props_of(&self, other: &Self) -> bool {
+        self.props == other.props
+    }
+
     /// What `elastic-job-type` names: the type of a job that has no function of its own.
     pub fn job_type(&self) -> Option<&str> {
         self.job_type.as_deref()

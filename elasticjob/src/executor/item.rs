@@ -20,7 +20,7 @@ pub fn spawn_item(
     context: ShardingContext,
     on_end: impl FnOnce(ItemEnd) + Send + 'static,
 ) -> Running {
-    let cancellation = context.cancellation_token().clone();
+    let (stop, cancellation) = (context.stop_token().clone(), context.cancellation_token().clone());
     let (token, queue) = (cancellation.clone(), slots.queue());
     let mut guard = EndGuard::new(on_end);
     let handler = handler.clone();
@@ -35,7 +35,7 @@ pub fn spawn_item(
             Err(message) => ItemOutcome::Panicked(message),
         });
     });
-    Running::new(cancellation, task.abort_handle())
+    Running::new(Some(stop), cancellation, task.abort_handle())
 }
 
 #[cfg(test)]

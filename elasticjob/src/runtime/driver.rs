@@ -253,6 +253,7 @@ impl Driver {
             }
             Action::Prove => self.prove(),
             Action::Start(start) => self.start_items(start),
+            Action::AskToStop(items) => self.each_running(&items, Running::ask_to_stop),
             Action::Cancel(items) => self.each_running(&items, Running::cancel),
             Action::Abort(items) => self.each_running(&items, Running::abort),
             Action::CallListeners(call) => self.call_listeners(call),
@@ -302,6 +303,7 @@ impl Driver {
         let scheduled_at = self.scheduled_at(fire, &configuration);
         let slots = self.slots(&configuration);
         for (item, fencing_token) in items {
+            let cancellation = CancellationToken::new();
             let context = ShardingContext::new(ItemRun {
                 configuration: configuration.clone(),
                 instance: instance.clone(),
@@ -310,7 +312,8 @@ impl Driver {
                 scheduled_at,
                 source,
                 fencing_token,
-                cancellation: CancellationToken::new(),
+                stop: cancellation.child_token(),
+                cancellation,
             });
             let mailbox = self.mailbox.clone();
             let on_end = move |end: executor::ItemEnd| {

@@ -25,6 +25,7 @@ fn context() -> ShardingContext {
         scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
         source: crate::engine::ExecutionSource::NormalTrigger,
         fencing_token: Some(1),
+        stop: CancellationToken::new(),
         cancellation: CancellationToken::new(),
     })
 }

@@ -29,6 +29,7 @@ pub(in crate::job_types) fn context(
         scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
         source: crate::engine::ExecutionSource::NormalTrigger,
         fencing_token: Some(1),
+        stop: CancellationToken::new(),
         cancellation: CancellationToken::new(),
     })
 }
