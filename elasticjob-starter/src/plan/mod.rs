@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elasticjob::api::{Beans, ItemHandler, JobDescriptor};
+use elasticjob::api::{Beans, ItemHandler, JobDescriptor, JobKind};
 use elasticjob::config::{JobConfiguration, JobSettings};
 use elasticjob::ident::JobName;
 use elasticjob::spi::Catalog;
@@ -173,7 +173,9 @@ fn draft<'a>(
                 JobCode::Function(function) => (function.settings)(),
                 JobCode::Type => JobSettings::default(),
             };
-            drafts.push(Draft { name, code, settings: configuration::over(attribute, entry), entry });
+            let mut draft = Draft { name, code, settings: configuration::over(attribute, entry), entry };
+            errors.extend(settle_kind(&mut draft).err());
+            drafts.push(draft);
         }
         Err(error) => {
             let origin = match (entry, code) {
@@ -184,6 +186,24 @@ fn draft<'a>(
             errors.push(PlanError::InvalidName { origin, reason: error.to_string() });
         }
     }
+}
+
+/// Compares the kind that the settings of a job name, if they do, with what its code is. It is the code that counts from
+/// then on: a name of a kind is nothing that instances of the job in Java would know.
+fn settle_kind(draft: &mut Draft<'_>) -> Result<(), PlanError> {
+    let JobCode::Function(function) = draft.code else { return Ok(()) };
+    let Some(kind) = draft.settings.elastic_job_type.as_deref().and_then(JobKind::named) else { return Ok(()) };
+    draft.settings.elastic_job_type = None;
+    if kind == function.kind {
+        return Ok(());
+    }
+    Err(PlanError::OtherKind {
+        origin: draft.origin("elastic-job-type"),
+        job: draft.name.to_string(),
+        named: kind.type_name(),
+        is: function.kind.type_name(),
+        place: place(function),
+    })
 }
 
 /// The code of an entry: the function its class refers to, the type it names, else the function of its name.
@@ -213,6 +233,7 @@ fn code_of(linked: &Linked<'static>, catalog: Option<&Catalog>, entry: &JobEntry
             let origin = origin("elastic-job-type");
             let known = catalog.map(|catalog| catalog.job_types().get(&kind).map(|_| ()));
             match (known, by_name) {
+                (_, Some(function)) if JobKind::named(&kind).is_some() => Ok(JobCode::Function(function)),
                 (None | Some(Ok(())), None) => Ok(JobCode::Type),
                 // The type name that Java instances of the same job have.
                 (None | Some(Err(_)), Some(function)) => Ok(JobCode::Function(function)),

@@ -1,5 +1,8 @@
 //! What an item of a fire knows of itself.
 
+#[cfg(test)]
+pub(crate) mod fixture;
+
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
@@ -65,6 +68,11 @@ impl ShardingContext {
     /// The parameter of the whole job, empty when none is configured.
     pub fn job_parameter(&self) -> &str {
         self.0.configuration.job_parameter()
+    }
+
+    /// The job as configured when the run began.
+    pub(crate) fn configuration(&self) -> &JobConfiguration {
+        &self.0.configuration
     }
 
     /// A property of the job (`props`), `None` when it is not set.
