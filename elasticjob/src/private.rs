@@ -4,6 +4,7 @@
 //! so it is reported once, where it stands.
 
 use std::future::Future;
+use std::pin::Pin;
 
 pub use linkme;
 
@@ -53,41 +54,54 @@ where
     crate::api::blocking_item_handler(run)
 }
 
-/// Makes a handler of the functions of a dataflow job. `R` is what `fetch` returns, `P` what `process` returns.
-pub fn dataflow_handler<R, P, F, Fetching, G, Processing>(fetch: F, process: G) -> ItemHandler
+/// The function that fetches `T`s, of a dataflow job.
+pub struct Fetch<T>(Box<dyn Fn(ShardingContext) -> Boxed<Result<Vec<T>, JobError>> + Send + Sync>);
+
+/// Takes a function that returns `R`.
+pub fn fetch<R, F, Fut>(run: F) -> Fetch<R::Item>
 where
     R: IntoFetched + 'static,
-    P: IntoJobResult + 'static,
-    F: Fn(ShardingContext) -> Fetching + Send + Sync + 'static,
-    Fetching: Future<Output = R> + Send + 'static,
-    G: Fn(ShardingContext, Vec<R::Item>) -> Processing + Send + Sync + 'static,
-    Processing: Future<Output = P> + Send + 'static,
+    F: Fn(ShardingContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = R> + Send + 'static,
 {
-    crate::api::dataflow_handler(Functions { fetch, process })
+    Fetch(Box::new(move |context| {
+        let run = run(context);
+        Box::pin(async move { run.await.into_fetched() })
+    }))
+}
+
+impl<T: Send + 'static> Fetch<T> {
+    /// Makes a handler with the function that processes what was fetched, and returns `R`.
+    pub fn process<R, F, Fut>(self, run: F) -> ItemHandler
+    where
+        R: IntoJobResult + 'static,
+        F: Fn(ShardingContext, Vec<T>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+    {
+        let process = move |context, data| -> Boxed<JobResult> {
+            let run = run(context, data);
+            Box::pin(async move { run.await.into_job_result() })
+        };
+        crate::api::dataflow_handler(Functions { fetch: self, process: Box::new(process) })
+    }
 }
 
 /// The functions of a dataflow job, with their arguments found.
-struct Functions<F, G> {
-    fetch: F,
-    process: G,
+struct Functions<T> {
+    fetch: Fetch<T>,
+    process: Box<dyn Fn(ShardingContext, Vec<T>) -> Boxed<JobResult> + Send + Sync>,
 }
 
-impl<R, P, F, Fetching, G, Processing> Dataflow for Functions<F, G>
-where
-    R: IntoFetched + 'static,
-    P: IntoJobResult + 'static,
-    F: Fn(ShardingContext) -> Fetching + Send + Sync + 'static,
-    Fetching: Future<Output = R> + Send + 'static,
-    G: Fn(ShardingContext, Vec<R::Item>) -> Processing + Send + Sync + 'static,
-    Processing: Future<Output = P> + Send + 'static,
-{
-    type Item = R::Item;
+type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-    async fn fetch(&self, context: &ShardingContext) -> Result<Vec<R::Item>, JobError> {
-        (self.fetch)(context.clone()).await.into_fetched()
+impl<T: Send + 'static> Dataflow for Functions<T> {
+    type Item = T;
+
+    async fn fetch(&self, context: &ShardingContext) -> Result<Vec<T>, JobError> {
+        (self.fetch.0)(context.clone()).await
     }
 
-    async fn process(&self, context: &ShardingContext, data: Vec<R::Item>) -> JobResult {
-        (self.process)(context.clone(), data).await.into_job_result()
+    async fn process(&self, context: &ShardingContext, data: Vec<T>) -> JobResult {
+        (self.process)(context.clone(), data).await
     }
 }

@@ -34,11 +34,11 @@ pub(super) fn dataflow(library: &Path, ty: &Type, flow: &Flow) -> TokenStream {
     let fetch = Ident::new("fetch", *fetch);
     let process = Ident::new("process", *process);
     let data = Ident::new("data", span.located_at(*data));
-    let fetching = quote_spanned!(at_fetch=> move |context| <#ty>::#fetch(#(#for_fetch(&context)),*));
-    let processing =
-        quote_spanned!(at_process=> move |context, #data| <#ty>::#process(#(#for_process(&context),)* #data));
-    let handler = quote_spanned! {span=>
-        #library::__private::dataflow_handler::<#fetched, #processed, _, _, _, _>(#fetching, #processing)
+    let fetching = quote_spanned! {at_fetch=>
+        #library::__private::fetch::<#fetched, _, _>(move |context| <#ty>::#fetch(#(#for_fetch(&context)),*))
+    };
+    let handler = quote_spanned! {at_process=>
+        #fetching.process::<#processed, _, _>(move |context, #data| <#ty>::#process(#(#for_process(&context),)* #data))
     };
     let arguments: Vec<Argument> = fetch_arguments.iter().chain(process_arguments).cloned().collect();
     finding(library, &arguments, &[for_fetch, for_process].concat(), &handler)

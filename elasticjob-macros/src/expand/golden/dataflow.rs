@@ -33,10 +33,10 @@ const _: () = {
                 return ::core::result::Result::Err(missing);
             };
             ::core::result::Result::Ok(
-                ::elasticjob::__private::dataflow_handler::<Result<Vec<Order>, DbError>, (), _, _, _, _>(
-                    move |context| <Orders>::fetch(arg0(&context)),
-                    move |context, data| <Orders>::process(arg1(&context), arg2(&context), data)
+                ::elasticjob::__private::fetch::<Result<Vec<Order>, DbError>, _, _>(
+                    move |context| <Orders>::fetch(arg0(&context))
                 )
+                .process::<(), _, _>(move |context, data| <Orders>::process(arg1(&context), arg2(&context), data))
             )
         },
     };
