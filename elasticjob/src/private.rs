@@ -55,7 +55,9 @@ where
 }
 
 /// The function that fetches `T`s, of a dataflow job.
-pub struct Fetch<T>(Box<dyn Fn(ShardingContext) -> Boxed<Result<Vec<T>, JobError>> + Send + Sync>);
+pub struct Fetch<T>(Fetching<T>);
+
+type Fetching<T> = Box<dyn Fn(ShardingContext) -> Boxed<Result<Vec<T>, JobError>> + Send + Sync>;
 
 /// Takes a function that returns `R`.
 pub fn fetch<R, F, Fut>(run: F) -> Fetch<R::Item>

@@ -139,7 +139,7 @@ impl Instance {
         node.and_then(|node| node.data.text().map(str::to_owned)).expect("the item has a record")
     }
 
-    async fn commit(&self, write: impl FnOnce(&mut Transaction)) {
+    async fn commit<R>(&self, write: impl FnOnce(&mut Transaction) -> R) {
         let mut transaction = Transaction::new();
         write(&mut transaction);
         self.center.commit(transaction).await.expect("it is written");
@@ -172,7 +172,7 @@ async fn item_disabled(server: Arc<ZookeeperServer>) {
     let instance = Instance::start(&backend(server, "item"), &streaming(20)).await;
     instance.streams(&[0, 1, 2, 3]).await;
     let path = format!("/{JOB}/sharding/1/disabled");
-    instance.commit(|transaction| drop(transaction.create(path.clone(), "", CreateMode::Persistent))).await;
+    instance.commit(|transaction| transaction.create(path.clone(), "", CreateMode::Persistent)).await;
     instance.streams(&[0, 2, 3]).await;
     instance.until("what missed a fire", |status| status.missed_fire.is_some()).await;
     assert!(instance.record(1).await.contains("SUCCEEDED"), "{}", instance.record(1).await);
@@ -183,9 +183,9 @@ async fn server_disabled(server: Arc<ZookeeperServer>) {
     instance.streams(&[0, 1, 2, 3]).await;
     let id = instance.job.handle().status().borrow().instance.clone();
     let path = format!("/{JOB}/servers/{}", id.server_ip());
-    instance.commit(|transaction| drop(transaction.set(path.clone(), "DISABLED", None))).await;
+    instance.commit(|transaction| transaction.set(path.clone(), "DISABLED", None)).await;
     instance.streams(&[]).await;
-    instance.commit(|transaction| drop(transaction.set(path, "ENABLED", None))).await;
+    instance.commit(|transaction| transaction.set(path, "ENABLED", None)).await;
     instance.streams(&[0, 1, 2, 3]).await;
 }
 
@@ -210,7 +210,7 @@ async fn switched_off(server: Arc<ZookeeperServer>) {
     let yaml = node.data.text().expect("text").to_owned();
     let off = yaml.replace("streaming.process: 'true'", "streaming.process: 'false'");
     assert_ne!(yaml, off, "{yaml}");
-    instance.commit(|transaction| drop(transaction.set(path, off, None))).await;
+    instance.commit(|transaction| transaction.set(path, off, None)).await;
     instance.streams(&[]).await;
     // A fire is one round an item from now on.
     let (fires, begun) = instance.counted_when_idle(0).await;

@@ -32,11 +32,12 @@ impl<'a> Options<'a> {
     }
 
     /// A number of milliseconds, 1 or more.
+    #[cfg(feature = "http")]
     pub(crate) fn milliseconds(&mut self, keys: &[&str], default: u64) -> Duration {
         self.milliseconds_if_given(keys).unwrap_or(Duration::from_millis(default))
     }
 
-    /// The same without a default.
+    /// A number of milliseconds, 1 or more, where there is one.
     pub(crate) fn milliseconds_if_given(&mut self, keys: &[&str]) -> Option<Duration> {
         let text = self.text(keys)?;
         let number = text.parse().ok().filter(|number| *number > 0);
@@ -65,10 +66,5 @@ impl<'a> Options<'a> {
     /// What was read, unless something is wrong.
     pub(crate) fn end<T>(self, value: T) -> Result<T, Vec<Invalid>> {
         if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
-    }
-
-    /// What is wrong so far.
-    pub(crate) fn problems(self) -> Vec<Invalid> {
-        self.problems
     }
 }

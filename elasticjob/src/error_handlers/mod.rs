@@ -2,7 +2,6 @@
 
 #[cfg(feature = "email")]
 mod email;
-#[cfg(any(feature = "email", feature = "http"))]
 mod simple;
 #[cfg(feature = "http")]
 mod webhook;

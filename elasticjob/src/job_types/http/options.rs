@@ -47,12 +47,8 @@ impl<'a> HttpOptions<'a> {
         });
         let connect_timeout = options.milliseconds(&[CONNECT_TIMEOUT], 3_000);
         let read_timeout = options.milliseconds(&[READ_TIMEOUT], 5_000);
-        match (uri, method) {
-            (Some(uri), Some(method)) => {
-                options.end(Self { uri, method, data, content_type, connect_timeout, read_timeout })
-            }
-            _ => Err(options.problems()),
-        }
+        let (uri, method) = options.end(uri.zip(method))?.expect("the lack of one is a problem");
+        Ok(Self { uri, method, data, content_type, connect_timeout, read_timeout })
     }
 
     /// What is asked for, for messages: without what may be a secret.
