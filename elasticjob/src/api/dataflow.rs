@@ -20,7 +20,8 @@ const STREAMING: &str = "streaming.process";
 /// `props` of the job there is another round after it, until nothing is fetched or
 /// [a stop is wanted](ShardingContext::stop_wanted): the items are to be assigned anew, the instance is leaving, the server
 /// or the item is disabled, the properties of the job changed. The round under way is completed then, and the item has
-/// ended well; what is left is fetched at the next fire. Fires that come while a stream goes on are misfires.
+/// ended well; what is left is fetched at the next fire. Fires that come while a stream goes on are misfires. A stream keeps
+/// its place in the pool of the job: one without a place waits until another has ended.
 ///
 /// When the session of the instance can no longer be proven, the run is cancelled in the midst of a round, as every run is.
 ///
