@@ -173,8 +173,8 @@ fn draft<'a>(
                 JobCode::Function(function) => (function.settings)(),
                 JobCode::Type => JobSettings::default(),
             };
-            let mut draft = Draft { name, code, settings: configuration::over(attribute, entry), entry };
-            errors.extend(settle_kind(&mut draft).err());
+            let draft = Draft { name, code, settings: configuration::over(attribute, entry), entry };
+            errors.extend(check_kind(&draft).err());
             drafts.push(draft);
         }
         Err(error) => {
@@ -188,22 +188,19 @@ fn draft<'a>(
     }
 }
 
-/// Compares the kind that the settings of a job name, if they do, with what its code is. It is the code that counts from
-/// then on: a name of a kind is nothing that instances of the job in Java would know.
-fn settle_kind(draft: &mut Draft<'_>) -> Result<(), PlanError> {
+/// Compares the kind that the settings of a job name, if they do, with what its code is.
+fn check_kind(draft: &Draft<'_>) -> Result<(), PlanError> {
     let JobCode::Function(function) = draft.code else { return Ok(()) };
-    let Some(kind) = draft.settings.elastic_job_type.as_deref().and_then(JobKind::named) else { return Ok(()) };
-    draft.settings.elastic_job_type = None;
-    if kind == function.kind {
-        return Ok(());
+    match draft.settings.elastic_job_type.as_deref().and_then(JobKind::named) {
+        Some(kind) if kind != function.kind => Err(PlanError::OtherKind {
+            origin: draft.origin("elastic-job-type"),
+            job: draft.name.to_string(),
+            named: kind.type_name(),
+            is: function.kind.type_name(),
+            place: place(function),
+        }),
+        _ => Ok(()),
     }
-    Err(PlanError::OtherKind {
-        origin: draft.origin("elastic-job-type"),
-        job: draft.name.to_string(),
-        named: kind.type_name(),
-        is: function.kind.type_name(),
-        place: place(function),
-    })
 }
 
 /// The code of an entry: the function its class refers to, the type it names, else the function of its name.

@@ -197,11 +197,7 @@ fn the_kind_of_a_job_may_be_named_and_has_to_be_that_of_its_code() {
         [JobDescriptor { kind: JobKind::Dataflow, ..function("Orders", "shop::Orders", complete) }];
     let yaml = |kind: &str| format!("elasticjob: {{jobs: {{Orders: {{elastic-job-type: {kind}}}}}}}");
     let plan = made(&FLOW, &yaml("DATAFLOW")).unwrap_or_else(|errors| panic!("{errors:?}"));
-    assert_eq!(
-        plan.jobs[0].configuration.job_type(),
-        None,
-        "nothing that Java instances could compare with their class"
-    );
+    assert_eq!(plan.jobs[0].configuration.job_type(), Some("DATAFLOW"));
     only_error(&FLOW, &yaml("SIMPLE"), &["application.yaml:1", "Orders.elastic-job-type", "SIMPLE", "is DATAFLOW"]);
     only_error(&FLOW, &yaml("HTTP"), &["two things to run", "'HTTP'", "shop::Orders"]);
     let other = "elasticjob: {jobs: {other: {elastic-job-type: DATAFLOW, sharding-total-count: 1}}}";

@@ -7,10 +7,7 @@ use std::sync::Arc;
 use tracing::debug;
 
 use super::{ItemHandler, JobError, JobResult, ShardingContext, item_handler};
-use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, Options};
-
-/// Whether a run goes on as long as there is something to fetch.
-const STREAMING: &str = "streaming.process";
+use crate::config::{JobKind, is_streaming};
 
 /// A job that fetches data and processes them. The `DataflowJob` of Java.
 ///
@@ -78,18 +75,7 @@ pub fn dataflow_handler(dataflow: impl Dataflow) -> ItemHandler {
         let dataflow = Arc::clone(&dataflow);
         async move { run(&*dataflow, &context).await }
     });
-    handler.checked_by(check())
-}
-
-/// What a dataflow job needs of its configuration.
-pub(super) fn check() -> ConfigurationCheck {
-    ConfigurationCheck::new(|configuration| is_streaming(configuration).err().unwrap_or_default())
-}
-
-fn is_streaming(configuration: &JobConfiguration) -> Result<bool, Vec<Invalid>> {
-    let mut options = Options::of(configuration, "a dataflow job");
-    let streaming = options.flag(STREAMING, false);
-    options.end(streaming)
+    handler.checked_by(JobKind::Dataflow.check())
 }
 
 async fn run(dataflow: &impl Dataflow, context: &ShardingContext) -> JobResult {

@@ -85,9 +85,9 @@ where
 ///
 /// Items run on the threads that tokio has for blocking work, as many at a time as the pool of the job allows. Such a run
 /// cannot be dropped. Where a run is cut off, only its token fires: let it look at
-/// [`ShardingContext::is_cancelled`] every now and then. One that goes on holds its item until it returns, and what it did
-/// is not recorded. A shutdown leaves without it 10 s after its grace time at the latest; the process does not end then, as
-/// tokio waits for these threads when its runtime is dropped.
+/// [`ShardingContext::is_cancelled`] every now and then. One that goes on holds its item until it returns. A shutdown leaves
+/// without it 10 s after its grace time at the latest; the process does not end then, as tokio waits for these threads when
+/// its runtime is dropped.
 ///
 /// # Examples
 /// ```

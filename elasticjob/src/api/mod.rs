@@ -18,7 +18,7 @@ pub use beans::{Beans, MissingBean};
 pub(crate) use context::fixture;
 pub use context::{ItemRun, ShardingContext};
 pub use dataflow::{Dataflow, IntoFetched, dataflow_handler};
-pub use descriptor::{JobDescriptor, JobKind};
+pub use descriptor::JobDescriptor;
 pub use error_handler::{ErrorHandler, Failed, JobErrorHandler, JobFailure};
 pub use handler::{BlockingItem, ItemFuture, ItemHandler, ItemWork, blocking_item_handler, item_handler};
 pub use job_type::{JobType, TypedJobItemExecutor};
@@ -26,4 +26,5 @@ pub use listener::{DistributeOnceElasticJobListener, ElasticJobListener, JobList
 pub use outcome::{IntoJobResult, JobError, JobResult};
 pub use pool::JobExecutorThreadPoolSizeProvider;
 
+pub use crate::config::JobKind;
 pub use crate::engine::strategy::{Assignment, ShardingStrategy};

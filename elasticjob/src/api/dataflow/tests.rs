@@ -5,6 +5,7 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::api::fixture::context;
 use crate::api::{ItemFuture, ItemWork};
+use crate::config::STREAMING;
 
 /// Fetches what it was given, portion by portion, and tells what it processes.
 struct Portions {
@@ -109,14 +110,4 @@ async fn a_stream_that_never_waits_leaves_others_their_turn_and_can_be_cut_off()
     tokio::task::yield_now().await;
     stream.abort();
     assert!(stream.await.unwrap_err().is_cancelled());
-}
-
-#[test]
-fn what_is_neither_true_nor_false_is_refused() {
-    let check = |value| {
-        let context = context("job", "", "", &[(STREAMING, value)]);
-        check().problems(context.configuration()).iter().map(ToString::to_string).collect::<Vec<_>>()
-    };
-    assert_eq!(check("TRUE"), Vec::<String>::new());
-    assert_eq!(check("yes"), ["props.streaming.process: 'yes': expected true or false"]);
 }
