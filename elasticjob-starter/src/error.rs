@@ -7,7 +7,7 @@ use elasticjob::registry::zookeeper::ConnectError;
 use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
 
 use crate::plan::PlanError;
-use crate::settings::SettingError;
+use crate::settings::{Origin, SettingError};
 
 /// One thing that keeps an application from starting.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,15 @@ pub enum AppError {
     Invalid(Vec<Problem>),
     /// The registry center of the settings was not reached, or refused.
     Connect(ConnectError),
+    /// The storage that runs are traced to was not reached, or refused.
+    Tracing {
+        /// Where the setting stands.
+        origin: Origin,
+        /// The setting.
+        key: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
     /// A job could not be started.
     Start(StartError),
     /// A handle was asked for by a name that no job of its kind has.
@@ -82,6 +91,7 @@ impl fmt::Display for AppError {
                 }
             },
             AppError::Connect(error) => write!(f, "no job was started: {error}"),
+            AppError::Tracing { origin, key, reason } => write!(f, "no job was started: {origin}: {key}: {reason}"),
             AppError::Start(error) => write!(f, "{error}"),
             AppError::NoSuchJob { bean, wanted, known } => write!(f, "no {wanted} has the bean name '{bean}'; {known}"),
             AppError::Disabled { bean } => {

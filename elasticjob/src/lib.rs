@@ -12,6 +12,7 @@ mod http_client;
 pub mod ident;
 pub mod job_types;
 pub mod operations;
+mod problems;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;
@@ -19,6 +20,7 @@ pub mod secret;
 pub mod spi;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod trace;
 mod unwind;
 
 #[doc(hidden)]

@@ -1,6 +1,7 @@
-//! A test harness that knows of ZooKeeper: where it is not found, the tests that need it are shown as ignored, never as
-//! passed, with one line that says why.
+//! A test harness that knows of ZooKeeper and other services: where one is not found, the tests that need it are shown as
+//! ignored, never as passed, with one line that says why.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +15,8 @@ pub struct Harness {
     trials: Vec<Trial>,
     shared: Shared,
     missing: Option<Missing>,
+    /// Other services that tests need and that are not here, with the reason.
+    others_missing: BTreeMap<&'static str, String>,
 }
 
 /// The server that the tests of a program share, started by the first that needs it.
@@ -36,10 +39,7 @@ impl Harness {
 
     /// Adds a test that needs no service.
     pub fn test<F: Future<Output = ()>>(&mut self, name: impl Into<String>, test: impl FnOnce() -> F + Send + 'static) {
-        self.trials.push(Trial::test(name, move || {
-            block_on(test());
-            Ok(())
-        }));
+        self.trials.push(trial(name, test));
     }
 
     /// Adds a test on the server that all tests of the program share: each keeps to a namespace of its own.
@@ -70,15 +70,25 @@ impl Harness {
         self.add_ignorable(name, test);
     }
 
+    /// Adds a test that needs a service. `kind` is its name in lists of tests, `missing` why there is none here.
+    pub fn with_service<F: Future<Output = ()>>(
+        &mut self,
+        kind: &'static str,
+        missing: Option<String>,
+        name: impl Into<String>,
+        test: impl FnOnce() -> F + Send + 'static,
+    ) {
+        let trial = trial(name, test).with_kind(kind).with_ignored_flag(missing.is_some());
+        self.trials.push(trial);
+        self.others_missing.extend(missing.map(|missing| (kind, missing)));
+    }
+
     fn add_ignorable<F: Future<Output = ()>>(
         &mut self,
         name: impl Into<String>,
         test: impl FnOnce() -> F + Send + 'static,
     ) {
-        let trial = Trial::test(name, move || {
-            block_on(async { test().await });
-            Ok(())
-        });
+        let trial = trial(name, test);
         self.trials.push(trial.with_kind("zookeeper").with_ignored_flag(self.missing.is_some()));
     }
 
@@ -88,11 +98,21 @@ impl Harness {
         if let (Some(missing), false) = (&self.missing, arguments.list) {
             eprintln!("left out, because they need ZooKeeper: {missing}");
         }
+        for (kind, missing) in self.others_missing.iter().filter(|_| !arguments.list) {
+            eprintln!("left out, because they need {kind}: {missing}");
+        }
         let conclusion = libtest_mimic::run(&arguments, self.trials);
         // The server ends with its last reference, which must be before the process does.
         drop(self.shared);
         conclusion.exit_code()
     }
+}
+
+fn trial<F: Future<Output = ()>>(name: impl Into<String>, test: impl FnOnce() -> F + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        block_on(async { test().await });
+        Ok(())
+    })
 }
 
 fn block_on(test: impl Future<Output = ()>) {

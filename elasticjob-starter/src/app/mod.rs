@@ -4,6 +4,7 @@ mod builder;
 mod jobs;
 mod signals;
 mod start;
+mod tracing;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,9 +12,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::tracing::{info, warn};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
-use tracing::{info, warn};
+use elasticjob::trace::Tracing;
 
 pub use builder::ElasticJobAppBuilder;
 use jobs::{Handle, Job};
@@ -30,9 +32,13 @@ pub struct ElasticJobApp {
     handles: BTreeMap<String, Handle>,
     /// The registry center of the settings. Those given to the builder are for their owner to close.
     registry: Option<Arc<dyn RegistryCenter>>,
+    tracing: Option<Tracing>,
     enabled: bool,
     grace: Duration,
 }
+
+/// How long a shutdown waits for the storage that runs are traced to, after all jobs have left.
+const TRACING_GRACE: Duration = Duration::from_secs(3);
 
 impl ElasticJobApp {
     /// An application that reads the settings of this process.
@@ -43,6 +49,11 @@ impl ElasticJobApp {
     /// Whether jobs were started: the setting `elasticjob.enabled`.
     pub fn is_enabled(&self) -> bool {
         self.enabled
+    }
+
+    /// The tracing of `elasticjob.tracing`, `None` when it is not set: tells how many events were written, and lost.
+    pub fn tracing(&self) -> Option<&Tracing> {
+        self.tracing.as_ref()
     }
 
     /// The handle of a one-off job by its bean name: `job-bootstrap-bean-name`, else the name of the job and
@@ -125,6 +136,9 @@ impl ElasticJobApp {
         futures_util::future::join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
         if let Some(registry) = &self.registry {
             registry.close().await;
+        }
+        if let Some(tracing) = &self.tracing {
+            tracing.close(TRACING_GRACE).await;
         }
     }
 }

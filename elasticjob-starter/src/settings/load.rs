@@ -14,7 +14,7 @@ use super::node::Origin;
 use super::placeholder::{self, Found};
 use super::read::Reader;
 use super::schema::{Key, squash};
-use super::{DEFAULT_GRACE, RegCenterSettings, Settings, Sources, arguments, jobs};
+use super::{DEFAULT_GRACE, RegCenterSettings, Settings, Sources, arguments, jobs, tracing};
 
 impl Settings {
     /// Reads all sources. `linked` are the names of the jobs of the program, which environment variables may refer to.
@@ -218,6 +218,7 @@ impl<'a> Load<'a> {
             preferred_network_interface: filled(reader.text(&Key::of(["preferred", "network", "interface"]))),
             preferred_network_ip: filled(reader.text(&Key::of(["preferred", "network", "ip"]))),
             shutdown_grace: reader.duration(&Key::of(["shutdown", "grace"])).unwrap_or(DEFAULT_GRACE),
+            tracing: tracing::read(&mut reader),
             profiles: self.profiles,
             files,
             warnings: self.warnings,
@@ -252,7 +253,7 @@ fn reg_center(reader: &mut Reader<'_>) -> RegCenterSettings {
 }
 
 /// A text that says something: an empty one is what a placeholder with an empty default leaves.
-fn filled(given: Option<super::read::Sourced<String>>) -> Option<String> {
+pub(super) fn filled(given: Option<super::read::Sourced<String>>) -> Option<String> {
     given.map(|given| given.value).filter(|text| !text.trim().is_empty())
 }
 

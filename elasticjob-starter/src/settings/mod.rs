@@ -20,6 +20,7 @@ mod resolve;
 mod schema;
 mod sources;
 mod toml;
+mod tracing;
 mod yaml;
 
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ pub use jobs::JobEntry;
 pub use node::Origin;
 pub(crate) use schema::nearest;
 pub use sources::Sources;
+pub use tracing::{DataSourceSettings, TracingSettings};
 
 /// The time running items have at a shutdown when nothing else is set. A little less than the 30 seconds that
 /// container platforms wait before they kill.
@@ -54,6 +56,8 @@ pub struct Settings {
     pub preferred_network_ip: Option<String>,
     /// `elasticjob.shutdown.grace`: how long running items may go on at a shutdown. Default 25 s.
     pub shutdown_grace: Duration,
+    /// `elasticjob.tracing`, `None` when no type is set.
+    pub tracing: Option<TracingSettings>,
     /// The profiles that are active; later ones win.
     pub profiles: Vec<String>,
     /// The files that were read, in the order in which later ones win.

@@ -112,10 +112,30 @@ pub(super) static ROOT: Schema = Schema::Section(&[
     Setting::new("shutdown", Schema::Section(&[Setting::value("grace", Kind::Duration)])),
     Setting::new(
         "tracing",
-        Schema::Later {
-            reason: "tracing to a database comes in a later release; remove the section, executions are in the log",
-            keys: &["type", "data-source", "include-job-names", "exclude-job-names"],
-        },
+        Schema::Section(&[
+            Setting::value("type", Kind::Text),
+            Setting::new(
+                "data-source",
+                Schema::Section(&[
+                    // It may have a password in it.
+                    Setting::value("url", Kind::Secret),
+                    Setting::value("username", Kind::Text),
+                    Setting::value("password", Kind::Secret),
+                    Setting::value("driver-class-name", Kind::Text),
+                ]),
+            ),
+            Setting::value("include-job-names", Kind::List),
+            Setting::value("exclude-job-names", Kind::List),
+            Setting::value("time-zone", Kind::Text),
+            Setting::value("queue-size", Kind::Whole { from: 1, to: 10_000_000 }),
+            Setting::new(
+                "retention",
+                Schema::Section(&[
+                    Setting::value("days", Kind::Whole { from: 1, to: 36_500 }),
+                    Setting::value("rows", Kind::Whole { from: 1, to: i64::MAX }),
+                ]),
+            ),
+        ]),
     ),
     Setting::new(
         "dump",

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::config::Invalid;
+use crate::problems::in_one_line;
 
 /// What a job function returns. Any displayable error turns into a [`JobError`] with `?`.
 pub type JobResult = Result<(), JobError>;
@@ -21,7 +22,7 @@ impl JobError {
 
     /// Settings that cannot be used.
     pub(crate) fn settings(problems: Vec<Invalid>) -> Self {
-        Self::message(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        Self::message(in_one_line(&problems))
     }
 }
 

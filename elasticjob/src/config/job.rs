@@ -9,6 +9,7 @@ use super::secrets::is_secret;
 use super::settings::JobSettings;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
+use crate::problems::in_one_line;
 use crate::registry::TRANSACTION_LIMIT;
 use crate::schedule::{CronExpression, Schedule, TimeZone};
 
@@ -51,17 +52,13 @@ pub enum ConfigError {
     #[error(transparent)]
     Name(#[from] InvalidIdent),
     /// Settings cannot be used.
-    #[error("the configuration of job '{job}' is not valid: {}", list(.problems))]
+    #[error("the configuration of job '{job}' is not valid: {}", in_one_line(.problems))]
     Settings {
         /// The job.
         job: JobName,
         /// All problems.
         problems: Vec<Invalid>,
     },
-}
-
-fn list(problems: &[Invalid]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// The configuration of a job. Every value was checked when it was made.

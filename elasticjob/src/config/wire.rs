@@ -21,6 +21,7 @@ pub use instance::{InstanceNode, instance_from_yaml, instance_yaml};
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::JobSettings;
 use crate::ident::JobName;
+use crate::problems::in_one_line;
 
 /// What the registry has and cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +46,7 @@ pub enum WireError {
     )]
     Block(String),
     /// Settings with values that cannot be used.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    #[error("{}", in_one_line(.0))]
     Settings(Vec<Invalid>),
 }
 

@@ -10,8 +10,9 @@ use crate::registry::mirror::{Known, Lookup};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{SessionId, Zxid};
 
-/// How long the next in order waits for the one before to take an item.
-const STAGGER: Duration = Duration::from_millis(200);
+/// How long the next in order waits for the one before to take an item: somewhat longer than most registries take to
+/// tell of it. Who comes too early is refused, and loses nothing but the request.
+const STAGGER: Duration = Duration::from_millis(25);
 
 /// How long a Java instance has to be gone before its runs are taken over: when its connection comes back it deletes its
 /// node and makes it anew, and its runs go on.
@@ -105,7 +106,9 @@ impl JobEngine {
     /// one that this implementation made belongs to the session of the record's attempt; one of a Java peer to the
     /// instance that it names.
     pub(super) fn is_run_alive(&self, item: ShardingItem, mark: &Known) -> Option<bool> {
-        if mark.owner.is_some() || self.runs.item(item).is_some() {
+        // A run here that is not monitored has no mark.
+        let marked_here = self.runs.item(item).is_some_and(|run| run.attempt.is_some());
+        if mark.owner.is_some() || marked_here {
             return Some(true);
         }
         let record = match self.look(&JobPath::fire(item)) {

@@ -32,6 +32,8 @@ mod txn;
 mod tests;
 
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
+#[cfg(feature = "testing")]
+pub(crate) use calls::KEPT_FIRES;
 pub use calls::{CallState, OnceCall, OnceCalls};
 pub use engine::{Identity, JobEngine, Phase, Timeout};
 pub use event::{Event, ItemEnd, Now, TriggerId};

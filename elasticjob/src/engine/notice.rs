@@ -110,6 +110,11 @@ pub enum Notice {
         /// The instance that ran it, when known.
         from: Option<InstanceId>,
     },
+    /// A fire came, and this instance has no item to run.
+    NothingToRun {
+        /// The fire.
+        fire: Fire,
+    },
     /// Items whose runs were cut off wait for somebody who takes them over.
     HandedOver {
         /// The fire.

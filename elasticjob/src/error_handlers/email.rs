@@ -148,9 +148,7 @@ impl JobErrorHandler for Email {
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {
-        let mail = Self::read(&failure.configuration).map_err(|problems| {
-            JobError::message(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-        })?;
+        let mail = Self::read(&failure.configuration).map_err(JobError::settings)?;
         mail.transport()?.send(mail.message(failure)?).await?;
         Ok(())
     }

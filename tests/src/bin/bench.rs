@@ -4,13 +4,12 @@
 //! Jobs do nothing. After a warm-up fire, the runs of exactly S seconds are counted by their scheduled time. The last line
 //! is one JSON object. Exit code 0, 1 when it failed, 2 for wrong usage.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use elasticjob::api::{ItemHandler, ShardingContext, item_handler};
 use elasticjob::config::JobConfiguration;
@@ -18,6 +17,8 @@ use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob::schedule::Schedule;
+use elasticjob_tests::measure::{Begins, Begun, ProcessUse, percentiles, sleep_to};
+use elasticjob_tests::records::now_us;
 use elasticjob_tests::usage::arguments;
 use serde_json::json;
 
@@ -95,52 +96,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn wall_us() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
-}
-
-/// When items began.
-struct Records {
-    started_ms: i64,
-    runs: Mutex<Vec<Run>>,
-}
-
-/// In few bytes, as the records are part of the memory that is measured.
-struct Run {
-    /// Scheduled time, in milliseconds after the start of this program.
-    scheduled: u32,
-    /// How much later it began, in microseconds.
-    late: i32,
-}
-
-impl Records {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { started_ms: wall_us() / 1_000, runs: Mutex::default() })
-    }
-
-    fn runs(&self) -> MutexGuard<'_, Vec<Run>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Scheduled time of a run in milliseconds since 1970.
-    fn scheduled(&self, run: &Run) -> i64 {
-        self.started_ms + i64::from(run.scheduled)
-    }
-
-    fn add(&self, scheduled: i64, began_us: i64) {
-        let run = Run {
-            scheduled: u32::try_from(scheduled - self.started_ms).unwrap_or_default(),
-            late: i32::try_from(began_us - scheduled * 1_000).unwrap_or(i32::MAX),
-        };
-        self.runs().push(run);
-    }
-}
-
-fn recorder(records: &Arc<Records>) -> ItemHandler {
-    let records = records.clone();
+fn recorder(begins: &Arc<Begins>) -> ItemHandler {
+    let begins = begins.clone();
     item_handler(move |context: ShardingContext| {
-        records.add(context.scheduled_at().timestamp_millis(), wall_us());
+        begins.add(context.scheduled_at().timestamp_millis());
         async {}
     })
 }
@@ -155,26 +114,26 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
     let registry = match &arguments.zookeeper {
         None => environment.embedded_registry(),
         Some(server) => {
-            let namespace = format!("bench-{}-{}", std::process::id(), wall_us());
+            let namespace = format!("bench-{}-{}", std::process::id(), now_us());
             environment.connect_zookeeper(ZookeeperConfiguration::new(server.as_str(), namespace)).await?
         }
     };
-    let records = Records::new();
+    let begins = Arc::new(Begins::default());
     // Right after the begin of a second, so that a small number of jobs starts between two fires.
-    sleep_to(wall_us() / 1_000_000 * 1_000 + 1_020).await;
+    sleep_to(now_us() / 1_000_000 * 1_000 + 1_020).await;
     let starting = Instant::now();
-    let mut jobs = start(&arguments, &environment, &registry, &records).await?;
+    let mut jobs = start(&arguments, &environment, &registry, &begins).await?;
     let start_ms = starting.elapsed().as_millis();
     settled(&registry).await;
-    let requests_start = registry.requests().requests - 2 * begun(&arguments, &records);
+    let requests_start = registry.requests().requests - 2 * begun(&arguments, &begins);
 
     // One warm-up fire, then S seconds.
-    let first = (wall_us() / 1_000_000 + 3) * 1_000;
+    let first = (now_us() / 1_000_000 + 3) * 1_000;
     let end = first + i64::try_from(arguments.seconds)? * 1_000;
     let quiet = i64::try_from(QUIET.as_millis())?;
     sleep_to(first - 1_000 + quiet).await;
     let before = Sample::take(&arguments, &registry);
-    let latencies = if arguments.one_off { execute(&jobs, &records, arguments.seconds).await? } else { Vec::new() };
+    let latencies = if arguments.one_off { execute(&jobs, &begins, arguments.seconds).await? } else { Vec::new() };
     sleep_to(end - 1_000 + quiet).await;
     let after = Sample::take(&arguments, &registry);
 
@@ -184,11 +143,8 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
     } else {
         schedule.upcoming(first - 1).take_while(|at| *at < end).count()
     };
-    let counted: Vec<i64> = {
-        let runs = records.runs();
-        let counts = |run: &&Run| arguments.one_off || (first..end).contains(&records.scheduled(run));
-        runs.iter().filter(counts).map(|run| i64::from(run.late)).collect()
-    };
+    let counts = |begun: &&Begun| arguments.one_off || (first..end).contains(&begins.scheduled_ms(**begun));
+    let counted: Vec<i64> = begins.all().iter().filter(counts).map(|begun| begun.late_us()).collect();
     let per_fire = |count: u64| count as f64 / (fires.max(1) * arguments.jobs) as f64;
     let window = after.at.duration_since(before.at).as_secs_f64();
     let mut line = json!({
@@ -199,9 +155,9 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
         "lateness_us": percentiles(counted),
         "registry_requests_per_fire": per_fire(after.requests - before.requests),
         "registry_writes_per_fire": per_fire(after.writes - before.writes),
-        "rss_kb": after.rss_kb,
-        "threads": after.threads,
-        "cpu_ms_per_s": ((after.cpu_ms - before.cpu_ms) as f64 / window).round(),
+        "rss_kb": after.process.rss_kb,
+        "threads": after.process.threads,
+        "cpu_ms_per_s": ((after.process.cpu_ms - before.process.cpu_ms) as f64 / window).round(),
     });
     if arguments.one_off {
         line["latency_us"] = percentiles(latencies);
@@ -227,7 +183,7 @@ async fn start(
     arguments: &Arguments,
     environment: &JobEnvironment,
     registry: &Arc<dyn RegistryCenter>,
-    records: &Arc<Records>,
+    begins: &Arc<Begins>,
 ) -> Result<Vec<Job>, Box<dyn Error>> {
     let mut jobs = Vec::with_capacity(arguments.jobs);
     for number in 0..arguments.jobs {
@@ -237,7 +193,7 @@ async fn start(
         if !arguments.one_off {
             builder = builder.cron(arguments.cron.as_str());
         }
-        let (configuration, handler) = (builder.build()?, recorder(records));
+        let (configuration, handler) = (builder.build()?, recorder(begins));
         jobs.push(if arguments.one_off {
             Job::OneOff(OneOffJobBootstrap::new(environment, registry.clone(), configuration, handler)?)
         } else {
@@ -268,38 +224,26 @@ async fn settled(registry: &Arc<dyn RegistryCenter>) {
 }
 
 /// How many fires have begun so far, as far as they cost requests.
-fn begun(arguments: &Arguments, records: &Records) -> u64 {
-    let items = records.runs().len() as u64;
+fn begun(arguments: &Arguments, begins: &Begins) -> u64 {
+    let items = begins.all().len() as u64;
     if arguments.monitored { items / u64::from(arguments.items) } else { 0 }
 }
 
 /// Triggers every job once a second, and measures the time to the begin of each item.
-async fn execute(jobs: &[Job], records: &Records, seconds: u64) -> Result<Vec<i64>, Box<dyn Error>> {
+async fn execute(jobs: &[Job], begins: &Begins, seconds: u64) -> Result<Vec<i64>, Box<dyn Error>> {
     let mut latencies = Vec::new();
-    records.runs().clear();
+    begins.all().clear();
     for _ in 0..seconds {
         for job in jobs {
             let Job::OneOff(job) = job else { continue };
-            let before = records.runs().len();
-            let asked = wall_us();
+            let before = begins.all().len();
+            let asked = now_us();
             job.handle().execute().await?;
             tokio::time::sleep(Duration::from_millis(900 / jobs.len() as u64)).await;
-            let began = |run: &Run| records.scheduled(run) * 1_000 + i64::from(run.late);
-            latencies.extend(records.runs()[before..].iter().map(|run| began(run) - asked));
+            latencies.extend(begins.all()[before..].iter().map(|begun| begins.began_us(*begun) - asked));
         }
     }
     Ok(latencies)
-}
-
-async fn sleep_to(wall_ms: i64) {
-    let left = (wall_ms * 1_000 - wall_us()).max(0);
-    tokio::time::sleep(Duration::from_micros(left.unsigned_abs())).await;
-}
-
-fn percentiles(mut values: Vec<i64>) -> serde_json::Value {
-    values.sort_unstable();
-    let at = |part: f64| values.get(((values.len().max(1) - 1) as f64 * part).round() as usize).copied();
-    json!({ "p50": at(0.5), "p99": at(0.99), "max": at(1.0) })
 }
 
 /// Counters at one moment.
@@ -308,44 +252,20 @@ struct Sample {
     requests: u64,
     writes: u64,
     packets: Option<u64>,
-    cpu_ms: u64,
-    rss_kb: u64,
-    threads: u64,
+    process: ProcessUse,
 }
 
 impl Sample {
     fn take(arguments: &Arguments, registry: &Arc<dyn RegistryCenter>) -> Self {
         let count = registry.requests();
-        let status = proc_status();
-        let field = |name: &str| status.get(name).copied().unwrap_or_default();
         Self {
             at: Instant::now(),
             requests: count.requests,
             writes: count.writes,
             packets: arguments.zookeeper.as_deref().and_then(packets_received),
-            cpu_ms: cpu_ms(),
-            rss_kb: field("VmRSS"),
-            threads: field("Threads"),
+            process: ProcessUse::take(),
         }
     }
-}
-
-fn proc_status() -> BTreeMap<String, u64> {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let number = |value: &str| value.split_whitespace().next().and_then(|number| number.parse().ok());
-    text.lines()
-        .filter_map(|line| line.split_once(':'))
-        .filter_map(|(key, value)| Some((key.to_owned(), number(value)?)))
-        .collect()
-}
-
-/// Processor time of this process so far; the kernel counts it in hundredths of a second.
-fn cpu_ms() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program may contain blanks; the fields after its closing parenthesis do not.
-    let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect::<Vec<_>>()).unwrap_or_default();
-    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or_default();
-    (ticks(11) + ticks(12)) * 10
 }
 
 /// The server's own count of what it received, where it tells.

@@ -8,14 +8,12 @@ const FAILOVER: bool = true;
 /// A short job each second and one that runs longer than its fires are apart, and therefore misses some. Both are
 /// monitored: without that nothing is promised about fires begun twice.
 pub(super) fn jobs() -> Vec<JobPlan> {
-    let job = |name: &str, items, cron: &str, run_ms| JobPlan {
-        name: name.to_owned(),
-        items,
+    let job = |name, cron: &str, run_ms| JobPlan {
         cron: cron.to_owned(),
         run_ms,
         failover: FAILOVER,
         stubborn: true,
-        listeners: false,
+        ..JobPlan::each_second(name, 6, 0)
     };
-    vec![job("fast", 6, "* * * * * ?", (100, 400)), job("long", 6, "0/5 * * * * ?", (3_000, 8_000))]
+    vec![job("fast", "* * * * * ?", (100, 400)), job("long", "0/5 * * * * ?", (3_000, 8_000))]
 }

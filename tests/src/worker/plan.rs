@@ -48,6 +48,10 @@ pub struct JobPlan {
     pub stubborn: bool,
     /// Whether it has listeners of both kinds, which record their calls.
     pub listeners: bool,
+    /// Whether items keep their owners.
+    pub static_sharding: bool,
+    /// How far the clocks may be off, in seconds; not looked at where there is none.
+    pub max_time_diff_seconds: Option<u32>,
 }
 
 /// Something wrong that happens behind the engine's back.
@@ -80,12 +84,29 @@ impl FromStr for Bug {
 }
 
 impl JobPlan {
+    /// A job that fires each second, whose runs take so many milliseconds, and that has nothing else.
+    pub fn each_second(name: &str, items: u32, run_ms: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            items,
+            cron: "* * * * * ?".to_owned(),
+            run_ms: (run_ms, run_ms),
+            failover: false,
+            stubborn: false,
+            listeners: false,
+            static_sharding: false,
+            max_time_diff_seconds: None,
+        }
+    }
+
     /// The configuration of the job.
     ///
     /// # Errors
     /// When the plan makes no sense.
     pub fn configuration(&self) -> Result<JobConfiguration, ConfigError> {
         let job = JobConfiguration::builder(&self.name, self.items).cron(&self.cron).failover(self.failover);
+        let job = job.static_sharding(self.static_sharding);
+        let job = job.max_time_diff_seconds(self.max_time_diff_seconds.map_or(-1, u32::cast_signed));
         let types = listeners::TYPES.into_iter().filter(|_| self.listeners);
         types.fold(job, |job, name| job.job_listener_type(name)).build()
     }
@@ -116,8 +137,7 @@ mod tests {
     use super::*;
 
     fn job() -> JobPlan {
-        let (name, cron) = ("job".to_owned(), "* * * * * ?".to_owned());
-        JobPlan { name, items: 3, cron, run_ms: (100, 400), failover: false, stubborn: true, listeners: true }
+        JobPlan { run_ms: (100, 400), stubborn: true, listeners: true, ..JobPlan::each_second("job", 3, 0) }
     }
 
     #[test]

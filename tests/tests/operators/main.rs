@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     harness.on_zookeeper("a_disabled_server_runs_and_leads_nothing_until_it_is_enabled", servers::disabled);
     harness.on_zookeeper("a_process_whose_instance_is_removed_leaves_and_its_items_move", servers::removed);
     harness.on_zookeeper("a_disabled_item_is_not_run_until_it_is_enabled", items::disabled);
+    harness.on_zookeeper("items_stay_with_a_killed_process_where_sharding_is_static", items::kept);
     harness.on_zookeeper("items_whose_owner_was_deleted_get_one_again", items::without_owner);
     harness.on_zookeeper("a_trigger_runs_every_item_once_also_when_it_comes_during_a_run", triggers::triggered);
     harness.on_zookeeper("schedule_and_total_count_change_while_the_job_runs", configuration::rescheduled);

@@ -30,9 +30,7 @@ pub struct Operated {
 
 /// A job of [`ITEMS`] items that fires every second and runs for so long.
 pub fn every_second(run_ms: u64) -> JobPlan {
-    let (name, cron) = (JOB.to_owned(), "* * * * * ?".to_owned());
-    let run_ms = (run_ms, run_ms);
-    JobPlan { name, items: ITEMS, cron, run_ms, failover: false, stubborn: false, listeners: false }
+    JobPlan::each_second(JOB, ITEMS, run_ms)
 }
 
 impl Operated {
@@ -74,6 +72,15 @@ impl Operated {
     /// The names below a node of the job, none where there is no such node.
     pub async fn children(&self, path: &str) -> Vec<String> {
         self.registry.children(&format!("/{JOB}/{path}")).await.expect("the registry answers").unwrap_or_default()
+    }
+
+    /// Waits until a node of the job has so many children.
+    pub async fn number_of(&self, path: &str, children: usize) {
+        let deadline = tokio::time::Instant::now() + LIMIT;
+        while self.children(path).await.len() != children {
+            assert!(tokio::time::Instant::now() < deadline, "no {children} in {path}\n{}", self.group.logs());
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// Waits until a node of the job is as wanted.

@@ -14,9 +14,8 @@ const FIRES: usize = 3;
 
 /// A job that has time for its calls between two fires.
 async fn start(server: Arc<ZookeeperServer>, namespace: &'static str) -> Three {
-    let (name, cron) = (JOB.to_owned(), "0/2 * * * * ?".to_owned());
-    let run_ms = (600, 600);
-    let job = JobPlan { name, items: ITEMS, cron, run_ms, failover: true, stubborn: false, listeners: true };
+    let cron = "0/2 * * * * ?".to_owned();
+    let job = JobPlan { cron, failover: true, listeners: true, ..JobPlan::each_second(JOB, ITEMS, 600) };
     Three::start_with(server, namespace, job).await
 }
 

@@ -36,8 +36,7 @@ impl Three {
     /// Starts them with a job that fires each second and whose items run for so long.
     pub async fn start(server: Arc<ZookeeperServer>, namespace: &'static str, run: Duration, failover: bool) -> Self {
         let run_ms = u64::try_from(run.as_millis()).expect("a short run");
-        let (name, cron, run_ms) = (JOB.to_owned(), "* * * * * ?".to_owned(), (run_ms, run_ms));
-        let job = JobPlan { name, items: ITEMS, cron, run_ms, failover, stubborn: false, listeners: false };
+        let job = JobPlan { failover, ..JobPlan::each_second(JOB, ITEMS, run_ms) };
         Self::start_with(server, namespace, job).await
     }
 

@@ -225,24 +225,31 @@ fn an_item_that_a_shutdown_cuts_off_is_handed_over() {
 }
 
 #[test]
-fn what_was_cut_off_is_taken_over_before_a_later_fire_is_made_up_for() {
-    let mut group = settled(2, 2);
+fn what_was_cut_off_is_taken_over_before_its_new_owner_makes_up_for_a_later_fire() {
+    let mut group = settled(3, 3);
     group.run_until(5_000);
-    let (leaver, survivor) = (runner(&group, 0), runner(&group, 1));
+    let leaver = runner(&group, 1);
+    let survivors: Vec<usize> = (0..3).filter(|host| *host != leaver).collect();
     group.tell(leaver, Event::Shutdown { grace: Duration::from_secs(20) });
     group.run_until(10_000);
-    group.end_items(survivor, &[1]);
+    for host in &survivors {
+        let mine = items(&group, *host);
+        group.end_items(*host, &mine);
+    }
     group.run_until(12_000);
-    group.hosts[survivor].clear();
-    group.cut_off_items(leaver, &[0]);
-    assert_eq!(group.starts(survivor), [(FIRST, FAILOVER, vec![0])]);
-    group.end_items(survivor, &[0]);
+    // It is the turn of one, and the other becomes the owner.
+    let owner = survivors.iter().copied().find(|host| group.hosts[*host].engine.status().leader).unwrap();
+    let first = survivors.into_iter().find(|host| *host != owner).unwrap();
+    group.hosts[owner].clear();
+    group.disconnect(first);
+    group.cut_off_items(leaver, &[1]);
+    assert_eq!(group.owners(2)[1], Some(owner));
+    assert_eq!(group.starts(owner), []);
+    group.run_until(12_200);
+    assert_eq!(group.starts(owner), [(FIRST, FAILOVER, vec![1])]);
+    group.end_items(owner, &[1]);
     let missed = Fire::Scheduled(EPOCH + 10_000);
-    assert!(
-        group.starts(survivor).contains(&(missed, ExecutionSource::Misfire, vec![0])),
-        "{:?}",
-        group.starts(survivor)
-    );
+    assert_eq!(group.starts(owner)[1..], [(missed, ExecutionSource::Misfire, vec![1])]);
 }
 
 #[test]

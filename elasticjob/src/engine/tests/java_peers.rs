@@ -156,6 +156,18 @@ fn marks_of_the_dead_that_a_java_leader_leaves_there_are_swept_up_a_little_later
 }
 
 #[test]
+fn a_dead_mark_is_swept_up_while_the_item_runs_unmonitored() {
+    let unmonitored = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").monitor_execution(false);
+    let mut group = Group::settled(1, &unmonitored.build().unwrap());
+    java_registers(&mut group, false);
+    java_marks(&mut group, 0);
+    group.run_until(5_000);
+    assert_eq!(items(&group, 0), [0]);
+    java_dies(&mut group);
+    assert!(!group.exists(&JobPath::running(0)));
+}
+
+#[test]
 fn a_dead_mark_beyond_the_total_count_is_swept_up_unless_the_item_comes_back_before() {
     for (then, taken) in [(None, false), (Some(every_five(1, false)), false), (Some(every_five(2, true)), true)] {
         let mut group = led_by_java(2, true);

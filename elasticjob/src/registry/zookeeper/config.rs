@@ -175,11 +175,12 @@ fn check_server(server: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problems::in_one_line;
 
     fn problem(change: impl FnOnce(&mut ZookeeperConfiguration)) -> String {
         let mut config = ZookeeperConfiguration::new("a:2181,b:2181", "ns");
         change(&mut config);
-        config.problems().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        in_one_line(&config.problems())
     }
 
     #[test]

@@ -8,12 +8,13 @@ use tokio::net::{TcpStream, lookup_host};
 use zookeeper_client::{Acls, AddWatchMode, Client, CreateMode, Error, MultiWriteError};
 
 use super::config::{InvalidSetting, ZookeeperConfiguration};
+use crate::problems::in_one_line;
 
 /// Why there is no session with a registry center.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     /// Settings that cannot be.
-    #[error("the registry center is not configured: {}", join(.0))]
+    #[error("the registry center is not configured: {}", in_one_line(.0))]
     Invalid(Vec<InvalidSetting>),
     /// No server answered in time.
     #[error(
@@ -78,10 +79,6 @@ pub enum ConnectError {
         /// What the server or the client says.
         why: String,
     },
-}
-
-fn join(problems: &[InvalidSetting]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// The access list of everything we create.

@@ -22,23 +22,36 @@ pub(super) struct MadeUp {
     /// Fires that fell into a running one.
     missed: BTreeSet<i64>,
     /// Of these, items that were running, in the calm.
-    owed: BTreeMap<ShardingItem, i64>,
+    owed: BTreeMap<ShardingItem, Owed>,
     /// Items of a mixed group that were ever marked as misfired: Java tells no fire with the mark, and leaves marks there
     /// that are settled, so what is made up for is the last fire.
     marked: BTreeSet<ShardingItem>,
     /// Of the owed ones, where the run ended that they fell into, and when.
     free: BTreeMap<ShardingItem, (usize, i64)>,
-    on: bool,
-    /// When misfire was switched off last.
+    /// Since when it is off in the registry, in a configuration that can be used.
     off_since: Option<Millis>,
 }
 
+/// A fire that is to be made up for.
+#[derive(Debug, Clone, Copy)]
+struct Owed {
+    at: i64,
+    /// Since when nothing else came first: manual triggers do.
+    since: i64,
+}
+
 impl MadeUp {
+    /// A configuration was written.
+    pub(super) fn configured(&mut self, now: Millis, misfire: bool) {
+        self.off_since = (!misfire).then(|| self.off_since.unwrap_or(now));
+    }
+
+    /// What was written cannot be used: who did not see the one before goes on with what it knew.
+    pub(super) fn misconfigured(&mut self) {
+        self.off_since = None;
+    }
+
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-        if scene.shape.misfire != self.on {
-            self.on = scene.shape.misfire;
-            self.off_since = (!scene.shape.misfire).then_some(scene.now);
-        }
         match observation {
             Observation::Committing { host: Some(_), transaction, .. } if scene.is_mixed() => {
                 for op in transaction.ops() {
@@ -66,7 +79,7 @@ impl MadeUp {
                     let items: Vec<ShardingItem> =
                         if items.is_empty() { running.copied().collect() } else { items.clone() };
                     for item in items.into_iter().filter(|item| *item < scene.total) {
-                        self.owed.entry(item).or_insert(*at);
+                        self.owed.entry(item).or_insert(Owed { at: *at, since: *at });
                     }
                 }
                 Ok(())
@@ -84,6 +97,9 @@ impl MadeUp {
             }
             Observation::Started { item, fire: Fire::Manual { .. }, .. } => {
                 self.free.remove(item);
+                if let Some(owed) = self.owed.get_mut(item) {
+                    owed.since = EPOCH + scene.now as i64;
+                }
                 Ok(())
             }
             Observation::Started { host, item, fire: Fire::Scheduled(at), source, .. } => {
@@ -91,10 +107,11 @@ impl MadeUp {
                 let free = self.free.remove(item).filter(|(by, since)| by == host && *at > since + MOMENT);
                 if let (Some((_, since)), Some(owed), true) = (free, self.owed.get(item), scene.shape.misfire) {
                     return Err(format!(
-                        "host {host} was free from {since} on and left the fire at {owed} of item {item} out"
+                        "host {host} was free from {since} on and left the fire at {} of item {item} out",
+                        owed.at
                     ));
                 }
-                if self.owed.get(item).is_some_and(|owed| owed <= at) {
+                if self.owed.get(item).is_some_and(|owed| owed.at <= *at) {
                     self.owed.remove(item);
                 }
                 let by_java = self.marked.contains(item);
@@ -117,8 +134,8 @@ impl MadeUp {
             Observation::Calm { until, .. } => {
                 // The last ones still have the time that the longest round takes, and one for a trigger after it.
                 let due = until - 2 * scene.shape.longest_round() as i64 - MOMENT;
-                match self.owed.iter().find(|(_, at)| **at < due) {
-                    Some((item, at)) => Err(format!("nobody made up for the fire at {at} of item {item}")),
+                match self.owed.iter().find(|(_, owed)| owed.since < due) {
+                    Some((item, owed)) => Err(format!("nobody made up for the fire at {} of item {item}", owed.at)),
                     None => Ok(()),
                 }
             }

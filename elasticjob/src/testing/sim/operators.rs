@@ -42,6 +42,7 @@ impl World {
 
     /// An operator writes what cannot be used: nothing may change.
     pub(super) fn misconfigure(&mut self) {
+        self.invariants.misconfigured();
         let bad = self.rng.pick(&[
             "cron: nonsense\njobName: job\nshardingTotalCount: 3\n",
             "",

@@ -261,3 +261,24 @@ fn the_cache_lags_behind_the_server() {
     world.run_until(4_500).unwrap();
     assert_eq!(cached(&mut world).as_deref(), Some("DISABLED"));
 }
+
+/// Finding 8: the owners are deleted one by one before the new ones are written.
+#[test]
+fn a_leader_that_crashes_while_it_assigns_leaves_items_without_owners() {
+    let mut world = group(1, 2, 4, 10, false);
+    world.agenda.clear();
+    world.at(100, Happening::Expire);
+    world.at(0, Happening::Restart { host: 0 });
+    world.at(7_000, Happening::Restart { host: 1 });
+    world.run_until(9_000).unwrap();
+    let owned = |world: &World| (0..4).filter(|item| text(world, &JobPath::owner_of(*item)).is_some()).count();
+    assert_eq!(owned(&world), 4);
+    let wiped = (9_000..11_000).find(|at| {
+        world.run_until(*at).unwrap();
+        owned(&world) < 4
+    });
+    assert!(wiped.is_some());
+    world.crash(0);
+    world.run_until(wiped.unwrap() + SESSION / 2).unwrap();
+    assert!(owned(&world) < 4);
+}

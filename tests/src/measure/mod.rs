@@ -1,0 +1,16 @@
+//! What benchmarks measure: how late items begin, and what a process takes of the machine.
+
+mod lateness;
+mod process;
+
+use std::time::Duration;
+
+pub use self::lateness::{Begins, Begun, percentiles};
+pub use self::process::ProcessUse;
+use crate::records::now_us;
+
+/// Sleeps until a time of the wall clock, in milliseconds since 1970.
+pub async fn sleep_to(wall_ms: i64) {
+    let left = (wall_ms * 1_000 - now_us()).max(0);
+    tokio::time::sleep(Duration::from_micros(left.unsigned_abs())).await;
+}
