@@ -102,12 +102,13 @@ fn every_setting_is_understood_in_both_spellings_and_under_its_older_name() {
 const TYPES: [(&str, &[&str]); 4] = [
     ("job-sharding-strategy-type", &["AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN"]),
     ("job-executor-thread-pool-size-provider-type", &["CPU", "SINGLE_THREAD"]),
-    (OF_JOB, &[SCRIPT]),
+    (OF_JOB, &[SCRIPT, HTTP]),
     (OF_HANDLER, &["LOG", "THROW", "IGNORE", "EMAIL", "WECHAT", "DINGTALK"]),
 ];
 
 /// The properties that a handler or type cannot do without.
-const REQUIRED: [(&str, &[(&str, &str)]); 4] = [
+const REQUIRED: [(&str, &[(&str, &str)]); 5] = [
+    (HTTP, &[("http.uri", "http://shop.example/settle"), ("http.method", "POST")]),
     (SCRIPT, &[("script.command.line", "echo")]),
     (
         "EMAIL",
@@ -125,7 +126,9 @@ const REQUIRED: [(&str, &[(&str, &str)]); 4] = [
 ];
 
 /// Properties of a handler or type that have a form, each with a value of another one.
-const FORMED: [(&str, &str, &str); 13] = [
+const FORMED: [(&str, &str, &str); 15] = [
+    (HTTP, "http.connect.timeout.milliseconds", "3s"),
+    (HTTP, "http.read.timeout.milliseconds", "3s"),
     ("EMAIL", "email.useSsl", "1"),
     ("EMAIL", "email.useStartTls", "1"),
     ("EMAIL", "email.cc", "nobody"),
@@ -142,15 +145,24 @@ const FORMED: [(&str, &str, &str); 13] = [
 ];
 
 /// Properties that may be any text.
-const FREE: [(&str, &str); 4] = [
+const FREE: [(&str, &str); 6] = [
+    (HTTP, "http.data"),
+    (HTTP, "http.content.type"),
     ("EMAIL", "email.subject"),
     ("EMAIL", "email.ssl.trusted.certificates"),
     ("DINGTALK", "dingtalk.keyword"),
     ("DINGTALK", "dingtalk.secret"),
 ];
 
-/// A type of jobs; the others are handlers.
+/// The address under the name that the manual has for it.
+const HTTP_URL: (&str, &str) = ("http.url", "http.uri");
+
+/// The tests of jobs with code try it.
+const STREAMING: &str = "streaming.process";
+
+/// Types of jobs; the others are handlers.
 const SCRIPT: &str = "SCRIPT";
+const HTTP: &str = "HTTP";
 
 const OF_JOB: &str = "elastic-job-type";
 const OF_HANDLER: &str = "job-error-handler-type";
@@ -161,7 +173,7 @@ fn required_by(handler: &str) -> &'static [(&'static str, &'static str)] {
 
 /// A job with such a handler or of such a type.
 fn job_with(name: &str, without: &str) -> JobConfigurationBuilder {
-    job(if name == SCRIPT { OF_JOB } else { OF_HANDLER }, name, without)
+    job(if [SCRIPT, HTTP].contains(&name) { OF_JOB } else { OF_HANDLER }, name, without)
 }
 
 /// A job with what its handler or type needs but for one property.
@@ -190,6 +202,9 @@ fn problems(job: JobConfigurationBuilder) -> String {
 
 #[test]
 fn every_type_is_there() {
+    // What these two run is a function.
+    let catalog = Catalog::builder().build().unwrap();
+    assert!(["SIMPLE", "DATAFLOW"].iter().all(|kind| catalog.job_types().get(kind).is_ok()));
     for (setting, names) in TYPES {
         for name in names {
             assert_eq!(problems(job(setting, name, "")), "", "{setting} {name}");
@@ -213,6 +228,8 @@ fn every_property_is_read_and_a_wrong_one_is_named() {
     for (name, key) in FREE {
         assert_eq!(problems(job_with(name, "").prop(key, "any text")), "", "{key}");
     }
+    let (older, today) = HTTP_URL;
+    assert_eq!(problems(job_with(HTTP, today).prop(older, "http://shop.example")), "");
 }
 
 #[test]
@@ -224,6 +241,6 @@ fn the_page_of_settings_has_these_properties_and_no_others() {
     let named = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).filter(|name| name.contains('.'));
     let required = REQUIRED.iter().flat_map(|(_, props)| props.iter().map(|(key, _)| *key));
     let formed = FORMED.iter().map(|(_, key, _)| *key).chain(FREE.iter().map(|(_, key)| *key));
-    let tried: BTreeSet<&str> = required.chain(formed).collect();
+    let tried: BTreeSet<&str> = required.chain(formed).chain([HTTP_URL.0, STREAMING]).collect();
     assert_eq!(named.collect::<BTreeSet<&str>>(), tried);
 }

@@ -11,7 +11,9 @@ pub(in super::super) const JOB: &[Setting] = &[
     )
     .otherwise("the function of the name of the entry")
     .example("my_app::jobs::settle"),
-    Setting::value("elastic-job-type", Kind::Text, "What runs the items of a job that has no function: `SCRIPT`, or an own type (`register_job_type!`).")
+    Setting::value("elastic-job-type", Kind::Text, "What runs the items of a job that has no function: `SCRIPT`, see [scripts](../README.md#scripts), `HTTP`, see \
+         [HTTP](../README.md#http), or an own type (`register_job_type!`). `SIMPLE` and `DATAFLOW` may be said of a job \
+         that is one.")
         .otherwise("a job with a function")
         .example("SCRIPT")
         .instead_of("elastic-job-class"),

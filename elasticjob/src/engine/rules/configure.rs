@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
-use crate::engine::notice::Notice;
+use crate::engine::notice::{Notice, StopReason};
 use crate::engine::planted::Bug;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
@@ -32,6 +32,9 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             engine.calendar.follow(configuration.schedule(), now.wall);
             // Mostly it is what the program gave: thousands of jobs then hold it once.
             let is_local = configuration == *engine.local;
+            if engine.configuration.as_ref().is_some_and(|before| !before.has_props_of(&configuration)) {
+                engine.ask_items(StopReason::PropsChanged, |_| true);
+            }
             engine.plan = plan;
             // Items that it takes away, or adds, may be lost ones.
             engine.losses.suspect();
