@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use elasticjob::registry::zookeeper::ConnectError;
+use elasticjob::runtime::address::AddressError;
 use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
 
 use crate::plan::PlanError;
@@ -22,6 +23,14 @@ pub enum Problem {
     /// The host.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// The host has no address as `elasticjob.preferred.network` wants it.
+    #[error("{origin}: {reason}")]
+    Address {
+        /// Where the settings stand.
+        origin: Origin,
+        /// What is wrong with them.
+        reason: AddressError,
+    },
     /// A job.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -42,6 +51,13 @@ pub enum AppError {
         origin: Origin,
         /// The setting.
         key: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The dump port could not be opened.
+    Dump {
+        /// Where the setting stands.
+        origin: Origin,
         /// What is wrong.
         reason: String,
     },
@@ -92,6 +108,9 @@ impl fmt::Display for AppError {
             },
             AppError::Connect(error) => write!(f, "no job was started: {error}"),
             AppError::Tracing { origin, key, reason } => write!(f, "no job was started: {origin}: {key}: {reason}"),
+            AppError::Dump { origin, reason } => {
+                write!(f, "no job was started: {origin}: elasticjob.dump.port: {reason}")
+            }
             AppError::Start(error) => write!(f, "{error}"),
             AppError::NoSuchJob { bean, wanted, known } => write!(f, "no {wanted} has the bean name '{bean}'; {known}"),
             AppError::Disabled { bean } => {

@@ -437,10 +437,22 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             &["application.yaml:4", "elasticjob.tracing.data-source.pasword", "'password'"],
         ),
         Wrong(
-            "dump",
+            "dump without port",
             yaml,
-            "elasticjob:\n  dump: {port: 9888}\n",
-            &["application.yaml:2", "elasticjob.dump", "not built in yet"],
+            "elasticjob:\n  dump: {address: 0.0.0.0}\n",
+            &["application.yaml:2", "elasticjob.dump.port is missing", "port: 9888"],
+        ),
+        Wrong(
+            "dump: a port that is none",
+            yaml,
+            "elasticjob:\n  dump: {port: 98888}\n",
+            &["application.yaml:2", "elasticjob.dump.port", "'98888'", "from 0 to 65535"],
+        ),
+        Wrong(
+            "dump: an address that is none",
+            yaml,
+            "elasticjob:\n  dump: {port: 9888, address: localhost}\n",
+            &["application.yaml:2", "elasticjob.dump.address", "'localhost'", "127.0.0.1"],
         ),
         Wrong(
             "location in a file",
@@ -570,9 +582,10 @@ fn files_that_cannot_be_used_are_named() {
     let both = errors(&Sources::in_folder(folder.join("both")));
     assert!(both.len() == 1 && both[0].contains("application.yaml and application.toml both"), "{both:?}");
     assert!(!load(&Sources::in_folder(folder.join("foreign"))).enabled);
-    for (location, part) in
-        [("nowhere", "the location 'nowhere' has no file"), ("settings.ini", "one of the extensions yaml")]
-    {
+    for (location, part) in [
+        ("nowhere", "elasticjob.config.location: 'nowhere' has no file"),
+        ("settings.ini", "one of the extensions yaml"),
+    ] {
         let errors =
             errors(&Sources::in_folder(&folder).arguments([format!("--elasticjob.config.location={location}")]));
         assert!(errors.len() == 1 && errors[0].contains(part), "{errors:?}");

@@ -1,6 +1,7 @@
 //! The application: everything that was started, and how it ends.
 
 mod builder;
+mod dump;
 mod jobs;
 mod signals;
 mod start;
@@ -9,10 +10,12 @@ mod tracing;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ::tracing::{info, warn};
+use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
 use elasticjob::trace::Tracing;
@@ -33,6 +36,7 @@ pub struct ElasticJobApp {
     /// The registry center of the settings. Those given to the builder are for their owner to close.
     registry: Option<Arc<dyn RegistryCenter>>,
     tracing: Option<Tracing>,
+    dump: Option<DumpPort>,
     enabled: bool,
     grace: Duration,
 }
@@ -54,6 +58,11 @@ impl ElasticJobApp {
     /// The tracing of `elasticjob.tracing`, `None` when it is not set: tells how many events were written, and lost.
     pub fn tracing(&self) -> Option<&Tracing> {
         self.tracing.as_ref()
+    }
+
+    /// Where dumps of jobs are given, `None` when `elasticjob.dump.port` is not set: with port 0 the one that was free.
+    pub fn dump_address(&self) -> Option<SocketAddr> {
+        self.dump.as_ref().map(DumpPort::address)
     }
 
     /// The handle of a one-off job by its bean name: `job-bootstrap-bean-name`, else the name of the job and
@@ -134,6 +143,10 @@ impl ElasticJobApp {
 
     async fn leave(&mut self, mode: ShutdownMode) {
         futures_util::future::join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
+        // Until then it shows what holds a shutdown up.
+        if let Some(dump) = self.dump.take() {
+            dump.close().await;
+        }
         if let Some(registry) = &self.registry {
             registry.close().await;
         }

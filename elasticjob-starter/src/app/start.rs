@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use ::tracing::{info, warn};
 use elasticjob::registry::RegistryCenter;
-use elasticjob::runtime::{JobEnvironment, ShutdownMode};
+use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode};
 use elasticjob::spi::JOBS;
 
 use super::jobs::{Jobs, make};
-use super::{ElasticJobApp, ElasticJobAppBuilder, tracing};
+use super::{ElasticJobApp, ElasticJobAppBuilder, dump, tracing};
 use crate::AppError;
 use crate::error::Problem;
 use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
@@ -23,8 +23,8 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     if !settings.enabled {
         info!("`elasticjob.enabled` is false: no job is started");
         let (jobs, handles) = (Vec::new(), BTreeMap::new());
-        let (registry, tracing, grace) = (None, None, settings.shutdown_grace);
-        return Ok(ElasticJobApp { jobs, handles, registry, tracing, enabled: false, grace });
+        let grace = settings.shutdown_grace;
+        return Ok(ElasticJobApp { jobs, handles, registry: None, tracing: None, dump: None, enabled: false, grace });
     }
 
     let (plan, environment, storage) = checked(&builder, &linked, &settings)?;
@@ -40,9 +40,12 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         Arc::clone(named.unwrap_or(&registry))
     };
     let Jobs { jobs, handles } = make(&plan, &environment, registry_of, &builder.beans).map_err(AppError::Invalid)?;
-    let registry = Some(registry);
-    let tracing = environment.tracing().cloned();
-    let mut app = ElasticJobApp { jobs, handles, registry, tracing, enabled: true, grace: settings.shutdown_grace };
+    let dump = match &settings.dump {
+        Some(settings) => Some(dump::open(settings, &registry, builder.registry_centers.values(), &environment).await?),
+        None => None,
+    };
+    let (registry, tracing, grace) = (Some(registry), environment.tracing().cloned(), settings.shutdown_grace);
+    let mut app = ElasticJobApp { jobs, handles, registry, tracing, dump, enabled: true, grace };
     let started = futures_util::future::try_join_all(app.jobs.iter_mut().map(|job| job.start())).await;
     match started {
         Ok(_) => Ok(app),
@@ -86,9 +89,16 @@ fn checked(
         }
         (plan, environment) => {
             problems.extend(plan.err().into_iter().flatten().map(Problem::from));
-            problems.extend(environment.err().map(Problem::from));
+            problems.extend(environment.err().map(|error| of_environment(error, settings)));
             Err(AppError::Invalid(problems))
         }
+    }
+}
+
+fn of_environment(error: EnvironmentError, settings: &Settings) -> Problem {
+    match (error, settings.preferred_network_origin.clone()) {
+        (EnvironmentError::Address(reason), Some(origin)) => Problem::Address { origin, reason },
+        (error, _) => error.into(),
     }
 }
 

@@ -49,11 +49,7 @@ pub(super) async fn open(found: Found, settings: &TracingSettings) -> Result<Tra
         #[cfg(feature = "tracing-rdb")]
         Found::Rdb(place) => rdb::open(place, settings).await?,
     };
-    let configuration = configuration.jobs(settings.jobs.clone());
-    Ok(match settings.queue_size {
-        Some(size) => configuration.queue(size),
-        None => configuration,
-    })
+    Ok(configuration.jobs(settings.jobs.clone()).queue(settings.queue_size))
 }
 
 /// Says which of the names in the settings are of no job: a mistyped one would go unnoticed.

@@ -29,8 +29,8 @@ pub struct TracingSettings {
     pub jobs: JobSelection,
     /// `time-zone` of the times in the tables; default: that of the host.
     pub time_zone: Option<TimeZone>,
-    /// `queue-size`: how many events wait at most for the storage.
-    pub queue_size: Option<usize>,
+    /// `queue-size`: how many events wait at most for the storage. Default 10,000.
+    pub queue_size: usize,
     /// `retention.days`: rows that began longer ago are removed.
     pub retention_days: Option<u32>,
     /// `retention.rows`: so many rows of a table are kept.
@@ -78,7 +78,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<TracingSettings> {
         data_source: data_source(reader, &section.child("data-source")),
         jobs: jobs(reader, &section),
         time_zone: time_zone(reader, &section.child("time-zone")),
-        queue_size: reader.whole(&section.child("queue-size")),
+        queue_size: reader.whole_or_default(&section.child("queue-size")),
         retention_days: reader.whole(&section.child("retention").child("days")),
         retention_rows: reader.whole(&section.child("retention").child("rows")),
     };

@@ -260,6 +260,7 @@ impl Driver {
             }
             Action::Prove => self.prove(),
             Action::Start(start) => self.start_items(start),
+            Action::AskToStop(items) => self.each_running(&items, Running::ask_to_stop),
             Action::Cancel(items) => self.each_running(&items, Running::cancel),
             Action::Abort(items) => self.each_running(&items, Running::abort),
             Action::CallListeners(call) => self.call_listeners(call),
@@ -312,6 +313,7 @@ impl Driver {
             recorder.running(items.iter().map(|(item, _)| *item));
         }
         for (item, fencing_token) in items {
+            let cancellation = CancellationToken::new();
             let context = ShardingContext::new(ItemRun {
                 configuration: configuration.clone(),
                 instance: instance.clone(),
@@ -320,7 +322,8 @@ impl Driver {
                 scheduled_at,
                 source,
                 fencing_token,
-                cancellation: CancellationToken::new(),
+                stop: cancellation.child_token(),
+                cancellation,
             });
             let mailbox = self.mailbox.clone();
             let record = self.recorder.as_ref().and_then(|recorder| recorder.item(item));

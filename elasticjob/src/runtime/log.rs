@@ -106,6 +106,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::Stale { fire, item } => {
             warn!(%job, fire = %name(fire), item, "the run ended after its item had gone on without it: its outcome is not recorded");
         }
+        Notice::StopAsked { items, reason } => {
+            info!(%job, ?items, "runs are asked to come to an end: {reason}");
+        }
         Notice::RunsCancelled { items, reason: CancelReason::SessionUnproven } => warn!(
             %job,
             ?items,

@@ -172,7 +172,7 @@ impl ItemRecord {
         let (record, handler) = (self.clone(), handler.clone());
         ItemHandler::new(move |context| {
             record.start();
-            handler.run(context)
+            handler.work(context)
         })
     }
 

@@ -8,7 +8,7 @@ use crate::engine::calendar::last_between;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
-use crate::engine::notice::Notice;
+use crate::engine::notice::{Notice, StopReason};
 use crate::engine::planted::Bug;
 use crate::engine::run::LATE_ACQUISITION;
 use crate::registry::mirror::Lookup;
@@ -39,6 +39,9 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             }
             // Mostly it is what the program gave: thousands of jobs then hold it once.
             let is_local = configuration == *engine.local;
+            if engine.configuration.as_ref().is_some_and(|before| !before.has_props_of(&configuration)) {
+                engine.ask_items(StopReason::PropsChanged, |_| true);
+            }
             engine.plan = plan;
             // Items that it takes away, or adds, may be lost ones.
             engine.losses.suspect();

@@ -1,32 +1,21 @@
+mod blocking;
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use chrono::DateTime;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::api::{ItemRun, JobError, JobResult, item_handler};
+use crate::api::{JobError, JobResult, fixture, item_handler};
 use crate::config::JobConfiguration;
 use crate::executor::ThreadPools;
-use crate::ident::{InstanceId, TaskId};
 
 const LONG: Duration = Duration::from_secs(20);
 
 fn context() -> ShardingContext {
-    let instance = InstanceId::of_process("10.0.0.1", 7);
-    let configuration = JobConfiguration::builder("reports", 1).build().unwrap();
-    ShardingContext::new(ItemRun {
-        task_id: TaskId::new(configuration.job_name(), [0], &instance),
-        configuration: Arc::new(configuration),
-        instance,
-        item: 0,
-        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
-        source: crate::engine::ExecutionSource::NormalTrigger,
-        fencing_token: Some(1),
-        cancellation: CancellationToken::new(),
-    })
+    fixture::context("reports", "", "", &[])
 }
 
 fn slots(pool: &str) -> Slots {
