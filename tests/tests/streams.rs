@@ -139,6 +139,12 @@ impl Instance {
         node.and_then(|node| node.data.text().map(str::to_owned)).expect("the item has a record")
     }
 
+    /// Ends it at once.
+    async fn end(mut self) {
+        self.job.shutdown(ShutdownMode::Now).await;
+        self.center.close().await;
+    }
+
     async fn commit<R>(&self, write: impl FnOnce(&mut Transaction) -> R) {
         let mut transaction = Transaction::new();
         write(&mut transaction);
@@ -166,6 +172,8 @@ async fn joined(server: Arc<ZookeeperServer>) {
         }
         assert!(tokio::time::Instant::now() < limit, "both stream {:?}", one.running);
     }
+    first.end().await;
+    second.end().await;
 }
 
 async fn item_disabled(server: Arc<ZookeeperServer>) {
@@ -176,6 +184,7 @@ async fn item_disabled(server: Arc<ZookeeperServer>) {
     instance.streams(&[0, 2, 3]).await;
     instance.until("what missed a fire", |status| status.missed_fire.is_some()).await;
     assert!(instance.record(1).await.contains("SUCCEEDED"), "{}", instance.record(1).await);
+    instance.end().await;
 }
 
 async fn server_disabled(server: Arc<ZookeeperServer>) {
@@ -187,6 +196,7 @@ async fn server_disabled(server: Arc<ZookeeperServer>) {
     instance.streams(&[]).await;
     instance.commit(|transaction| transaction.set(path, "ENABLED", None)).await;
     instance.streams(&[0, 1, 2, 3]).await;
+    instance.end().await;
 }
 
 async fn shut_down(server: Arc<ZookeeperServer>) {
@@ -200,6 +210,7 @@ async fn shut_down(server: Arc<ZookeeperServer>) {
     for item in 0..ITEMS {
         assert!(instance.record(item).await.contains("SUCCEEDED"), "{}", instance.record(item).await);
     }
+    instance.end().await;
 }
 
 async fn switched_off(server: Arc<ZookeeperServer>) {
@@ -216,6 +227,7 @@ async fn switched_off(server: Arc<ZookeeperServer>) {
     let (fires, begun) = instance.counted_when_idle(0).await;
     let (fires_then, begun_then) = instance.counted_when_idle(fires + 1).await;
     assert_eq!(begun_then - begun, u64::from(ITEMS) * (fires_then - fires));
+    instance.end().await;
 }
 
 async fn cut_off(server: Arc<ZookeeperServer>) {
@@ -224,4 +236,6 @@ async fn cut_off(server: Arc<ZookeeperServer>) {
     instance.link.cut().await;
     instance.streams(&[]).await;
     assert_eq!(instance.rounds.counted(), [4, 0, 4], "rounds begun, completed and dropped");
+    instance.link.mend().await;
+    instance.end().await;
 }
