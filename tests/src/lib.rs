@@ -1,6 +1,7 @@
 //! Fixtures shared by the test programs.
 
 pub mod chaos;
+pub mod cron_vs_quartz;
 pub mod fence;
 pub mod group;
 pub mod harness;

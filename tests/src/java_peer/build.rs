@@ -97,8 +97,11 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The outermost folder around this program that Cargo marked as its own.
-fn target_folder() -> io::Result<PathBuf> {
+/// The target folder of Cargo: the outermost one around this program that is marked as such.
+///
+/// # Errors
+/// When this program is in none.
+pub fn target_folder() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     let marked = program.ancestors().filter(|folder| folder.join("CACHEDIR.TAG").is_file());
     let outermost = marked.last().map(Path::to_owned);

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-pub use self::build::Tools;
+pub use self::build::{Tools, target_folder};
 pub use self::mixed::MixedProgram;
 pub use self::operator::JavaOperator;
 
@@ -26,8 +26,17 @@ pub struct JavaPeer {
 impl JavaPeer {
     /// How to start one of its commands.
     pub fn command(&self, name: &str) -> Command {
+        self.command_with(&JVM, name)
+    }
+
+    /// The same with the memory and the compiler that Java gives to any program.
+    pub fn unbounded_command(&self, name: &str) -> Command {
+        self.command_with(&[], name)
+    }
+
+    fn command_with(&self, options: &[&str], name: &str) -> Command {
         let mut command = Command::new(&self.java);
-        command.args(JVM).arg("-cp").arg(&self.classpath).args(["elasticjob.peer.Main", name]);
+        command.args(options).arg("-cp").arg(&self.classpath).args(["elasticjob.peer.Main", name]);
         command
     }
 }

@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.text.ParseException;
 import java.util.Date;
+import java.util.NoSuchElementException;
 import java.util.StringJoiner;
 import java.util.TimeZone;
 import java.util.concurrent.ExecutionException;
@@ -60,22 +61,23 @@ final class Fires {
     }
 
     private static String answer(final String[] fields) {
-        CronExpression expression;
         try {
-            expression = new CronExpression(fields[3]);
-        } catch (final ParseException | RuntimeException ex) {
+            CronExpression expression = new CronExpression(fields[3]);
+            expression.setTimeZone(TimeZone.getTimeZone(fields[0]));
+            return "ok\t" + fires(expression, new Date(1000L * Long.parseLong(fields[1])), Integer.parseInt(fields[2]));
+            // What it takes without a value for a field it fails on when it looks for a fire.
+        } catch (final ParseException | NoSuchElementException | StringIndexOutOfBoundsException ex) {
             return "err\t" + String.valueOf(ex.getMessage()).replaceAll("\\s+", " ");
         }
-        expression.setTimeZone(TimeZone.getTimeZone(fields[0]));
-        Date at = new Date(1000L * Long.parseLong(fields[1]));
-        var fires = new StringJoiner(",");
-        for (int left = Integer.parseInt(fields[2]); left > 0; left--) {
+    }
+
+    private static String fires(final CronExpression expression, final Date from, final int count) {
+        var result = new StringJoiner(",");
+        Date at = expression.getTimeAfter(from);
+        for (int left = count; null != at && left > 0; left--) {
+            result.add(Long.toString(at.getTime() / 1000));
             at = expression.getTimeAfter(at);
-            if (null == at) {
-                break;
-            }
-            fires.add(Long.toString(at.getTime() / 1000));
         }
-        return "ok\t" + fires;
+        return result.toString();
     }
 }
