@@ -11,6 +11,7 @@ pub mod observer;
 pub mod programs;
 pub mod proxy;
 pub mod records;
+pub mod twins;
 pub mod usage;
 pub mod worker;
 pub mod zookeeper;

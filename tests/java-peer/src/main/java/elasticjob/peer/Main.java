@@ -10,6 +10,7 @@ public final class Main {
     private static final Map<String, Command> COMMANDS = new TreeMap<>(Map.of(
             "instance", Instance::main,
             "api", Operator::main,
+            "bench", Bench::main,
             "fires", Fires::main));
 
     private interface Command {
