@@ -1,40 +1,53 @@
-//! A test harness that knows of ZooKeeper and other services: where one is not found, the tests that need it are shown as
-//! ignored, never as passed, with one line that says why.
+//! A test harness that knows of ZooKeeper, Maven and other services: where one is not found, the tests that need it are
+//! shown as ignored, never as passed, with one line that says why.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libtest_mimic::{Arguments, Trial};
 
-use crate::zookeeper::{Missing, ZookeeperServer};
+use crate::java_peer::JavaPeer;
+use crate::zookeeper::ZookeeperServer;
 
 /// The tests of one program.
 #[derive(Default)]
 pub struct Harness {
     trials: Vec<Trial>,
-    shared: Shared,
-    missing: Option<Missing>,
-    /// Other services that tests need and that are not here, with the reason.
-    others_missing: BTreeMap<&'static str, String>,
+    server: Shared<ZookeeperServer>,
+    peer: Shared<JavaPeer>,
+    /// What tests need and what is not here, with the reason.
+    missing: BTreeMap<&'static str, String>,
 }
 
-/// The server that the tests of a program share, started by the first that needs it.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Option<Arc<ZookeeperServer>>>>);
+/// What the tests of a program share, made by the first that needs it.
+struct Shared<T>(Arc<Mutex<Option<Arc<T>>>>);
 
-impl Shared {
-    fn get(&self) -> Arc<ZookeeperServer> {
-        let mut server = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || Arc::new(ZookeeperServer::start().expect("ZooKeeper starts"));
-        server.get_or_insert_with(start).clone()
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Shared<T> {
+    fn get(&self, make: impl FnOnce() -> io::Result<T>) -> Arc<T> {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(make().unwrap_or_else(|error| panic!("{error}")));
+        shared.get_or_insert_with(make).clone()
     }
 }
 
 impl Harness {
     /// A harness without tests.
     pub fn new() -> Self {
-        Self { missing: ZookeeperServer::find().err(), ..Self::default() }
+        Self::default()
     }
 
     /// Adds a test that needs no service.
@@ -48,8 +61,8 @@ impl Harness {
         name: impl Into<String>,
         test: impl FnOnce(Arc<ZookeeperServer>) -> F + Send + 'static,
     ) {
-        let shared = self.shared.clone();
-        self.add_ignorable(name, move || test(shared.get()));
+        let server = self.server.clone();
+        self.add_ignorable(name, move || test(server.get(ZookeeperServer::start)));
     }
 
     /// Adds a test on a server of its own, which it may stop, kill and freeze.
@@ -80,7 +93,28 @@ impl Harness {
     ) {
         let trial = trial(name, test).with_kind(kind).with_ignored_flag(missing.is_some());
         self.trials.push(trial);
-        self.others_missing.extend(missing.map(|missing| (kind, missing)));
+        self.missing.extend(missing.map(|missing| (kind, missing)));
+    }
+
+    /// Adds a test on the server that all share, with the Java program.
+    pub fn beside_java<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(Arc<ZookeeperServer>, Arc<JavaPeer>) -> F + Send + 'static,
+    ) {
+        let (server, peer) = (self.server.clone(), self.peer.clone());
+        let with_both = move || test(server.get(ZookeeperServer::start), peer.get(JavaPeer::build));
+        self.with_service("maven", no_maven().or_else(no_zookeeper), name, with_both);
+    }
+
+    /// Adds a test with the Java program alone.
+    pub fn with_java<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(Arc<JavaPeer>) -> F + Send + 'static,
+    ) {
+        let peer = self.peer.clone();
+        self.with_service("maven", no_maven(), name, move || test(peer.get(JavaPeer::build)));
     }
 
     fn add_ignorable<F: Future<Output = ()>>(
@@ -88,22 +122,18 @@ impl Harness {
         name: impl Into<String>,
         test: impl FnOnce() -> F + Send + 'static,
     ) {
-        let trial = trial(name, test);
-        self.trials.push(trial.with_kind("zookeeper").with_ignored_flag(self.missing.is_some()));
+        self.with_service("zookeeper", no_zookeeper(), name, test);
     }
 
     /// Runs the tests that the command line asks for, with the options of the standard harness.
     pub fn run(self) -> ExitCode {
         let arguments = Arguments::from_args();
-        if let (Some(missing), false) = (&self.missing, arguments.list) {
-            eprintln!("left out, because they need ZooKeeper: {missing}");
-        }
-        for (kind, missing) in self.others_missing.iter().filter(|_| !arguments.list) {
+        for (kind, missing) in self.missing.iter().filter(|_| !arguments.list) {
             eprintln!("left out, because they need {kind}: {missing}");
         }
         let conclusion = libtest_mimic::run(&arguments, self.trials);
         // The server ends with its last reference, which must be before the process does.
-        drop(self.shared);
+        drop(self.server);
         conclusion.exit_code()
     }
 }
@@ -113,6 +143,14 @@ fn trial<F: Future<Output = ()>>(name: impl Into<String>, test: impl FnOnce() ->
         block_on(async { test().await });
         Ok(())
     })
+}
+
+fn no_zookeeper() -> Option<String> {
+    ZookeeperServer::find().err().map(|missing| missing.to_string())
+}
+
+fn no_maven() -> Option<String> {
+    JavaPeer::find().err().map(|missing| missing.to_string())
 }
 
 fn block_on(test: impl Future<Output = ()>) {

@@ -1,17 +1,21 @@
 //! Fixtures shared by the test programs.
 
 pub mod chaos;
+pub mod cron_vs_quartz;
 #[cfg(feature = "databases")]
 pub mod databases;
 pub mod fence;
 pub mod group;
 pub mod harness;
+pub mod java_peer;
 pub mod measure;
 pub mod observer;
+pub mod programs;
 pub mod proxy;
 pub mod records;
 #[cfg(feature = "databases")]
 pub mod tracing_suite;
+pub mod twins;
 pub mod usage;
 pub mod worker;
 pub mod zookeeper;

@@ -78,6 +78,11 @@ impl<P: Program> Group<P> {
 
     /// Starts one more process and returns its id.
     pub async fn start(&mut self) -> u32 {
+        self.start_command(P::command).await
+    }
+
+    /// Starts one more process by a command that is made as [`Program::command`] makes it.
+    pub async fn start_command(&mut self, command: impl FnOnce(&P, &Path, Option<&str>) -> Command) -> u32 {
         let number = self.members.len();
         let records = self.folder.path().join(format!("records-{number}"));
         let log = self.folder.path().join(format!("log-{number}"));
@@ -86,7 +91,7 @@ impl<P: Program> Group<P> {
             None => None,
         };
         let address = link.as_ref().map(Proxy::connect_string);
-        let process = TestProcess::start(self.program.command(&records, address.as_deref()), log);
+        let process = TestProcess::start(command(&self.program, &records, address.as_deref()), log);
         let process = process.expect("the process starts");
         let pid = process.pid();
         self.members.push(Member { process, link, records });

@@ -37,6 +37,7 @@ impl WorkerProgram {
         let plan = WorkerPlan {
             zookeeper,
             namespace: namespace.to_owned(),
+            digest: None,
             session_timeout_ms: u64::try_from(session_timeout.as_millis()).unwrap_or(u64::MAX),
             jobs,
             records: PathBuf::new(),
@@ -60,6 +61,18 @@ impl WorkerProgram {
     pub fn quick_at_first(mut self) -> Self {
         self.plan.pace = Some(Pace::new(self.folder.path().join("pace")));
         self
+    }
+
+    /// Workers that authenticate, with `user:password`.
+    #[must_use]
+    pub fn with_digest(mut self, digest: &str) -> Self {
+        self.plan.digest = Some(digest.to_owned());
+        self
+    }
+
+    /// What they are told, but for what differs from one to the other.
+    pub fn plan(&self) -> &WorkerPlan {
+        &self.plan
     }
 
     /// What tells their runs to take as long as planned, where that has to be told.

@@ -51,8 +51,8 @@ pub enum What {
         scheduled_ms: i64,
         /// Why it is run.
         source: ExecutionSource,
-        /// The fencing token.
-        token: i64,
+        /// The fencing token, where the program has one.
+        token: Option<i64>,
         /// The instance that runs it.
         instance: String,
     },

@@ -81,7 +81,7 @@ impl ProcessRecords {
                 if self.runs.iter().any(|run| run.number == number) {
                     return None;
                 }
-                let (token, began_us, end, refused) = (Some(token), at_us, None, 0);
+                let (began_us, end, refused) = (at_us, None, 0);
                 let run = Run { pid, number, job, item, scheduled_ms, source, token, instance, began_us, end, refused };
                 self.runs.push(run);
             }
@@ -114,7 +114,7 @@ mod tests {
 
     fn begin(at_us: i64, run: u64) -> String {
         let (source, instance) = (ExecutionSource::NormalTrigger, "10.0.0.1@-@7".to_owned());
-        line(at_us, What::Begin { run, item: 2, scheduled_ms: 1_000, source, token: 9, instance })
+        line(at_us, What::Begin { run, item: 2, scheduled_ms: 1_000, source, token: Some(9), instance })
     }
 
     fn end(at_us: i64, run: u64, how: Ending) -> String {

@@ -56,6 +56,7 @@ async fn work(plan: WorkerPlan) -> Result<(), Box<dyn Error>> {
     let environment = JobEnvironment::builder().catalog(catalog).build()?;
     let mut zookeeper = ZookeeperConfiguration::new(&plan.zookeeper, &plan.namespace);
     zookeeper.session_timeout_milliseconds = plan.session_timeout_ms;
+    zookeeper.digest = plan.digest.clone().map(Into::into);
     zookeeper.base_sleep_time_milliseconds = 100;
     zookeeper.max_sleep_time_milliseconds = 1000;
     zookeeper.max_retries = 20;

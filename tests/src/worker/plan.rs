@@ -17,6 +17,8 @@ pub struct WorkerPlan {
     pub zookeeper: String,
     /// The namespace in it.
     pub namespace: String,
+    /// What the connection authenticates with, `user:password`.
+    pub digest: Option<String>,
     /// The session time-out to ask for.
     pub session_timeout_ms: u64,
     /// Its jobs.
@@ -42,6 +44,8 @@ pub struct JobPlan {
     pub cron: String,
     /// How long its runs take at least and at most, in milliseconds.
     pub run_ms: (u64, u64),
+    /// The sharding strategy, where it is not the usual one.
+    pub strategy: Option<String>,
     /// Whether lost runs are taken over.
     pub failover: bool,
     /// Whether the runs of odd items do not listen to their cancellation, and have to be dropped.
@@ -91,6 +95,7 @@ impl JobPlan {
             items,
             cron: "* * * * * ?".to_owned(),
             run_ms: (run_ms, run_ms),
+            strategy: None,
             failover: false,
             stubborn: false,
             listeners: false,
@@ -105,6 +110,7 @@ impl JobPlan {
     /// When the plan makes no sense.
     pub fn configuration(&self) -> Result<JobConfiguration, ConfigError> {
         let job = JobConfiguration::builder(&self.name, self.items).cron(&self.cron).failover(self.failover);
+        let job = self.strategy.iter().fold(job, |job, strategy| job.job_sharding_strategy_type(strategy));
         let job = job.static_sharding(self.static_sharding);
         let job = job.max_time_diff_seconds(self.max_time_diff_seconds.map_or(-1, u32::cast_signed));
         let types = listeners::TYPES.into_iter().filter(|_| self.listeners);
@@ -145,6 +151,7 @@ mod tests {
         let plan = WorkerPlan {
             zookeeper: "127.0.0.1:2181".to_owned(),
             namespace: "n".to_owned(),
+            digest: None,
             session_timeout_ms: 4000,
             jobs: vec![job()],
             records: "records".into(),

@@ -101,7 +101,7 @@ impl RecordedRun {
                 item: context.sharding_item(),
                 scheduled_ms: context.scheduled_at().timestamp_millis(),
                 source: context.source(),
-                token,
+                token: Some(token),
                 instance: context.instance_id().to_string(),
             },
         )?;

@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use self::backend::ZookeeperBackend;
+use crate::programs::{self, Missing};
 
 /// Overrides where the classes are: a Java class path.
 pub const CLASSPATH_VARIABLE: &str = "ELASTICJOB_TEST_ZOOKEEPER_CLASSPATH";
@@ -25,16 +26,6 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// Sessions can ask for 2 to 20 times this.
 const TICK_MILLISECONDS: u32 = 200;
-
-/// Why there is no server to test on.
-#[derive(Debug, Clone)]
-pub struct Missing(String);
-
-impl std::fmt::Display for Missing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// What is needed to start servers.
 #[derive(Debug, Clone)]
@@ -58,22 +49,14 @@ impl ZookeeperServer {
     /// # Errors
     /// [`Missing`] says what was not found, and what to install.
     pub fn find() -> Result<Installation, Missing> {
-        let on_path = |folder: PathBuf| Some(folder.join("java")).filter(|java| java.is_file());
-        let java = env::var_os("JAVA_HOME")
-            .map(|home| Path::new(&home).join("bin"))
-            .into_iter()
-            .chain(env::var_os("PATH").iter().flat_map(env::split_paths))
-            .find_map(on_path);
-        let Some(java) = java else {
-            return Err(Missing("no 'java' on PATH; on Debian install default-jre-headless".into()));
-        };
+        let java = programs::find("java", "default-jre-headless")?;
         let classpath = match env::var(CLASSPATH_VARIABLE) {
             Ok(classpath) => classpath,
             Err(_) => match DEBIAN_JARS.iter().find(|jar| !Path::new(jar).exists()) {
                 None => DEBIAN_JARS.join(":"),
                 Some(jar) => {
                     let cure = "on Debian install libzookeeper-java and libslf4j-java";
-                    return Err(Missing(format!("no {jar}; {cure}, elsewhere set {CLASSPATH_VARIABLE}")));
+                    return Err(Missing::new(format!("no {jar}; {cure}, elsewhere set {CLASSPATH_VARIABLE}")));
                 }
             },
         };

@@ -117,10 +117,15 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
         }
         None => {}
     }
-    match engine.awaited_items(now, waits) {
-        Some(items) if items.is_empty() => {}
-        Some(_) if leaves => return Verdict::GoOn,
-        _ => return Verdict::Wait,
+    // Items of Java instances begin without waiting for the call, and may have ended when it is its turn.
+    let all_had_begun =
+        hook == Hook::Before && engine.wait_of(waits.round).is_some_and(|wait| wait.complete_at.is_some());
+    if !all_had_begun {
+        match engine.awaited_items(now, waits) {
+            Some(items) if items.is_empty() => {}
+            Some(_) if leaves => return Verdict::GoOn,
+            _ => return Verdict::Wait,
+        }
     }
     let is_first = engine.is_first_to_call(record, waits);
     let Some(wait) = engine.wait_of(waits.round) else { return Verdict::Wait };

@@ -165,6 +165,25 @@ fn an_item_that_is_busy_with_an_older_fire_is_not_waited_for_and_comes_late() {
 }
 
 #[test]
+fn items_of_java_that_ended_before_the_call_was_claimed_are_not_waited_for_again() {
+    let mut group = group(2, listened(2));
+    // The owner of the lowest item plays a Java instance, which does not wait for the call.
+    let java = group.owners(1)[0].unwrap();
+    group.disconnect(java);
+    let mark = JobPath::running(0).absolute(&job());
+    group.run_until(6_000);
+    let mut transaction = Transaction::new();
+    transaction.create(mark.clone(), "", CreateMode::Ephemeral);
+    group.operate(&transaction, false);
+    group.run_until(6_100);
+    assert!(group.callers().is_empty(), "it is the turn of the lowest item");
+    let mut transaction = Transaction::new();
+    transaction.delete(mark, None);
+    group.operate(&transaction, false);
+    assert_eq!(group.callers(), [1 - java]);
+}
+
+#[test]
 fn a_wait_has_its_time_out_and_the_run_goes_on() {
     let configuration = listened(2).misfire(false).build().unwrap();
     let mut group = Group::listening(2, &configuration, [settle(Some(2), Some(3))]);

@@ -1,0 +1,46 @@
+//! Measures jobs of this implementation and of the Java release in turn on one ZooKeeper: `twins [--seconds S]
+//! [--rounds R] [--only CASE]`. The program `bench` has to be beside this one.
+//!
+//! Prints a table; exit code 0, 1 when it failed, 2 for wrong usage.
+
+use std::process::ExitCode;
+
+use elasticjob_tests::twins::{Plan, measure, table};
+use elasticjob_tests::usage::arguments;
+
+const USAGE: &str = "usage: twins [--seconds S] [--rounds R] [--only CASE]";
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Plan, String> {
+    let mut plan = Plan { seconds: 10, rounds: 3, only: String::new() };
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
+        let number = || match value.parse() {
+            Ok(0) | Err(_) => Err(format!("{name} {value}: a number above 0 is needed")),
+            Ok(number) => Ok(number),
+        };
+        match name.as_str() {
+            "--seconds" => plan.seconds = number()?,
+            "--rounds" => plan.rounds = number()?,
+            "--only" => plan.only = value,
+            _ => return Err(format!("unknown option {name}")),
+        }
+    }
+    Ok(plan)
+}
+
+fn main() -> ExitCode {
+    let plan = match arguments(parse, USAGE) {
+        Ok(plan) => plan,
+        Err(code) => return code,
+    };
+    match measure(&plan) {
+        Ok(measured) => {
+            print!("{}", table(&measured));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(1)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! A job in processes of both kinds, and whoever looks at the registry.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::ident::JobName;
+use elasticjob::operations::Operations;
+use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+use elasticjob_tests::group::{Group, WorkerProgram};
+use elasticjob_tests::java_peer::{JavaOperator, JavaPeer, MixedProgram};
+use elasticjob_tests::records::{History, Run, pid_of};
+use elasticjob_tests::worker::JobPlan;
+use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+pub const JOB: &str = "mixed";
+pub const ITEMS: u32 = 4;
+
+/// The longest that the server of the tests grants: a virtual machine for Java may pause.
+const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Everything that is waited for happens within this, or never.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// Time between two looks at the registry.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How many fires show that a group has come to rest.
+const FIRES: usize = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Rust,
+    Java,
+}
+
+impl Kind {
+    pub const BOTH: [Self; 2] = [Self::Rust, Self::Java];
+
+    pub fn other(self) -> Self {
+        match self {
+            Self::Rust => Self::Java,
+            Self::Java => Self::Rust,
+        }
+    }
+}
+
+/// Processes that share jobs in a namespace.
+pub struct Mixed {
+    pub group: Group<MixedProgram>,
+    peer: Arc<JavaPeer>,
+    servers: String,
+    namespace: String,
+    digest: Option<String>,
+    registry: Arc<dyn RegistryCenter>,
+}
+
+impl Mixed {
+    /// No process yet.
+    pub async fn new(server: &Arc<ZookeeperServer>, peer: &Arc<JavaPeer>, namespace: &str, jobs: Vec<JobPlan>) -> Self {
+        Self::with_digest(server, peer, namespace, jobs, None).await
+    }
+
+    /// The same, where everybody authenticates with `user:password`.
+    pub async fn with_digest(
+        server: &Arc<ZookeeperServer>,
+        peer: &Arc<JavaPeer>,
+        namespace: &str,
+        jobs: Vec<JobPlan>,
+        digest: Option<&str>,
+    ) -> Self {
+        let servers = server.connect_string();
+        let worker: (&str, &[&str]) = (env!("CARGO_BIN_EXE_worker"), &[]);
+        let mut program = WorkerProgram::new(worker, servers.clone(), namespace, jobs, SESSION_TIMEOUT);
+        let mut config = ZookeeperBackend::new(server.clone(), namespace).config(servers.clone());
+        if let Some(digest) = digest {
+            program = program.with_digest(digest);
+            config.digest = Some(digest.to_owned().into());
+        }
+        let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
+        Self {
+            group: Group::new(MixedProgram::new(program, peer.clone())),
+            peer: peer.clone(),
+            servers,
+            namespace: namespace.to_owned(),
+            digest: digest.map(str::to_owned),
+            registry: Arc::new(registry),
+        }
+    }
+
+    /// A process of each kind, in this order, that share the items of [`JOB`]: Rust first, then Java.
+    pub async fn pair(
+        server: &Arc<ZookeeperServer>,
+        peer: &Arc<JavaPeer>,
+        namespace: &str,
+        job: JobPlan,
+    ) -> (Self, [u32; 2]) {
+        let items = job.items;
+        let mut mixed = Self::new(server, peer, namespace, vec![job]).await;
+        let pids = [mixed.start(Kind::Rust).await, mixed.start(Kind::Java).await];
+        mixed.split(items, &pids, 0).await;
+        (mixed, pids)
+    }
+
+    /// Starts one more process and returns its id.
+    pub async fn start(&mut self, kind: Kind) -> u32 {
+        match kind {
+            Kind::Rust => self.group.start().await,
+            Kind::Java => self.group.start_java().await,
+        }
+    }
+
+    /// Operators of this implementation.
+    pub fn operations(&self) -> Operations {
+        Operations::new(self.registry.clone())
+    }
+
+    /// An operator of the Java release.
+    pub fn java_operator(&self) -> JavaOperator {
+        JavaOperator::start(&self.peer, &self.servers, &self.namespace, self.digest.as_deref())
+    }
+
+    pub fn registry(&self) -> &Arc<dyn RegistryCenter> {
+        &self.registry
+    }
+
+    /// Waits for fires after some time, one after the other, of which exactly these processes run all items once; returns
+    /// the last.
+    pub async fn split(&self, items: u32, pids: &[u32], after_ms: i64) -> i64 {
+        let mut wanted = pids.to_vec();
+        wanted.sort_unstable();
+        let is_shared = |history: &History, fire: i64| {
+            let of_fire = |run: &&Run| run.job == JOB && run.scheduled_ms == fire;
+            let owners = history.owners(JOB, fire);
+            let mut pids: Vec<u32> = owners.values().copied().collect();
+            pids.sort_unstable();
+            pids.dedup();
+            pids == wanted
+                && owners.len() == items as usize
+                && history.runs.iter().filter(of_fire).count() == owners.len()
+        };
+        let find = |history: &History| {
+            let fires: Vec<i64> = history.fires(JOB).range(after_ms + 1..).copied().collect();
+            let together = |fires: &&[i64]| fires.iter().all(|fire| is_shared(history, *fire));
+            fires.windows(FIRES).find(together).map(|fires| fires[FIRES - 1])
+        };
+        self.group.wait(&format!("{items} items shared by the processes {pids:?}"), LIMIT, find).await
+    }
+
+    /// The data of a node, `None` where there is none.
+    pub async fn node(&self, job: &str, path: &str) -> Option<String> {
+        let node = self.registry.get(&format!("/{job}/{path}")).await.expect("the registry answers");
+        node.map(|node| node.data.text().expect("text").to_owned())
+    }
+
+    /// The process that leads.
+    pub async fn leader(&self, job: &str) -> Option<u32> {
+        self.node(job, "leader/election/instance")
+            .await
+            .map(|id| pid_of(&id).expect("an instance id names the process"))
+    }
+
+    /// Waits until something is to be found in the registry.
+    pub async fn until<T>(&self, what: &str, find: impl AsyncFn() -> Option<T>) -> T {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            if let Some(found) = find().await {
+                return found;
+            }
+            assert!(Instant::now() < deadline, "{what}: not within {LIMIT:?}\n{}", self.group.logs());
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// The address of this host, under which processes of both kinds are registered.
+    pub async fn ip(&self) -> String {
+        let servers = self.registry.children(&format!("/{JOB}/servers")).await.expect("the registry answers");
+        match servers.as_deref() {
+            Some([ip]) => ip.clone(),
+            servers => panic!("not one server: {servers:?}"),
+        }
+    }
+}
+
+pub fn job_name() -> JobName {
+    JOB.parse().expect("a name for a job")
+}
