@@ -1,66 +1,8 @@
-//! The examples of each kind of job, as processes: what they print, and that they end when they are told to.
+//! The examples of each kind of job.
 
-use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
-use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use elasticjob_tests::group::{TemporaryFolder, TestProcess};
-
-/// Everything that is waited for happens within this, or never.
-const LIMIT: Duration = Duration::from_secs(40);
-
-/// An example that runs.
-struct Example {
-    process: TestProcess,
-    lines: PathBuf,
-    _folder: TemporaryFolder,
-}
-
-impl Example {
-    fn start(name: &str, program: &str, variables: &[(&str, &str)]) -> Self {
-        let folder = TemporaryFolder::new(name).expect("a folder for lines and log");
-        let lines = folder.path().join("lines");
-        let mut command = Command::new(program);
-        command.env_remove("RUST_LOG").env_remove("ELASTICJOB_LOG").envs(variables.iter().copied());
-        command.stdout(File::create(&lines).expect("a file for the lines"));
-        let process = TestProcess::start(command, folder.path().join("log")).expect("it starts");
-        Self { process, lines, _folder: folder }
-    }
-
-    fn lines(&self) -> Vec<String> {
-        fs::read_to_string(&self.lines).expect("the lines can be read").lines().map(str::to_owned).collect()
-    }
-
-    /// Waits until it has printed or logged something.
-    fn wait(&self, what: &str, is_there: impl Fn(&[String], &str) -> bool) -> Vec<String> {
-        let started = Instant::now();
-        loop {
-            let (lines, log) = (self.lines(), self.process.log());
-            if is_there(&lines, &log) {
-                return lines;
-            }
-            assert!(started.elapsed() < LIMIT, "{what}: not in time\n{lines:#?}\n{log}");
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// Tells it to end, which it does well.
-    fn end(mut self) {
-        self.process.signal("TERM");
-        let started = Instant::now();
-        let status = loop {
-            if let Some(status) = self.process.exit_status() {
-                break status;
-            }
-            assert!(started.elapsed() < LIMIT, "it does not end\n{}", self.process.log());
-            thread::sleep(Duration::from_millis(20));
-        };
-        assert!(status.success(), "{status}\n{}", self.process.log());
-    }
-}
+use crate::example::Example;
 
 fn has(lines: &[String], expected: &[&str]) -> bool {
     expected.iter().all(|expected| lines.iter().any(|line| line == expected))
