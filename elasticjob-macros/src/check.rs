@@ -1,6 +1,7 @@
 //! What the values of the options have to be, alone and together.
 
 mod items;
+mod kind;
 mod name;
 mod schedule;
 
@@ -11,7 +12,8 @@ use crate::errors::Errors;
 use crate::zones;
 
 /// Adds what is wrong with the options to `errors`, each at the literal or name it is about.
-pub fn check(args: &JobArgs, errors: &mut Errors) {
+/// `job` is what the job is, as `elastic_job_type` names it.
+pub fn check(args: &JobArgs, job: &str, errors: &mut Errors) {
     if let Some(name) = &args.name {
         report(name, name::check(&name.value()), errors);
     }
@@ -40,6 +42,14 @@ pub fn check(args: &JobArgs, errors: &mut Errors) {
     }
     if let (Some(_), Some(kind)) = (args.text("elastic_job_class"), args.text("elastic_job_type")) {
         errors.on(kind, "a job has either `elastic_job_class` or `elastic_job_type`");
+    }
+    if let Some(kind) = args.text("elastic_job_type") {
+        report(kind, kind::check(&kind.value(), job), errors);
+    }
+    if let Some(Value::Props(props)) = args.get("props") {
+        for (key, value) in props {
+            report(value, kind::check_prop(&key.value(), &value.value(), job), errors);
+        }
     }
 }
 

@@ -1,50 +1,80 @@
-//! The code that registers a job function.
+//! The code that registers a job.
 
+mod bind;
 #[cfg(test)]
 mod tests;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{LitStr, Path, ReturnType};
+use syn::{LitStr, Path};
 
 use crate::args::JobArgs;
 use crate::check::check;
 use crate::errors::Errors;
-use crate::item::{Argument, JobItem, mentions_impl};
+use crate::item::JobItem;
 
-/// The function as it was written, and its registration or all that is wrong with it. `library` is where the library
-/// is found when no option says so.
+/// The item as it was written, and its registration or all that is wrong with it. `library` is where the library is found
+/// when no option says so.
 pub fn expand(library: Path, args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = JobArgs::parse(args, &mut errors);
-    check(&args, &mut errors);
     let mut item = match syn::parse2::<JobItem>(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {
-            errors.add(syn::Error::new(error.span(), format!("`#[elastic_job]` stands on an async function: {error}")));
+            let message = format!("`#[elastic_job]` stands on a function, or on an `impl` with two: {error}");
+            errors.add(syn::Error::new(error.span(), message));
             let errors = errors.into_tokens();
             return quote!(#item #errors);
         }
     };
-    let arguments = item.arguments(&mut errors);
-    let registration = if errors.is_empty() {
-        register(args.library.as_ref().unwrap_or(&library), &args, &item, &arguments)
-    } else {
-        errors.into_tokens()
+    check(&args, item.kind(), &mut errors);
+    let library = args.library.as_ref().unwrap_or(&library);
+    let job = job(library, &mut item, &mut errors);
+    let registration = match job.filter(|_| errors.is_empty()) {
+        Some(job) => register(library, &args, job),
+        None => errors.into_tokens(),
     };
     quote!(#item #registration)
 }
 
-fn register(library: &Path, args: &JobArgs, item: &JobItem, arguments: &[Argument]) -> TokenStream {
+/// What a job is made of.
+struct Job {
+    /// Name of the function or type.
+    name: LitStr,
+    /// The variant of its kind.
+    kind: &'static str,
+    /// A call of it gives a warning.
+    is_deprecated: bool,
+    /// Finds its arguments and makes its handler.
+    bind: TokenStream,
+}
+
+fn job(library: &Path, item: &mut JobItem, errors: &mut Errors) -> Option<Job> {
+    match item {
+        JobItem::Function(function) => {
+            let arguments = function.arguments(errors);
+            let name = function.sig.ident.unraw();
+            let bind = bind::function(library, function, &arguments);
+            let name = LitStr::new(&name.to_string(), name.span());
+            Some(Job { name, kind: "Simple", is_deprecated: function.is_deprecated(), bind })
+        }
+        JobItem::Dataflow(dataflow) => {
+            let flow = dataflow.flow(errors)?;
+            let bind = bind::dataflow(library, dataflow.ty(), &flow);
+            Some(Job { name: dataflow.name()?, kind: "Dataflow", is_deprecated: dataflow.is_deprecated(), bind })
+        }
+    }
+}
+
+fn register(library: &Path, args: &JobArgs, job: Job) -> TokenStream {
+    let Job { name: function, kind, is_deprecated, bind } = job;
     // A call of a deprecated function would warn where the user cannot help it.
-    let allow = item.is_deprecated().then(|| quote!(#[allow(deprecated)]));
-    let function = item.sig.ident.unraw();
-    let function = LitStr::new(&function.to_string(), function.span());
+    let allow = is_deprecated.then(|| quote!(#[allow(deprecated)]));
     let name = args.name.as_ref().unwrap_or(&function);
+    let kind = format_ident!("{kind}");
     let settings = settings(library, args);
-    let bind = bind(library, item, arguments);
-    // No `cfg` is repeated: the compiler judges those of the function, wherever they stand, before it comes here.
+    // No `cfg` is repeated: the compiler judges those of the item, wherever they stand, before it comes here.
     // The unnamed constant keeps the name of the static out of the user's module. Closures, not functions, and the
     // span of the macro: names of local variables are then hygienic and cannot hide the user's function.
     quote_spanned! {Span::mixed_site()=>
@@ -56,6 +86,7 @@ fn register(library: &Path, args: &JobArgs, item: &JobItem, arguments: &[Argumen
                 name: #name,
                 function: ::core::concat!(::core::module_path!(), "::", #function),
                 place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+                kind: #library::api::JobKind::#kind,
                 settings: #settings,
                 bind: #bind,
             };
@@ -75,43 +106,6 @@ fn settings(library: &Path, args: &JobArgs) -> TokenStream {
             let mut settings: #library::config::JobSettings = ::core::default::Default::default();
             #(settings.#fields = ::core::option::Option::Some(#values);)*
             settings
-        }
-    }
-}
-
-fn bind(library: &Path, item: &JobItem, arguments: &[Argument]) -> TokenStream {
-    let span = Span::mixed_site();
-    let function = &item.sig.ident;
-    // A return type with `impl Trait` can be written nowhere else.
-    let returns = match &item.sig.output {
-        ReturnType::Default => quote!(()),
-        ReturnType::Type(_, ty) if mentions_impl(ty) => quote!(_),
-        ReturnType::Type(_, ty) => ty.to_token_stream(),
-    };
-    // What the function as a whole gets wrong, a future that is not `Send`, is shown at its name.
-    let at_name = span.located_at(function.span());
-    let handler = |run| quote_spanned!(at_name=> #library::__private::handler::<#returns, _, _>(#run));
-    if arguments.is_empty() {
-        let handler = handler(quote_spanned!(at_name=> |_| #function()));
-        return quote_spanned!(span=> |_| ::core::result::Result::Ok(#handler));
-    }
-    let found: Vec<_> = (0..arguments.len()).map(|n| format_ident!("arg{n}", span = span)).collect();
-    let finds = arguments.iter().zip(&found).map(|(Argument { name, bean, ty }, found)| {
-        let bean = match bean {
-            Some(bean) => quote_spanned!(span=> ::core::option::Option::Some(#bean)),
-            None => quote_spanned!(span=> ::core::option::Option::None),
-        };
-        quote_spanned!(span=> let #found = #library::__private::find::<#ty>(beans, #name, #bean, &mut missing);)
-    });
-    let handler = handler(quote_spanned!(at_name=> move |context| #function(#(#found(&context)),*)));
-    quote_spanned! {span=>
-        |beans| {
-            let mut missing = ::std::vec::Vec::new();
-            #(#finds)*
-            let (#(::core::option::Option::Some(#found),)*) = (#(#found,)*) else {
-                return ::core::result::Result::Err(missing);
-            };
-            ::core::result::Result::Ok(#handler)
         }
     }
 }

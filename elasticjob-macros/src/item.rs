@@ -1,237 +1,53 @@
-//! The function the attribute stands on.
+//! What the attribute stands on.
 
-use proc_macro2::{TokenStream, TokenTree};
+mod dataflow;
+mod function;
+
+use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, FnArg, LitStr, Meta, Pat, PatType, ReturnType, Safety, Signature, Type, Visibility};
+use syn::{Attribute, Token};
 
-use crate::errors::Errors;
+pub use dataflow::{DataflowImpl, Flow};
+pub use function::{Argument, JobFunction};
 
-/// A function. Its body is never looked at, so that it comes out as it was written, even when it is incomplete.
-pub struct JobItem {
-    attrs: Vec<Attribute>,
-    vis: Visibility,
-    /// The signature, without the attributes of arguments that are ours.
-    pub sig: Signature,
-    body: TokenStream,
+/// What a job is made of.
+pub enum JobItem {
+    /// A function.
+    Function(JobFunction),
+    /// The functions of a dataflow job.
+    Dataflow(DataflowImpl),
 }
 
-/// An argument that is found among the beans.
-pub struct Argument {
-    /// Its name, for messages.
-    pub name: String,
-    /// The name in `#[bean("...")]`.
-    pub bean: Option<LitStr>,
-    /// Its type.
-    pub ty: Type,
+impl JobItem {
+    /// What the job is, as `elastic_job_type` names it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Function(_) => "SIMPLE",
+            Self::Dataflow(_) => "DATAFLOW",
+        }
+    }
 }
 
 impl Parse for JobItem {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Ok(Self {
-            attrs: input.call(Attribute::parse_outer)?,
-            vis: input.parse()?,
-            sig: input.parse()?,
-            body: input.parse()?,
-        })
+        let ahead = input.fork();
+        ahead.call(Attribute::parse_outer)?;
+        ahead.parse::<Option<Token![unsafe]>>()?;
+        let item =
+            if ahead.peek(Token![impl]) { Self::Dataflow(input.parse()?) } else { Self::Function(input.parse()?) };
+        match input.is_empty() {
+            true => Ok(item),
+            false => Err(input.error("expected one function or one `impl`")),
+        }
     }
 }
 
 impl ToTokens for JobItem {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        for attr in &self.attrs {
-            attr.to_tokens(tokens);
+        match self {
+            Self::Function(function) => function.to_tokens(tokens),
+            Self::Dataflow(dataflow) => dataflow.to_tokens(tokens),
         }
-        self.vis.to_tokens(tokens);
-        self.sig.to_tokens(tokens);
-        self.body.to_tokens(tokens);
-    }
-}
-
-impl JobItem {
-    /// Whether a call of the function gives a warning.
-    pub fn is_deprecated(&self) -> bool {
-        self.attrs.iter().any(|attr| attr.path().is_ident("deprecated"))
-    }
-
-    /// Checks the signature, takes out our attributes of its arguments and tells what the arguments are.
-    pub fn arguments(&mut self, errors: &mut Errors) -> Vec<Argument> {
-        self.check_qualifiers(errors);
-        check_return(&self.sig.output, errors);
-        let mut arguments = Vec::new();
-        for input in &mut self.sig.inputs {
-            match input {
-                FnArg::Receiver(receiver) => errors.on(
-                    receiver,
-                    "a job is a function of its own: take what `self` would hold as an `Inject<T>` argument",
-                ),
-                FnArg::Typed(typed) => arguments.extend(argument(typed, errors)),
-            }
-        }
-        arguments
-    }
-
-    fn check_qualifiers(&self, errors: &mut Errors) {
-        let sig = &self.sig;
-        if sig.asyncness.is_none() {
-            errors.on(sig.fn_token, "a job function is async: write `async fn`");
-        }
-        if let Some(constness) = &sig.constness {
-            errors.on(constness, "a job function cannot be `const`");
-        }
-        if let Safety::Unsafe(unsafety) = &sig.safety {
-            errors.on(unsafety, "a job function cannot be `unsafe`: nobody is there to keep its promises");
-        }
-        if let Some(abi) = &sig.abi {
-            errors.on(abi, "a job function cannot be `extern`");
-        }
-        if let Some(variadic) = &sig.variadic {
-            errors.on(variadic, "a job function has a fixed number of arguments");
-        }
-        if !sig.generics.params.is_empty() {
-            errors
-                .on(&sig.generics, "a job function cannot be generic: nothing tells which types it would be run with");
-        } else if let Some(bounds) = &sig.generics.where_clause {
-            errors.on(bounds, "a job function has no `where` clause");
-        }
-    }
-}
-
-fn argument(typed: &mut PatType, errors: &mut Errors) -> Option<Argument> {
-    let bean = take_bean(&mut typed.attrs, errors);
-    for attr in typed.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
-        errors.on(attr, "an argument of a job function is there or not: put the `cfg` on the function");
-    }
-    let name = match &*typed.pat {
-        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.unraw().to_string()),
-        Pat::Wild(_) => Some("_".to_owned()),
-        pattern => {
-            errors.on(pattern, "an argument of a job function is a plain name: take it apart in the body");
-            None
-        }
-    };
-    match &*typed.ty {
-        Type::Reference(reference) => {
-            let owned = &reference.elem;
-            let message = format!("an argument of a job function is owned: `{}`", owned.to_token_stream());
-            errors.on(reference, message);
-            None
-        }
-        ty if mentions_impl(ty) => {
-            errors.on(ty, "an argument of a job function has a type that can be named");
-            None
-        }
-        ty => Some(Argument { name: name?, bean, ty: ty.clone() }),
-    }
-}
-
-/// Takes `#[bean("name")]` out of the attributes of an argument. Nobody else knows it, so it goes even when it is wrong.
-fn take_bean(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
-    let mut found = None;
-    attrs.retain(|attr| {
-        if !attr.path().is_ident("bean") {
-            return true;
-        }
-        match bean_name(attr) {
-            Ok(_) if found.is_some() => errors.on(attr, "an argument has one bean"),
-            Ok(name) => found = Some(name),
-            Err(error) => errors.add(error),
-        }
-        false
-    });
-    found
-}
-
-fn bean_name(attr: &Attribute) -> syn::Result<LitStr> {
-    let expected = "a bean is named by a string literal: `#[bean(\"name\")]`";
-    let Meta::List(list) = &attr.meta else { return Err(Error::new_spanned(attr, expected)) };
-    let name: LitStr = syn::parse2(list.tokens.clone()).map_err(|_| Error::new_spanned(attr, expected))?;
-    if name.value().trim().is_empty() {
-        return Err(Error::new_spanned(name, "the name of a bean is blank"));
-    }
-    Ok(name)
-}
-
-fn check_return(output: &ReturnType, errors: &mut Errors) {
-    if let ReturnType::Type(_, ty) = output
-        && let Type::Never(never) = &**ty
-    {
-        errors.on(never, "a job function returns, once for each item");
-    }
-}
-
-/// Whether `impl Trait` is part of the type. Such a type cannot be written anywhere but in the signature.
-pub fn mentions_impl(ty: &Type) -> bool {
-    fn search(tokens: TokenStream) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(ident) => ident == "impl",
-            TokenTree::Group(group) => search(group.stream()),
-            _ => false,
-        })
-    }
-    search(ty.to_token_stream())
-}
-
-#[cfg(test)]
-mod tests {
-    use syn::parse_quote;
-
-    use super::*;
-
-    fn arguments(mut item: JobItem) -> (Vec<Argument>, Vec<String>, String) {
-        let mut errors = Errors::default();
-        let arguments = item.arguments(&mut errors);
-        (arguments, errors.messages(), item.to_token_stream().to_string())
-    }
-
-    #[test]
-    fn arguments_are_told_with_their_beans() {
-        let (arguments, errors, code) = arguments(parse_quote! {
-            async fn job(mut context: ShardingContext, #[bean("main pool")] _: Inject<Pool>, r#type: Inject<u8>) {}
-        });
-        assert_eq!(errors, Vec::<String>::new());
-        let found = arguments.iter().map(|found| (found.name.as_str(), found.bean.as_ref().map(LitStr::value)));
-        let expected = [("context", None), ("_", Some("main pool".to_owned())), ("type", None)];
-        assert_eq!(found.collect::<Vec<_>>(), expected);
-        assert!(!code.contains("bean") && code.contains("mut context"), "{code}");
-    }
-
-    #[test]
-    fn all_that_is_wrong_with_a_signature_is_told_at_once() {
-        let (_, errors, _) = arguments(parse_quote! {
-            const unsafe extern "C" fn job<T>(&self, ref a: A, b @ _: B, c: &C, d: impl D, #[cfg(x)] e: E) -> ! {}
-        });
-        let expected = [
-            "`async fn`",
-            "`const`",
-            "`unsafe`",
-            "`extern`",
-            "generic",
-            "`self`",
-            "a plain name",
-            "a plain name",
-            "owned: `C`",
-            "can be named",
-            "the `cfg`",
-            "returns",
-        ];
-        assert_eq!(errors.len(), expected.len(), "{errors:#?}");
-        for expected in expected {
-            assert!(errors.iter().any(|error| error.contains(expected)), "{expected}: {errors:#?}");
-        }
-    }
-
-    #[test]
-    fn an_argument_has_at_most_one_bean_and_it_is_a_name() {
-        let (_, errors, code) = arguments(parse_quote! {
-            async fn job(#[bean] a: A, #[bean("")] b: B, #[bean("x")] #[bean("y")] c: C, #[bean = "x"] d: D) {}
-        });
-        let expected = ["a string literal", "is blank", "has one bean", "a string literal"];
-        for (error, expected) in errors.iter().zip(expected) {
-            assert!(error.contains(expected), "{error}");
-        }
-        assert_eq!(errors.len(), 4);
-        assert!(!code.contains("bean"), "{code}");
     }
 }

@@ -13,7 +13,8 @@ mod zones;
 use proc_macro::TokenStream;
 use syn::parse_quote;
 
-/// Registers an async function as a job when the program is linked, and checks its settings when it is compiled.
+/// Registers a function as a job when the program is linked, and checks its settings when it is compiled. On an `impl` with
+/// two functions it makes a dataflow job.
 ///
 /// ```
 /// use elasticjob::api::{Inject, JobResult, ShardingContext};
@@ -31,7 +32,7 @@ use syn::parse_quote;
 ///
 /// # The function
 ///
-/// It is an `async fn` and stays one: it can be called as if the attribute were not there. It is private or public, in
+/// It is an `async fn`, or a plain `fn` that then runs on a thread for blocking work. It stays what it is: it can be called as if the attribute were not there. It is private or public, in
 /// a module, in the body of another function, in a library, a test or an example. It is not generic and has no `self`.
 /// It returns `()`, `JobResult` or `Result<(), E>` where `E: Display`. Its future is `Send`.
 ///
@@ -44,6 +45,37 @@ use syn::parse_quote;
 /// A library crate whose name stands nowhere in the program is not linked, and neither are its jobs:
 /// `use my_jobs as _;` in `main.rs` makes them appear.
 ///
+/// # Dataflow jobs
+///
+/// On an `impl` of a type, with a function `fetch` that returns what there is to do, and a function `process` that does
+/// it:
+///
+/// ```
+/// use elasticjob::api::{Inject, JobResult, ShardingContext};
+/// use elasticjob::elastic_job;
+///
+/// struct Order(u64);
+/// struct Shop;
+///
+/// struct SettleOrders;
+///
+/// #[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 2, props = { "streaming.process" = "true" })]
+/// impl SettleOrders {
+///     async fn fetch(context: ShardingContext, shop: Inject<Shop>) -> Result<Vec<Order>, String> {
+///         Ok(vec![])
+///     }
+///
+///     async fn process(shop: Inject<Shop>, orders: Vec<Order>) -> JobResult {
+///         Ok(())
+///     }
+/// }
+/// ```
+///
+/// Both are `async`, have no `self`, and arguments as above; the last one of `process` is what `fetch` returned.
+/// `fetch` returns `Vec<T>` or `Result<Vec<T>, E>` where `E: Display`. Other items of the `impl` are left alone. The job
+/// has the name of the type. When a run goes on for more than one round, and what ends it, is told at `Dataflow` in
+/// `elasticjob::api`.
+///
 /// # Options
 ///
 /// All are optional: a bare `#[elastic_job]` takes everything from the configuration. What the configuration sets wins
@@ -51,7 +83,7 @@ use syn::parse_quote;
 ///
 /// | option | value | meaning | default |
 /// |---|---|---|---|
-/// | `name` | text | Name of the job, unique in the namespace. Not blank, without `/` and `@-@`. | name of the function |
+/// | `name` | text | Name of the job, unique in the namespace. Not blank, without `/` and `@-@`. | name of the function or type |
 /// | `cron` | text | When it fires: a Quartz cron expression of 6 or 7 fields, seconds first. Without one the job is a one-off job that runs when it is triggered. | none |
 /// | `time_zone` | text | The zone the expression is meant in: a name of the IANA database or an offset as `GMT+8:00`. | zone of the host |
 /// | `sharding_total_count` | number from 1 | How many items each fire is split into. | none, has to be set here or in the configuration |
@@ -73,7 +105,7 @@ use syn::parse_quote;
 /// | `label` | text | A label that is kept with the configuration. | none |
 /// | `static_sharding` | flag | Items stay where they are when instances come and go, also with one that is gone. | `false` |
 /// | `elastic_job_class` | text | Class name that Java instances of the same job have. | none |
-/// | `elastic_job_type` | text | Type name that Java instances of the same job have. Not together with `elastic_job_class`. | none |
+/// | `elastic_job_type` | text | `SIMPLE` of a function and `DATAFLOW` of an `impl` may be said; otherwise the type name that Java instances of the same job have. Not together with `elastic_job_class`. | none |
 /// | `job_bootstrap_bean_name` | text | Name under which the handle of the job is found. | name of the job and `OneOffJobBootstrap` or `ScheduleJobBootstrap` |
 /// | `registry_center` | text | Name of the registry center, where the application has several. | the only one |
 /// | `crate` | path | Where the library is found, when a dependency was renamed: `crate = ::jobs::elasticjob`. | from where the attribute is taken |

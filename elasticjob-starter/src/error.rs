@@ -4,10 +4,11 @@ use std::fmt;
 use std::io;
 
 use elasticjob::registry::zookeeper::ConnectError;
+use elasticjob::runtime::address::AddressError;
 use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
 
 use crate::plan::PlanError;
-use crate::settings::SettingError;
+use crate::settings::{Origin, SettingError};
 
 /// One thing that keeps an application from starting.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,14 @@ pub enum Problem {
     /// The host.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// The host has no address as `elasticjob.preferred.network` wants it.
+    #[error("{origin}: {reason}")]
+    Address {
+        /// Where the settings stand.
+        origin: Origin,
+        /// What is wrong with them.
+        reason: AddressError,
+    },
     /// A job.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -36,6 +45,22 @@ pub enum AppError {
     Invalid(Vec<Problem>),
     /// The registry center of the settings was not reached, or refused.
     Connect(ConnectError),
+    /// The storage that runs are traced to was not reached, or refused.
+    Tracing {
+        /// Where the setting stands.
+        origin: Origin,
+        /// The setting.
+        key: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The dump port could not be opened.
+    Dump {
+        /// Where the setting stands.
+        origin: Origin,
+        /// What is wrong.
+        reason: String,
+    },
     /// A job could not be started.
     Start(StartError),
     /// A handle was asked for by a name that no job of its kind has.
@@ -82,6 +107,10 @@ impl fmt::Display for AppError {
                 }
             },
             AppError::Connect(error) => write!(f, "no job was started: {error}"),
+            AppError::Tracing { origin, key, reason } => write!(f, "no job was started: {origin}: {key}: {reason}"),
+            AppError::Dump { origin, reason } => {
+                write!(f, "no job was started: {origin}: elasticjob.dump.port: {reason}")
+            }
             AppError::Start(error) => write!(f, "{error}"),
             AppError::NoSuchJob { bean, wanted, known } => write!(f, "no {wanted} has the bean name '{bean}'; {known}"),
             AppError::Disabled { bean } => {

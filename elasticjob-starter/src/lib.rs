@@ -26,7 +26,7 @@ pub mod settings;
 pub use elasticjob;
 pub use elasticjob::{
     register_error_handler, register_job_type, register_listener, register_once_listener, register_sharding_strategy,
-    register_thread_pool_size_provider,
+    register_thread_pool_size_provider, register_tracing_storage,
 };
 pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 

@@ -1,7 +1,7 @@
 //! What a program with jobs needs: `use elasticjob_starter::prelude::*;`.
 
 pub use elasticjob::api::{
-    Assignment, DistributeOnceElasticJobListener, ElasticJobListener, Inject, JobError, JobErrorHandler,
+    Assignment, Dataflow, DistributeOnceElasticJobListener, ElasticJobListener, Inject, JobError, JobErrorHandler,
     JobExecutorThreadPoolSizeProvider, JobFailure, JobResult, ListenerContext, ShardingContext, ShardingStrategy,
     TypedJobItemExecutor,
 };

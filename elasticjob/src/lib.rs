@@ -20,6 +20,7 @@ pub mod secret;
 pub mod spi;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod trace;
 mod unwind;
 
 #[doc(hidden)]

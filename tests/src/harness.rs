@@ -1,7 +1,7 @@
-//! A test harness that knows of ZooKeeper and of Maven: where one is not found, the tests that need it are shown as
-//! ignored, never as passed, with one line that says why.
+//! A test harness that knows of ZooKeeper, Maven and other services: where one is not found, the tests that need it are
+//! shown as ignored, never as passed, with one line that says why.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +17,8 @@ pub struct Harness {
     trials: Vec<Trial>,
     server: Shared<ZookeeperServer>,
     peer: Shared<JavaPeer>,
-    /// Why tests are left out.
-    left_out: BTreeSet<String>,
+    /// What tests need and what is not here, with the reason.
+    missing: BTreeMap<&'static str, String>,
 }
 
 /// What the tests of a program share, made by the first that needs it.
@@ -52,10 +52,7 @@ impl Harness {
 
     /// Adds a test that needs no service.
     pub fn test<F: Future<Output = ()>>(&mut self, name: impl Into<String>, test: impl FnOnce() -> F + Send + 'static) {
-        self.trials.push(Trial::test(name, move || {
-            block_on(test());
-            Ok(())
-        }));
+        self.trials.push(trial(name, test));
     }
 
     /// Adds a test on the server that all tests of the program share: each keeps to a namespace of its own.
@@ -86,6 +83,19 @@ impl Harness {
         self.add_ignorable(name, test);
     }
 
+    /// Adds a test that needs a service. `kind` is its name in lists of tests, `missing` why there is none here.
+    pub fn with_service<F: Future<Output = ()>>(
+        &mut self,
+        kind: &'static str,
+        missing: Option<String>,
+        name: impl Into<String>,
+        test: impl FnOnce() -> F + Send + 'static,
+    ) {
+        let trial = trial(name, test).with_kind(kind).with_ignored_flag(missing.is_some());
+        self.trials.push(trial);
+        self.missing.extend(missing.map(|missing| (kind, missing)));
+    }
+
     /// Adds a test on the server that all share, with the Java program.
     pub fn beside_java<F: Future<Output = ()>>(
         &mut self,
@@ -94,7 +104,7 @@ impl Harness {
     ) {
         let (server, peer) = (self.server.clone(), self.peer.clone());
         let with_both = move || test(server.get(ZookeeperServer::start), peer.get(JavaPeer::build));
-        self.add(name, "maven", &[no_zookeeper(), no_maven()], with_both);
+        self.with_service("maven", no_maven().or_else(no_zookeeper), name, with_both);
     }
 
     /// Adds a test with the Java program alone.
@@ -104,7 +114,7 @@ impl Harness {
         test: impl FnOnce(Arc<JavaPeer>) -> F + Send + 'static,
     ) {
         let peer = self.peer.clone();
-        self.add(name, "maven", &[no_maven()], move || test(peer.get(JavaPeer::build)));
+        self.with_service("maven", no_maven(), name, move || test(peer.get(JavaPeer::build)));
     }
 
     fn add_ignorable<F: Future<Output = ()>>(
@@ -112,30 +122,14 @@ impl Harness {
         name: impl Into<String>,
         test: impl FnOnce() -> F + Send + 'static,
     ) {
-        self.add(name, "zookeeper", &[no_zookeeper()], test);
-    }
-
-    fn add<F: Future<Output = ()>>(
-        &mut self,
-        name: impl Into<String>,
-        kind: &str,
-        missing: &[Option<String>],
-        test: impl FnOnce() -> F + Send + 'static,
-    ) {
-        let trial = Trial::test(name, move || {
-            block_on(async { test().await });
-            Ok(())
-        });
-        let is_left_out = missing.iter().any(Option::is_some);
-        self.trials.push(trial.with_kind(kind).with_ignored_flag(is_left_out));
-        self.left_out.extend(missing.iter().flatten().cloned());
+        self.with_service("zookeeper", no_zookeeper(), name, test);
     }
 
     /// Runs the tests that the command line asks for, with the options of the standard harness.
     pub fn run(self) -> ExitCode {
         let arguments = Arguments::from_args();
-        for reason in self.left_out.iter().filter(|_| !arguments.list) {
-            eprintln!("left out, because {reason}");
+        for (kind, missing) in self.missing.iter().filter(|_| !arguments.list) {
+            eprintln!("left out, because they need {kind}: {missing}");
         }
         let conclusion = libtest_mimic::run(&arguments, self.trials);
         // The server ends with its last reference, which must be before the process does.
@@ -144,12 +138,19 @@ impl Harness {
     }
 }
 
+fn trial<F: Future<Output = ()>>(name: impl Into<String>, test: impl FnOnce() -> F + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        block_on(async { test().await });
+        Ok(())
+    })
+}
+
 fn no_zookeeper() -> Option<String> {
-    ZookeeperServer::find().err().map(|missing| format!("they need ZooKeeper: {missing}"))
+    ZookeeperServer::find().err().map(|missing| missing.to_string())
 }
 
 fn no_maven() -> Option<String> {
-    JavaPeer::find().err().map(|missing| format!("they need Maven and a JDK: {missing}"))
+    JavaPeer::find().err().map(|missing| missing.to_string())
 }
 
 fn block_on(test: impl Future<Output = ()>) {

@@ -2,6 +2,8 @@
 
 pub mod chaos;
 pub mod cron_vs_quartz;
+#[cfg(feature = "databases")]
+pub mod databases;
 pub mod fence;
 pub mod group;
 pub mod harness;
@@ -11,6 +13,8 @@ pub mod observer;
 pub mod programs;
 pub mod proxy;
 pub mod records;
+#[cfg(feature = "databases")]
+pub mod tracing_suite;
 pub mod twins;
 pub mod usage;
 pub mod worker;

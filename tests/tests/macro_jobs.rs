@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use chrono::DateTime;
-use elasticjob::api::{Beans, Inject, ItemRun, JobDescriptor, JobResult, ShardingContext};
+use elasticjob::api::{
+    Beans, Inject, ItemHandler, ItemRun, ItemWork, JobDescriptor, JobKind, JobResult, ShardingContext,
+};
 use elasticjob::config::JobConfiguration;
 use elasticjob::elastic_job;
-use elasticjob::ident::{InstanceId, TaskId};
+use elasticjob::ident::{InstanceId, JobName, TaskId};
 use elasticjob::runtime::{OneOffJob, ScheduleJob};
 use elasticjob::spi::JOBS;
 
@@ -29,6 +31,36 @@ mod nested {
 
 #[elastic_job]
 async fn reindex(#[bean("reindexJobBean")] _job: OneOffJob, _log: Inject<Log>, _unnamed: ScheduleJob) {}
+
+/// The orders of a shop.
+struct Orders;
+
+#[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 2, props = { "streaming.process" = "true" })]
+impl Orders {
+    const PAGE: usize = 2;
+
+    async fn fetch(open: Inject<Open>) -> Result<Vec<u32>, String> {
+        let mut open = open.lock().map_err(|_| "poisoned")?;
+        let page = open.len().min(Self::PAGE);
+        Ok(open.drain(..page).collect())
+    }
+
+    async fn process(context: ShardingContext, open: Inject<Open>, log: Inject<Log>, orders: Vec<u32>) -> JobResult {
+        drop(open);
+        log.lock().map_err(|_| "poisoned")?.push(format!("{} {orders:?}", context.sharding_item()));
+        Ok(())
+    }
+}
+
+/// Orders that are not processed yet.
+type Open = Mutex<Vec<u32>>;
+
+/// It has no await.
+#[elastic_job(cron = "0 0 3 * * ?", sharding_total_count = 1)]
+fn compact(context: ShardingContext, log: Inject<Log>) -> Result<(), &'static str> {
+    log.lock().map_err(|_| "poisoned")?.push(format!("compacted {}", context.sharding_item()));
+    Ok(())
+}
 
 mod starter {
     #[elasticjob_starter::elastic_job]
@@ -53,7 +85,10 @@ fn job(name: &str) -> &'static JobDescriptor {
 }
 
 fn context(job: &str, item: u32) -> ShardingContext {
-    let configuration = JobConfiguration::builder(job, 2).build().expect("name and count are valid");
+    context_of(JobConfiguration::builder(job, 2).build().expect("name and count are valid"), item)
+}
+
+fn context_of(configuration: JobConfiguration, item: u32) -> ShardingContext {
     let instance = InstanceId::of_process("192.0.2.2", 1);
     ShardingContext::new(ItemRun {
         task_id: TaskId::new(configuration.job_name(), [item], &instance),
@@ -63,6 +98,7 @@ fn context(job: &str, item: u32) -> ShardingContext {
         scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
         source: elasticjob::engine::ExecutionSource::NormalTrigger,
         fencing_token: None,
+        stop: Default::default(),
         cancellation: Default::default(),
     })
 }
@@ -74,7 +110,8 @@ fn jobs_of_modules_and_function_bodies_are_registered_and_no_others() {
 
     let mut names: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
     names.sort_unstable();
-    assert_eq!(names, ["from_the_starter", "greet", "in_a_body", "kept", "reindex", "renamed job"]);
+    let all = ["Orders", "compact", "from_the_starter", "greet", "in_a_body", "kept", "reindex", "renamed job"];
+    assert_eq!(names, all);
 }
 
 #[test]
@@ -95,10 +132,52 @@ async fn a_bound_handler_runs_the_function_with_what_was_provided() {
     beans.provide_named("greeting", "hello".to_owned());
     let job = job("greet");
     let handler = (job.bind)(&beans).expect("everything is provided");
-    handler.run(context(job.name, 1)).await.expect("nothing fails");
-    handler.run(context(job.name, 0)).await.expect("nothing fails");
+    run(&handler, context(job.name, 1)).await;
+    run(&handler, context(job.name, 0)).await;
     let log = beans.get::<Log>().expect("it was provided");
     assert_eq!(*log.lock().expect("nobody panicked"), ["hello 1", "hello 0"]);
+}
+
+async fn run(handler: &ItemHandler, context: ShardingContext) {
+    let done = match handler.work(context) {
+        ItemWork::Async(future) => future.await,
+        ItemWork::Blocking(run) => run(),
+    };
+    done.expect("nothing fails");
+}
+
+#[tokio::test]
+async fn a_dataflow_job_fetches_and_processes_with_what_each_function_needs() {
+    let mut beans = Beans::default();
+    beans.provide(Log::default());
+    beans.provide(Open::new((1..=5).collect()));
+    let job = job("Orders");
+    assert_eq!((job.kind, job.function), (JobKind::Dataflow, "macro_jobs::Orders"));
+    let handler = (job.bind)(&beans).expect("everything is provided");
+    let settings = (job.settings)();
+    let configuration = JobConfiguration::from_settings(JobName::new(job.name).expect("a name"), &settings);
+    run(&handler, context_of(configuration.expect("valid settings"), 1)).await;
+    let log = beans.get::<Log>().expect("it was provided");
+    assert_eq!(*log.lock().expect("nobody panicked"), ["1 [1, 2]", "1 [3, 4]", "1 [5]"]);
+}
+
+#[tokio::test]
+async fn a_function_without_await_is_a_job_that_blocks() {
+    let mut beans = Beans::default();
+    beans.provide(Log::default());
+    let job = job("compact");
+    let handler = (job.bind)(&beans).expect("everything is provided");
+    assert!(matches!(handler.work(context(job.name, 0)), ItemWork::Blocking(_)));
+    run(&handler, context(job.name, 0)).await;
+    let log = beans.get::<Log>().expect("it was provided");
+    assert_eq!(*log.lock().expect("nobody panicked"), ["compacted 0"]);
+}
+
+#[test]
+fn what_both_functions_of_a_dataflow_job_miss_is_told_once() {
+    let Err(missing) = (job("Orders").bind)(&Beans::default()) else { panic!("nothing was provided") };
+    let missing: Vec<&str> = missing.iter().map(|bean| bean.argument).collect();
+    assert_eq!(missing, ["open", "log"]);
 }
 
 #[test]

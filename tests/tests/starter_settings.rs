@@ -395,16 +395,64 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             &["application.yaml:3", "namespace", "names itself"],
         ),
         Wrong(
-            "tracing",
+            "tracing without type",
             yaml,
-            "elasticjob:\n  tracing:\n    type: RDB\n",
-            &["application.yaml:2", "elasticjob.tracing", "not built in yet"],
+            "elasticjob:\n  tracing:\n    include-job-names: [a]\n",
+            &["application.yaml:3", "elasticjob.tracing.type is missing", "type: RDB"],
         ),
         Wrong(
-            "dump",
+            "tracing: user without url",
             yaml,
-            "elasticjob:\n  dump: {port: 9888}\n",
-            &["application.yaml:2", "elasticjob.dump", "not built in yet"],
+            "elasticjob:\n  tracing:\n    type: RDB\n    data-source: {username: root}\n",
+            &["application.yaml:4", "elasticjob.tracing.data-source.url is missing", "sqlite:trace.db", "pool"],
+        ),
+        Wrong(
+            "tracing: include and exclude",
+            yaml,
+            "elasticjob:\n  tracing:\n    type: RDB\n    include-job-names: a\n    exclude-job-names: [b]\n",
+            &["application.yaml:5", "exclude-job-names", "`include-job-names`", "keep one"],
+        ),
+        Wrong(
+            "tracing: zone",
+            yaml,
+            "elasticjob:\n  tracing:\n    type: RDB\n    time-zone: Asia/Shangai\n",
+            &["application.yaml:4", "elasticjob.tracing.time-zone", "'Asia/Shangai'", "Asia/Shanghai"],
+        ),
+        Wrong(
+            "tracing: retention",
+            yaml,
+            "elasticjob:\n  tracing:\n    type: RDB\n    retention: {days: 0}\n",
+            &["application.yaml:4", "elasticjob.tracing.retention.days", "'0'", "from 1 to 36500"],
+        ),
+        Wrong(
+            "tracing: data source of an own type",
+            yaml,
+            "elasticjob:\n  tracing:\n    type: OWN\n    data-source: {url: 'sqlite:a.db'}\n",
+            &["application.yaml:4", "elasticjob.tracing.data-source", "only the type RDB", "'OWN'"],
+        ),
+        Wrong(
+            "tracing: unknown key",
+            yaml,
+            "elasticjob:\n  tracing:\n    type: RDB\n    data-source: {pasword: 'open sesame'}\n",
+            &["application.yaml:4", "elasticjob.tracing.data-source.pasword", "'password'"],
+        ),
+        Wrong(
+            "dump without port",
+            yaml,
+            "elasticjob:\n  dump: {address: 0.0.0.0}\n",
+            &["application.yaml:2", "elasticjob.dump.port is missing", "port: 9888"],
+        ),
+        Wrong(
+            "dump: a port that is none",
+            yaml,
+            "elasticjob:\n  dump: {port: 98888}\n",
+            &["application.yaml:2", "elasticjob.dump.port", "'98888'", "from 0 to 65535"],
+        ),
+        Wrong(
+            "dump: an address that is none",
+            yaml,
+            "elasticjob:\n  dump: {port: 9888, address: localhost}\n",
+            &["application.yaml:2", "elasticjob.dump.address", "'localhost'", "127.0.0.1"],
         ),
         Wrong(
             "location in a file",
@@ -534,9 +582,10 @@ fn files_that_cannot_be_used_are_named() {
     let both = errors(&Sources::in_folder(folder.join("both")));
     assert!(both.len() == 1 && both[0].contains("application.yaml and application.toml both"), "{both:?}");
     assert!(!load(&Sources::in_folder(folder.join("foreign"))).enabled);
-    for (location, part) in
-        [("nowhere", "the location 'nowhere' has no file"), ("settings.ini", "one of the extensions yaml")]
-    {
+    for (location, part) in [
+        ("nowhere", "elasticjob.config.location: 'nowhere' has no file"),
+        ("settings.ini", "one of the extensions yaml"),
+    ] {
         let errors =
             errors(&Sources::in_folder(&folder).arguments([format!("--elasticjob.config.location={location}")]));
         assert!(errors.len() == 1 && errors[0].contains(part), "{errors:?}");

@@ -59,7 +59,7 @@ async fn everything_that_is_wrong_with_the_plan_is_said_at_once() {
             "did you mean 'needs_a_pool'?",
             "application.yaml:5: job 'needs_a_job': props.email.host: is missing",
             "application.yaml:6: job 'right': cron",
-            "application.yaml:7: elasticjob.jobs.other.elastic-job-type: there is no type of jobs 'BATCH' in this program; there are SCRIPT (built in)",
+            "application.yaml:7: elasticjob.jobs.other.elastic-job-type: there is no type of jobs 'BATCH' in this program; there are DATAFLOW (built in), HTTP (built in), SCRIPT (built in), SIMPLE (built in)",
             "job 'bare' (starter_wrong_jobs::bare at tests/tests/starter_wrong_jobs.rs:",
         ],
     );

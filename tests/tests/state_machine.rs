@@ -15,7 +15,7 @@ const PAGE: &str = "docs/state-machine.md";
 const END: &str = "<!-- end of table -->\n";
 
 /// The enums that the page has a table of, with their files.
-const ENUMS: [(&str, &str); 12] = [
+const ENUMS: [(&str, &str); 13] = [
     ("SessionState", "elasticjob/src/registry/mod.rs"),
     ("Phase", "elasticjob/src/engine/engine.rs"),
     ("Activity", "elasticjob/src/engine/status.rs"),
@@ -23,6 +23,7 @@ const ENUMS: [(&str, &str); 12] = [
     ("RoundStage", "elasticjob/src/engine/round.rs"),
     ("Call", "elasticjob/src/engine/round.rs"),
     ("CallState", "elasticjob/src/engine/calls.rs"),
+    ("StopReason", "elasticjob/src/engine/notice.rs"),
     ("CancelReason", "elasticjob/src/engine/notice.rs"),
     ("ExecutionSource", "elasticjob/src/engine/fire.rs"),
     ("FireState", "elasticjob/src/engine/fire.rs"),

@@ -42,6 +42,24 @@ fn a_bare_job_expands_as_the_golden_file_says() {
 }
 
 #[test]
+fn a_job_that_does_not_await_expands_to_one_that_blocks() {
+    let code = expanded("", "fn tick() -> JobResult {}");
+    assert!(code.contains("blocking_handler :: < JobResult , _ > (| _ | tick ())"), "{code}");
+}
+
+#[test]
+fn a_dataflow_job_expands_as_the_golden_file_says() {
+    assert_golden(
+        "cron = \"0/5 * * * * ?\"",
+        r#"impl Orders {
+               async fn fetch(db: Inject<Db>) -> Result<Vec<Order>, DbError> { Ok(vec![]) }
+               async fn process(context: ShardingContext, #[bean("main")] db: Inject<Self>, orders: Vec<Order>) {}
+           }"#,
+        include_str!("golden/dataflow.rs"),
+    );
+}
+
+#[test]
 fn the_library_is_looked_for_where_the_option_says() {
     let code = expanded("crate = ::jobs::core", "async fn tick() {}");
     assert!(code.contains("linkme (crate = :: jobs :: core :: __private :: linkme)"), "{code}");
@@ -58,7 +76,7 @@ fn a_raw_name_is_a_plain_name_of_a_job() {
 fn the_function_comes_out_without_our_attributes_even_when_all_is_wrong() {
     let code = expanded("crom = 1", r#"fn run(self, #[bean(3)] #[allow(x)] a: A) { let half = }"#);
     assert!(code.starts_with("fn run (self , # [allow (x)] a : A) { let half = }"), "{code}");
-    assert_eq!(code.matches("compile_error").count(), 4, "{code}");
+    assert_eq!(code.matches("compile_error").count(), 3, "{code}");
     assert!(!code.contains("JOBS"), "{code}");
 }
 
@@ -66,5 +84,5 @@ fn the_function_comes_out_without_our_attributes_even_when_all_is_wrong() {
 fn what_is_no_function_comes_out_as_it_went_in() {
     let code = expanded("", "struct Job;");
     assert!(code.starts_with("struct Job ;"), "{code}");
-    assert!(code.contains("stands on an async function"), "{code}");
+    assert!(code.contains("stands on a function, or on an `impl`"), "{code}");
 }

@@ -10,6 +10,7 @@ use elasticjob::api::{
 };
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
+use elasticjob::trace::TracingStorage;
 
 use super::ElasticJobApp;
 use super::start::start;
@@ -92,6 +93,13 @@ impl ElasticJobAppBuilder {
     /// taken is an error at start.
     pub fn thread_pool_size_provider(mut self, pool: impl JobExecutorThreadPoolSizeProvider + 'static) -> Self {
         self.catalog = self.catalog.thread_pool_size_provider(pool);
+        self
+    }
+
+    /// Adds a storage that `elasticjob.tracing.type` can name, beside `RDB` and those that
+    /// [`register_tracing_storage!`](crate::register_tracing_storage) links. A name that is taken is an error at start.
+    pub fn tracing_storage(mut self, storage: impl TracingStorage) -> Self {
+        self.catalog = self.catalog.tracing_storage(storage);
         self
     }
 

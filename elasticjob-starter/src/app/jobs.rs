@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use elasticjob::api::{Beans, ItemHandler, JobError};
+use elasticjob::api::{Beans, ItemHandler, ItemWork, JobError};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{
     JobEnvironment, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode, StartError,
@@ -83,7 +83,7 @@ pub(super) fn make(
         let (slot, handler) = match job.code {
             JobCode::Function(function) => {
                 let (slot, handler) = late_handler();
-                (Some((function, slot)), handler)
+                (Some((function, slot)), handler.checked_by(function.kind.check()))
             }
             JobCode::Type => (None, handler_of_type(job, environment)),
         };
@@ -121,8 +121,10 @@ fn late_handler() -> (Arc<OnceLock<ItemHandler>>, ItemHandler) {
     let slot: Arc<OnceLock<ItemHandler>> = Arc::default();
     let found = Arc::clone(&slot);
     let handler = ItemHandler::new(move |context| match found.get() {
-        Some(handler) => handler.run(context),
-        None => Box::pin(async { Err(JobError::message("the job runs before its arguments are found")) }),
+        Some(handler) => handler.work(context),
+        None => {
+            ItemWork::Async(Box::pin(async { Err(JobError::message("the job runs before its arguments are found")) }))
+        }
     });
     (slot, handler)
 }

@@ -1,19 +1,24 @@
 //! The application: everything that was started, and how it ends.
 
 mod builder;
+mod dump;
 mod jobs;
 mod signals;
 mod start;
+mod tracing;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::tracing::{info, warn};
+use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
-use tracing::{info, warn};
+use elasticjob::trace::Tracing;
 
 pub use builder::ElasticJobAppBuilder;
 use jobs::{Handle, Job};
@@ -30,9 +35,14 @@ pub struct ElasticJobApp {
     handles: BTreeMap<String, Handle>,
     /// The registry center of the settings. Those given to the builder are for their owner to close.
     registry: Option<Arc<dyn RegistryCenter>>,
+    tracing: Option<Tracing>,
+    dump: Option<DumpPort>,
     enabled: bool,
     grace: Duration,
 }
+
+/// How long a shutdown waits for the storage that runs are traced to, after all jobs have left.
+const TRACING_GRACE: Duration = Duration::from_secs(3);
 
 impl ElasticJobApp {
     /// An application that reads the settings of this process.
@@ -43,6 +53,16 @@ impl ElasticJobApp {
     /// Whether jobs were started: the setting `elasticjob.enabled`.
     pub fn is_enabled(&self) -> bool {
         self.enabled
+    }
+
+    /// The tracing of `elasticjob.tracing`, `None` when it is not set: tells how many events were written, and lost.
+    pub fn tracing(&self) -> Option<&Tracing> {
+        self.tracing.as_ref()
+    }
+
+    /// Where dumps of jobs are given, `None` when `elasticjob.dump.port` is not set: with port 0 the one that was free.
+    pub fn dump_address(&self) -> Option<SocketAddr> {
+        self.dump.as_ref().map(DumpPort::address)
     }
 
     /// The handle of a one-off job by its bean name: `job-bootstrap-bean-name`, else the name of the job and
@@ -123,8 +143,15 @@ impl ElasticJobApp {
 
     async fn leave(&mut self, mode: ShutdownMode) {
         futures_util::future::join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
+        // Until then it shows what holds a shutdown up.
+        if let Some(dump) = self.dump.take() {
+            dump.close().await;
+        }
         if let Some(registry) = &self.registry {
             registry.close().await;
+        }
+        if let Some(tracing) = &self.tracing {
+            tracing.close(TRACING_GRACE).await;
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ::tracing::{info, warn};
 use elasticjob::registry::RegistryCenter;
-use elasticjob::runtime::{JobEnvironment, ShutdownMode};
+use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode};
 use elasticjob::spi::JOBS;
-use tracing::{info, warn};
 
 use super::jobs::{Jobs, make};
-use super::{ElasticJobApp, ElasticJobAppBuilder};
+use super::{ElasticJobApp, ElasticJobAppBuilder, dump, tracing};
 use crate::AppError;
 use crate::error::Problem;
 use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
@@ -23,19 +23,29 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     if !settings.enabled {
         info!("`elasticjob.enabled` is false: no job is started");
         let (jobs, handles) = (Vec::new(), BTreeMap::new());
-        return Ok(ElasticJobApp { jobs, handles, registry: None, enabled: false, grace: settings.shutdown_grace });
+        let grace = settings.shutdown_grace;
+        return Ok(ElasticJobApp { jobs, handles, registry: None, tracing: None, dump: None, enabled: false, grace });
     }
 
-    let (plan, environment) = checked(&builder, &linked, &settings)?;
+    let (plan, environment, storage) = checked(&builder, &linked, &settings)?;
     info!("{}", announcement(&plan, &settings));
+    let environment = match settings.tracing.as_ref().zip(storage) {
+        Some((settings, storage)) => environment.with_tracing(tracing::open(storage, settings).await?),
+        None => environment,
+    };
+    tracing::warn_of_strangers(&settings, plan.jobs.iter().map(|job| job.configuration.job_name().as_str()));
     let registry = registry(&environment, &settings).await?;
     let registry_of = |job: &PlannedJob| {
         let named = job.registry_center.as_ref().and_then(|name| builder.registry_centers.get(name));
         Arc::clone(named.unwrap_or(&registry))
     };
     let Jobs { jobs, handles } = make(&plan, &environment, registry_of, &builder.beans).map_err(AppError::Invalid)?;
-    let registry = Some(registry);
-    let mut app = ElasticJobApp { jobs, handles, registry, enabled: true, grace: settings.shutdown_grace };
+    let dump = match &settings.dump {
+        Some(settings) => Some(dump::open(settings, &registry, builder.registry_centers.values(), &environment).await?),
+        None => None,
+    };
+    let (registry, tracing, grace) = (Some(registry), environment.tracing().cloned(), settings.shutdown_grace);
+    let mut app = ElasticJobApp { jobs, handles, registry, tracing, dump, enabled: true, grace };
     let started = futures_util::future::try_join_all(app.jobs.iter_mut().map(|job| job.start())).await;
     match started {
         Ok(_) => Ok(app),
@@ -51,10 +61,13 @@ fn checked(
     builder: &ElasticJobAppBuilder,
     linked: &Linked<'static>,
     settings: &Settings,
-) -> Result<(Plan, JobEnvironment), AppError> {
+) -> Result<(Plan, JobEnvironment, Option<tracing::Found>), AppError> {
     let mut problems: Vec<Problem> = builder.wrong.iter().cloned().map(Problem::from).collect();
     // Without a catalog jobs are looked at as far as that goes: everything that is wrong is told together.
     let catalog = builder.catalog.clone().build();
+    let tracing = settings.tracing.as_ref().zip(catalog.as_ref().ok());
+    let storage = tracing.map(|(settings, catalog)| tracing::find(settings, catalog, &builder.beans)).transpose();
+    let storage = storage.map_err(|error| problems.push(error.into())).ok().flatten();
     let registry_centers: BTreeSet<String> = builder.registry_centers.keys().cloned().collect();
     let around =
         Surroundings { registry_centers: &registry_centers, provided: &builder.names, catalog: catalog.as_ref().ok() };
@@ -72,13 +85,20 @@ fn checked(
             let nowhere = environment.embedded_registry();
             let made = make(&plan, &environment, |_| Arc::clone(&nowhere), &builder.beans);
             problems.extend(made.err().into_iter().flatten());
-            if problems.is_empty() { Ok((plan, environment)) } else { Err(AppError::Invalid(problems)) }
+            if problems.is_empty() { Ok((plan, environment, storage)) } else { Err(AppError::Invalid(problems)) }
         }
         (plan, environment) => {
             problems.extend(plan.err().into_iter().flatten().map(Problem::from));
-            problems.extend(environment.err().map(Problem::from));
+            problems.extend(environment.err().map(|error| of_environment(error, settings)));
             Err(AppError::Invalid(problems))
         }
+    }
+}
+
+fn of_environment(error: EnvironmentError, settings: &Settings) -> Problem {
+    match (error, settings.preferred_network_origin.clone()) {
+        (EnvironmentError::Address(reason), Some(origin)) => Problem::Address { origin, reason },
+        (error, _) => error.into(),
     }
 }
 

@@ -26,11 +26,14 @@ pub(super) fn configure(draft: &Draft<'_>, catalog: Option<&Catalog>) -> Result<
     let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
     let configuration = checked.map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>())?;
     let unknown = catalog.map(|catalog| catalog.problems(&configuration)).into_iter().flatten().map(named);
-    let of_type = match (draft.code, catalog, configuration.job_type()) {
-        (JobCode::Type, Some(catalog), Some(kind)) => catalog.job_types().get(kind).ok(),
+    let check = match (draft.code, catalog, configuration.job_type()) {
+        (JobCode::Function(function), ..) => Some(function.kind.check()),
+        (JobCode::Type, Some(catalog), Some(kind)) => {
+            catalog.job_types().get(kind).ok().map(|kind| kind.handler().check().clone())
+        }
         _ => None,
     };
-    let of_type = of_type.map(|kind| kind.handler().check().problems(&configuration)).into_iter().flatten().map(named);
-    let refused: Vec<PlanError> = unknown.chain(of_type).collect();
+    let of_code = check.map(|check| check.problems(&configuration)).into_iter().flatten().map(named);
+    let refused: Vec<PlanError> = unknown.chain(of_code).collect();
     if refused.is_empty() { Ok(configuration) } else { Err(refused) }
 }

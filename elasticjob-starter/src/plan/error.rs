@@ -87,6 +87,22 @@ pub enum PlanError {
         /// The function.
         place: String,
     },
+    /// A job whose settings say that it is of another kind than its code.
+    #[error(
+        "{origin}: elasticjob.jobs.{job}.elastic-job-type: it says {named}, and {place} is {is}; remove the setting, or correct it"
+    )]
+    OtherKind {
+        /// Where the type stands.
+        origin: Origin,
+        /// The job.
+        job: String,
+        /// The kind that is named.
+        named: &'static str,
+        /// The kind of the code.
+        is: &'static str,
+        /// The code.
+        place: String,
+    },
     /// A name that no job can have.
     #[error("{origin}: {reason}")]
     InvalidName {

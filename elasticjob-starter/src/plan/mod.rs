@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elasticjob::api::{Beans, ItemHandler, JobDescriptor};
+use elasticjob::api::{Beans, ItemHandler, JobDescriptor, JobKind};
 use elasticjob::config::{JobConfiguration, JobSettings};
 use elasticjob::ident::JobName;
 use elasticjob::spi::Catalog;
@@ -173,7 +173,9 @@ fn draft<'a>(
                 JobCode::Function(function) => (function.settings)(),
                 JobCode::Type => JobSettings::default(),
             };
-            drafts.push(Draft { name, code, settings: configuration::over(attribute, entry), entry });
+            let draft = Draft { name, code, settings: configuration::over(attribute, entry), entry };
+            errors.extend(check_kind(&draft).err());
+            drafts.push(draft);
         }
         Err(error) => {
             let origin = match (entry, code) {
@@ -183,6 +185,21 @@ fn draft<'a>(
             };
             errors.push(PlanError::InvalidName { origin, reason: error.to_string() });
         }
+    }
+}
+
+/// Compares the kind that the settings of a job name, if they do, with what its code is.
+fn check_kind(draft: &Draft<'_>) -> Result<(), PlanError> {
+    let JobCode::Function(function) = draft.code else { return Ok(()) };
+    match draft.settings.elastic_job_type.as_deref().and_then(JobKind::named) {
+        Some(kind) if kind != function.kind => Err(PlanError::OtherKind {
+            origin: draft.origin("elastic-job-type"),
+            job: draft.name.to_string(),
+            named: kind.type_name(),
+            is: function.kind.type_name(),
+            place: place(function),
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -205,7 +222,7 @@ fn code_of(linked: &Linked<'static>, catalog: Option<&Catalog>, entry: &JobEntry
             (Err(NotOne::Nothing), None) => Err(PlanError::NoCode {
                 origin: origin("elastic-job-class"),
                 job,
-                wanted: format!("'{class}'"),
+                wanted: format!("'{class}' (elastic-job-class)"),
                 linked: linked.listing(&class),
             }),
         },
@@ -213,6 +230,7 @@ fn code_of(linked: &Linked<'static>, catalog: Option<&Catalog>, entry: &JobEntry
             let origin = origin("elastic-job-type");
             let known = catalog.map(|catalog| catalog.job_types().get(&kind).map(|_| ()));
             match (known, by_name) {
+                (_, Some(function)) if JobKind::named(&kind).is_some() => Ok(JobCode::Function(function)),
                 (None | Some(Ok(())), None) => Ok(JobCode::Type),
                 // The type name that Java instances of the same job have.
                 (None | Some(Err(_)), Some(function)) => Ok(JobCode::Function(function)),

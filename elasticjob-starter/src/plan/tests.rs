@@ -35,7 +35,7 @@ fn elsewhere() -> JobSettings {
 }
 
 const fn function(name: &'static str, path: &'static str, settings: fn() -> JobSettings) -> JobDescriptor {
-    JobDescriptor { name, function: path, place: "src/jobs.rs:7", settings, bind: handler }
+    JobDescriptor { name, function: path, place: "src/jobs.rs:7", kind: JobKind::Simple, settings, bind: handler }
 }
 
 static SYNC: [JobDescriptor; 1] = [function("syncOrders", "shop::jobs::sync_orders", complete)];
@@ -189,6 +189,21 @@ fn a_job_of_a_type_needs_no_function_but_what_the_type_asks_for() {
     assert_eq!(jobs(&SYNC, &yaml)[0], "listing SCRIPT 0 0 1 * * ?  listingScheduleJobBootstrap");
     let without = "elasticjob:\n  jobs:\n    listing:\n      {sharding-total-count: 1, elastic-job-type: SCRIPT}\n";
     only_error(&SYNC, without, &["application.yaml:4", "job 'listing'", "props.script.command.line: is missing"]);
+}
+
+#[test]
+fn the_kind_of_a_job_may_be_named_and_has_to_be_that_of_its_code() {
+    static FLOW: [JobDescriptor; 1] =
+        [JobDescriptor { kind: JobKind::Dataflow, ..function("Orders", "shop::Orders", complete) }];
+    let yaml = |kind: &str| format!("elasticjob: {{jobs: {{Orders: {{elastic-job-type: {kind}}}}}}}");
+    let plan = made(&FLOW, &yaml("DATAFLOW")).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert_eq!(plan.jobs[0].configuration.job_type(), Some("DATAFLOW"));
+    only_error(&FLOW, &yaml("SIMPLE"), &["application.yaml:1", "Orders.elastic-job-type", "SIMPLE", "is DATAFLOW"]);
+    only_error(&FLOW, &yaml("HTTP"), &["two things to run", "'HTTP'", "shop::Orders"]);
+    let other = "elasticjob: {jobs: {other: {elastic-job-type: DATAFLOW, sharding-total-count: 1}}}";
+    only_error(&FLOW, other, &["application.yaml:1", "'other'", "`fetch` and `process`", "`elastic-job-class`"]);
+    let streaming = "elasticjob: {jobs: {Orders: {props: {streaming.process: sometimes}}}}";
+    only_error(&FLOW, streaming, &["props.streaming.process", "'sometimes'", "true or false"]);
 }
 
 #[test]

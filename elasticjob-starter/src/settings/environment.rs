@@ -105,12 +105,6 @@ fn follow(
         }
         Schema::Value(_) if words.is_empty() => end(None),
         Schema::Value(_) => {}
-        Schema::Later { keys, .. } => {
-            let is_known = |key: &&str| (1..=words.len()).any(|taken| words[..taken].concat() == flat(key));
-            if keys.iter().any(is_known) {
-                end(Some(Token::part(words.join(".").to_lowercase())));
-            }
-        }
     }
 }
 
@@ -169,7 +163,7 @@ fn keys(schema: &'static Schema, path: &mut Vec<String>, known: &Known<'_>, all:
             }
         }
         Schema::Value(_) => all.push(format!("{PREFIX}{}", path.join("_"))),
-        Schema::Props | Schema::Later { .. } => {}
+        Schema::Props => {}
     }
 }
 

@@ -126,7 +126,7 @@ pub enum SettingError {
     NoFile {
         /// Where the location or profile is named.
         origin: Origin,
-        /// The location or profile.
+        /// The setting, and the location or profile.
         what: String,
         /// The names and folders.
         looked_for: String,

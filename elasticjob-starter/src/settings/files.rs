@@ -52,7 +52,7 @@ impl Search {
                 if !is_known {
                     return Err(SettingError::NoFile {
                         origin: origin.clone(),
-                        what: format!("the location '{location}'"),
+                        what: format!("elasticjob.config.location: '{location}'"),
                         looked_for: format!("a file with one of the extensions {}", EXTENSIONS.join(", ")),
                     });
                 }
@@ -61,7 +61,7 @@ impl Search {
             _ => {
                 return Err(SettingError::NoFile {
                     origin: origin.clone(),
-                    what: format!("the location '{location}'"),
+                    what: format!("elasticjob.config.location: '{location}'"),
                     looked_for: path.display().to_string(),
                 });
             }
@@ -90,7 +90,7 @@ impl Search {
             let folders: Vec<String> = self.folders.iter().map(|folder| self.shown(folder)).collect();
             vec![SettingError::NoFile {
                 origin: origin.clone(),
-                what: format!("the profile '{profile}'"),
+                what: format!("elasticjob.profiles.active: the profile '{profile}'"),
                 looked_for: format!("{stem}.{{{}}} in {}", EXTENSIONS.join(","), folders.join(", ")),
             }]
         };

@@ -12,9 +12,9 @@ use super::files::{Document, Search};
 use super::layer::{self, Layer};
 use super::node::Origin;
 use super::placeholder::{self, Found};
-use super::read::Reader;
+use super::read::{Reader, parse_duration, parse_flag};
 use super::schema::{Key, squash};
-use super::{DEFAULT_GRACE, RegCenterSettings, Settings, Sources, arguments, jobs};
+use super::{RegCenterSettings, Settings, Sources, arguments, dump, jobs, tracing};
 
 impl Settings {
     /// Reads all sources. `linked` are the names of the jobs of the program, which environment variables may refer to.
@@ -212,12 +212,15 @@ impl<'a> Load<'a> {
         let lookup = |name: &str| lookup.find(name);
         let mut reader = Reader { merged: &merged, lookup: &lookup, errors: Vec::new() };
         let settings = Settings {
-            enabled: reader.flag(&Key::of(["enabled"])).unwrap_or(true),
+            enabled: reader.or_default(&Key::of(["enabled"]), parse_flag),
             reg_center: reg_center(&mut reader),
             jobs: jobs::read(&mut reader),
             preferred_network_interface: filled(reader.text(&Key::of(["preferred", "network", "interface"]))),
             preferred_network_ip: filled(reader.text(&Key::of(["preferred", "network", "ip"]))),
-            shutdown_grace: reader.duration(&Key::of(["shutdown", "grace"])).unwrap_or(DEFAULT_GRACE),
+            preferred_network_origin: reader.origin(&Key::of(["preferred", "network"])),
+            shutdown_grace: reader.or_default(&Key::of(["shutdown", "grace"]), parse_duration),
+            tracing: tracing::read(&mut reader),
+            dump: dump::read(&mut reader),
             profiles: self.profiles,
             files,
             warnings: self.warnings,
@@ -252,7 +255,7 @@ fn reg_center(reader: &mut Reader<'_>) -> RegCenterSettings {
 }
 
 /// A text that says something: an empty one is what a placeholder with an empty default leaves.
-fn filled(given: Option<super::read::Sourced<String>>) -> Option<String> {
+pub(super) fn filled(given: Option<super::read::Sourced<String>>) -> Option<String> {
     given.map(|given| given.value).filter(|text| !text.trim().is_empty())
 }
 

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod dotted;
+mod dump;
 mod environment;
 mod error;
 mod files;
@@ -16,10 +17,12 @@ mod node;
 mod placeholder;
 mod properties;
 mod read;
+mod reference;
 mod resolve;
 mod schema;
 mod sources;
 mod toml;
+mod tracing;
 mod yaml;
 
 use std::path::PathBuf;
@@ -28,15 +31,14 @@ use std::time::Duration;
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::secret::Secret;
 
+pub use dump::DumpSettings;
 pub use error::SettingError;
 pub use jobs::JobEntry;
 pub use node::Origin;
+pub use reference::{SettingReference, reference};
 pub(crate) use schema::nearest;
 pub use sources::Sources;
-
-/// The time running items have at a shutdown when nothing else is set. A little less than the 30 seconds that
-/// container platforms wait before they kill.
-const DEFAULT_GRACE: Duration = Duration::from_secs(25);
+pub use tracing::{DataSourceSettings, TracingSettings};
 
 /// All settings, checked.
 #[derive(Debug, Clone)]
@@ -52,8 +54,14 @@ pub struct Settings {
     pub preferred_network_interface: Option<String>,
     /// `elasticjob.preferred.network.ip`: a pattern of the address that names this instance.
     pub preferred_network_ip: Option<String>,
+    /// Where the settings of `elasticjob.preferred.network` stand, or the first of them.
+    pub preferred_network_origin: Option<Origin>,
     /// `elasticjob.shutdown.grace`: how long running items may go on at a shutdown. Default 25 s.
     pub shutdown_grace: Duration,
+    /// `elasticjob.tracing`, `None` when no type is set.
+    pub tracing: Option<TracingSettings>,
+    /// `elasticjob.dump`, `None` when no port is set, or it is not enabled.
+    pub dump: Option<DumpSettings>,
     /// The profiles that are active; later ones win.
     pub profiles: Vec<String>,
     /// The files that were read, in the order in which later ones win.

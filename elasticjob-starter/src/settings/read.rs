@@ -1,6 +1,7 @@
 //! Turns the merged settings into typed values.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::time::Duration;
 
 use config::{Map, Value, ValueKind};
@@ -9,7 +10,7 @@ use elasticjob::secret::Secret;
 use super::error::SettingError;
 use super::node::Origin;
 use super::placeholder::{self, Found};
-use super::schema::{Key, Kind, kind_at};
+use super::schema::{Default, Key, Kind, kind_at, setting_at};
 
 /// A typed value and where it comes from.
 #[derive(Clone)]
@@ -46,20 +47,13 @@ impl Reader<'_> {
     }
 
     pub fn flag(&mut self, key: &Key) -> Option<bool> {
-        let given = self.text(key)?;
-        // The words that YAML 1.1 and Spring take for truth values.
-        let flag = match given.value.trim().to_ascii_lowercase().as_str() {
-            "true" | "yes" | "on" => Some(true),
-            "false" | "no" | "off" => Some(false),
-            _ => None,
-        };
-        self.checked(key, given, flag)
+        self.parsed(key, parse_flag)
     }
 
     pub fn whole<N: TryFrom<i64>>(&mut self, key: &Key) -> Option<N> {
         let given = self.text(key)?;
         let in_range = |number: &i64| match kind_at(key) {
-            Some(Kind::Whole { from, to }) => (from..=to).contains(number),
+            Some(Kind::Whole { from, to, .. }) => (from..=to).contains(number),
             _ => true,
         };
         let number =
@@ -73,10 +67,20 @@ impl Reader<'_> {
         Some(Sourced { value: items, origin })
     }
 
-    pub fn duration(&mut self, key: &Key) -> Option<Duration> {
+    /// A value, or the default that the schema says.
+    pub fn or_default<T>(&mut self, key: &Key, parse: fn(&str) -> Option<T>) -> T {
+        self.parsed(key, parse).unwrap_or_else(|| default_at(key, parse))
+    }
+
+    /// The same for whole numbers.
+    pub fn whole_or_default<N: TryFrom<i64> + FromStr>(&mut self, key: &Key) -> N {
+        self.whole(key).unwrap_or_else(|| default_at(key, |text| text.parse().ok()))
+    }
+
+    fn parsed<T>(&mut self, key: &Key, parse: fn(&str) -> Option<T>) -> Option<T> {
         let given = self.text(key)?;
-        let duration = parse_duration(given.value.trim());
-        self.checked(key, given, duration)
+        let value = parse(given.value.trim());
+        self.checked(key, given, value)
     }
 
     fn checked<T>(&mut self, key: &Key, given: Sourced<String>, value: Option<T>) -> Option<T> {
@@ -125,6 +129,13 @@ impl Reader<'_> {
     }
 }
 
+fn default_at<T>(key: &Key, parse: fn(&str) -> Option<T>) -> T {
+    match setting_at(key).map(|setting| &setting.default) {
+        Some(Default::Value(text)) => parse(text).expect("a default can be read"),
+        _ => unreachable!("{key} has no default"),
+    }
+}
+
 fn find<'m>(table: &'m Map<String, Value>, path: &[String]) -> Option<&'m Value> {
     let (first, rest) = path.split_first()?;
     let value = table.get(first)?;
@@ -144,8 +155,17 @@ fn origin_of(value: &Value) -> Origin {
     }
 }
 
+/// The words that YAML 1.1 and Spring take for truth values.
+pub(super) fn parse_flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
 /// A whole number and a unit: `25s`, `1500ms`, `2m`, `1h`.
-fn parse_duration(text: &str) -> Option<Duration> {
+pub(super) fn parse_duration(text: &str) -> Option<Duration> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let number: u64 = text[..digits].parse().ok()?;
     match text[digits..].trim() {

@@ -78,14 +78,6 @@ impl<'a> Resolver<'a> {
             Schema::Jobs(settings) => self.jobs(settings, key, tokens, node),
             Schema::Props => self.props(key, &dotted::join(tokens), node),
             Schema::Value(kind) => self.value(*kind, key, tokens, node),
-            Schema::Later { reason, .. } => {
-                let is_empty = tokens.is_empty() && matches!(node.value, NodeValue::Null);
-                if !is_empty {
-                    let key = key.to_string();
-                    let reason = (*reason).to_owned();
-                    self.errors.push(SettingError::NotBuiltIn { origin: node.origin.clone(), key, reason });
-                }
-            }
         }
     }
 
@@ -133,6 +125,9 @@ impl<'a> Resolver<'a> {
         if !tokens.is_empty() {
             return match self.split(settings, tokens) {
                 Some((name, rest)) => self.job(settings, key, &name, rest, node),
+                None if matches!(node.value, NodeValue::Map(_)) => {
+                    self.job(settings, key, &dotted::join(tokens), &[], node);
+                }
                 None => {
                     let given = key.child(&dotted::join(tokens)).to_string();
                     let hint = match tokens {

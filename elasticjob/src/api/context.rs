@@ -1,5 +1,8 @@
 //! What an item of a fire knows of itself.
 
+#[cfg(test)]
+pub(crate) mod fixture;
+
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
@@ -30,6 +33,8 @@ pub struct ItemRun {
     pub source: ExecutionSource,
     /// See [`ShardingContext::fencing_token`].
     pub fencing_token: Option<i64>,
+    /// See [`ShardingContext::stop_wanted`]. A child of `cancellation`, as a run that has to end should end.
+    pub stop: CancellationToken,
     /// See [`ShardingContext::cancelled`].
     pub cancellation: CancellationToken,
 }
@@ -65,6 +70,11 @@ impl ShardingContext {
         self.0.configuration.job_parameter()
     }
 
+    /// The job as configured when the run began.
+    pub(crate) fn configuration(&self) -> &JobConfiguration {
+        &self.0.configuration
+    }
+
     /// A property of the job (`props`), `None` when it is not set.
     pub fn prop(&self, key: &str) -> Option<&str> {
         self.0.configuration.prop(key)
@@ -98,6 +108,28 @@ impl ShardingContext {
     /// not monitored. It starts anew only when the data of the registry center are wiped.
     pub fn fencing_token(&self) -> Option<i64> {
         self.0.fencing_token
+    }
+
+    /// Completes when somebody would like the run to come to an end: the items are to be assigned anew (an instance came
+    /// or went, or the settings changed), the program is being stopped, an operator disabled the server or the item, or
+    /// the properties of the job changed. Also when the run is [`cancelled`](Self::cancelled).
+    ///
+    /// It is a wish: nothing is dropped, and a run that returns well has succeeded. A job that works in portions, or waits
+    /// for work, should return after the portion under way; the next fire goes on where it is due then. A stream of
+    /// [`Dataflow`](super::Dataflow) does so by itself.
+    pub async fn stop_wanted(&self) {
+        self.0.stop.cancelled().await;
+    }
+
+    /// Whether somebody would like the run to come to an end, see [`stop_wanted`](Self::stop_wanted). For loops and
+    /// blocking code.
+    pub fn is_stop_wanted(&self) -> bool {
+        self.0.stop.is_cancelled()
+    }
+
+    /// The token behind [`stop_wanted`](Self::stop_wanted), to hand to other code.
+    pub fn stop_token(&self) -> &CancellationToken {
+        &self.0.stop
     }
 
     /// Completes when the run should end: the session of the instance can no longer be proven, or the program is being

@@ -4,13 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{ItemHandler, JobResult, ShardingContext, item_handler};
+use super::{ItemHandler, JobError, JobKind, JobResult, ShardingContext, item_handler};
 use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
 
 /// Runs the items of all jobs of a type, which name it in `elastic-job-type`. What differs from job to job stands in
 /// their `props`.
 ///
-/// `SCRIPT` is built in. A program adds its own ones with
+/// `SCRIPT` and `HTTP` are built in. A program adds its own ones with
 /// [`register_job_type!`](crate::register_job_type), or by hand with
 /// [`CatalogBuilder::job_type`](crate::spi::CatalogBuilder::job_type). The `TypedJobItemExecutor` of Java.
 ///
@@ -74,6 +74,23 @@ impl JobType {
         });
         let check = ConfigurationCheck::new(move |configuration| checked.check(configuration));
         Self { name, handler: handler.checked_by(check) }
+    }
+
+    /// The type of jobs that have code: what runs them is made of that. A job without is refused.
+    pub(crate) fn of_code(kind: JobKind) -> Self {
+        let reason = match kind {
+            JobKind::Simple => {
+                "SIMPLE is the type of jobs that are a function, and none has the name of this one; name the function with \
+                 `elastic-job-class`"
+            }
+            JobKind::Dataflow => {
+                "DATAFLOW is the type of jobs that have the functions `fetch` and `process`, and none has the name of this \
+                 one; name the type that has them with `elastic-job-class`"
+            }
+        };
+        let handler = item_handler(move |_| async move { JobResult::Err(JobError::message(reason)) });
+        let check = ConfigurationCheck::new(move |_| vec![Invalid::new("elastic-job-type", reason)]);
+        Self { name: kind.type_name().into(), handler: handler.checked_by(check) }
     }
 
     /// The name in `elastic-job-type`.

@@ -3,8 +3,10 @@
 mod argument;
 mod beans;
 mod context;
+mod dataflow;
 mod descriptor;
 mod error_handler;
+mod handler;
 mod job_type;
 mod listener;
 mod outcome;
@@ -12,12 +14,17 @@ mod pool;
 
 pub use argument::{ArgumentSite, Inject, JobArgument};
 pub use beans::{Beans, MissingBean};
+#[cfg(test)]
+pub(crate) use context::fixture;
 pub use context::{ItemRun, ShardingContext};
-pub use descriptor::{ItemFuture, ItemHandler, JobDescriptor, item_handler};
+pub use dataflow::{Dataflow, IntoFetched, dataflow_handler};
+pub use descriptor::JobDescriptor;
 pub use error_handler::{ErrorHandler, Failed, JobErrorHandler, JobFailure};
+pub use handler::{BlockingItem, ItemFuture, ItemHandler, ItemWork, blocking_item_handler, item_handler};
 pub use job_type::{JobType, TypedJobItemExecutor};
 pub use listener::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener, ListenerContext, ListenerRound};
 pub use outcome::{IntoJobResult, JobError, JobResult};
 pub use pool::JobExecutorThreadPoolSizeProvider;
 
+pub use crate::config::JobKind;
 pub use crate::engine::strategy::{Assignment, ShardingStrategy};

@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::config::Invalid;
+use crate::problems::in_one_line;
+
 /// What a job function returns. Any displayable error turns into a [`JobError`] with `?`.
 pub type JobResult = Result<(), JobError>;
 
@@ -15,6 +18,11 @@ impl JobError {
     /// An error that is only a message.
     pub fn message(text: impl Into<String>) -> Self {
         Self(text.into().into())
+    }
+
+    /// Settings that cannot be used.
+    pub(crate) fn settings(problems: Vec<Invalid>) -> Self {
+        Self::message(in_one_line(&problems))
     }
 }
 

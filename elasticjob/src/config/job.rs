@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::JobKind;
 use super::items::ItemParameters;
 use super::secrets::is_secret;
 use super::settings::JobSettings;
@@ -311,6 +312,11 @@ impl JobConfiguration {
         self.props.get(key).map(AsRef::as_ref)
     }
 
+    /// Whether the properties are the same in both.
+    pub(crate) fn has_props_of(&self, other: &Self) -> bool {
+        self.props == other.props
+    }
+
     /// What `elastic-job-type` names: the type of a job that has no function of its own.
     pub fn job_type(&self) -> Option<&str> {
         self.job_type.as_deref()
@@ -326,9 +332,10 @@ impl JobConfiguration {
         self.overwrite
     }
 
-    /// What the root node names: class or type. `None` leaves it blank.
+    /// What the root node names: class, or type of a job that has no code. `None` leaves it blank.
     pub fn class_name(&self) -> Option<&str> {
-        self.class_name.as_deref().or(self.job_type.as_deref())
+        let job_type = || self.job_type().filter(|name| JobKind::named(name).is_none());
+        self.class_name.as_deref().or_else(job_type)
     }
 
     /// What the program writes to the registry: this configuration without its secrets, with those that are there (Java

@@ -5,6 +5,8 @@ mod edit;
 mod foreign;
 mod items;
 mod job;
+mod kind;
+mod options;
 mod secrets;
 mod settings;
 pub mod wire;
@@ -13,4 +15,9 @@ pub use check::ConfigurationCheck;
 pub use foreign::ForeignToJava;
 pub use items::{ItemParameterError, ItemParameters};
 pub use job::{CPU, ConfigError, Invalid, JobConfiguration, JobConfigurationBuilder, LOG};
+pub use kind::JobKind;
+#[cfg(test)]
+pub(crate) use kind::STREAMING;
+pub(crate) use kind::is_streaming;
+pub(crate) use options::Options;
 pub use settings::JobSettings;

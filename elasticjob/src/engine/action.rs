@@ -35,6 +35,8 @@ pub enum Action {
     Prove,
     /// Start the runs of these items.
     Start(Start),
+    /// Tell these items' runs that somebody wants them to end. They need not.
+    AskToStop(Vec<ShardingItem>),
     /// Fire the cancellation tokens of these items' runs.
     Cancel(Vec<ShardingItem>),
     /// Drop the futures of these items' runs.

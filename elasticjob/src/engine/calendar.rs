@@ -24,6 +24,12 @@ impl Calendar {
         self.next = schedule.and_then(|schedule| schedule.next_after(self.last.map_or(wall, |last| last.max(wall))));
     }
 
+    /// The same from an earlier time on: of the fires since then that have come, the last one is next.
+    pub(super) fn join(&mut self, schedule: Option<&Schedule>, from: i64, wall: i64) {
+        self.follow(schedule, from);
+        self.next = schedule.and_then(|schedule| last_between(schedule, from, wall)).or(self.next);
+    }
+
     /// The next fire.
     pub(super) fn next(&self) -> Option<i64> {
         self.next
@@ -42,6 +48,12 @@ impl Calendar {
         self.next = schedule.next_after(at);
         Some(Due { at, missed_from: (first < at).then_some(first) })
     }
+}
+
+/// The latest fire after `from` and not after `until`.
+pub(super) fn last_between(schedule: &Schedule, from: i64, until: i64) -> Option<i64> {
+    let first = schedule.next_after(from).filter(|first| *first <= until)?;
+    Some(latest(schedule, first, until))
 }
 
 /// The latest fire not after `wall`, where `first` is one. Looks back from `wall` in growing windows, so that a clock
@@ -81,6 +93,16 @@ mod tests {
         assert_eq!(calendar.due(&schedule, 5_001), Some(Due { at: 5_000, missed_from: None }));
         assert_eq!(calendar.due(&schedule, 5_002), None);
         assert_eq!(calendar.next(), Some(10_000));
+    }
+
+    #[test]
+    fn of_fires_that_came_while_joining_the_last_is_next() {
+        let schedule = every_five_seconds();
+        for (from, wall, next) in [(1_000, 4_999, 5_000), (1_000, 5_000, 5_000), (1_000, 11_000, 10_000)] {
+            let mut calendar = Calendar::default();
+            calendar.join(Some(&schedule), from, wall);
+            assert_eq!(calendar.next(), Some(next), "from {from} at {wall}");
+        }
     }
 
     #[test]

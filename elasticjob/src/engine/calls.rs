@@ -8,7 +8,7 @@ use crate::ident::InstanceId;
 use crate::registry::Zxid;
 
 /// How many fires the record remembers. Rounds hardly ever overlap by more than one.
-const KEPT_FIRES: usize = 8;
+pub const KEPT_FIRES: usize = 8;
 
 /// Which listeners were called on behalf of the group, for the last fires. As JSON; only this implementation writes it.
 ///

@@ -48,7 +48,7 @@ impl JobEngine {
         let (mut cancelled, mut held) = (Vec::new(), Vec::new());
         for (item, run) in self.runs.items_mut() {
             match run.stage {
-                Stage::Executing => {
+                Stage::Executing | Stage::AskedToStop => {
                     run.stage = Stage::Cancelled { abort_at };
                     cancelled.push(item);
                 }

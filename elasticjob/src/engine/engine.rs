@@ -27,7 +27,7 @@ use crate::config::{ConfigurationCheck, ForeignToJava, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
-use crate::registry::{Data, SessionId, SessionState, Transaction};
+use crate::registry::{Data, SessionId, SessionState, Transaction, WatchEvent};
 
 /// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
 const RETRY_FIRST: Duration = Duration::from_millis(50);
@@ -76,6 +76,8 @@ pub struct JobEngine {
     /// Boxed, as most of the time there is none.
     pub(super) open: Option<Box<OpenFire>>,
     pub(super) runs: Runs,
+    /// Those that were there when the watch had a gap while something ran, until all nodes are listed again.
+    pub(super) instances_before_gap: Option<Vec<InstanceId>>,
     /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
     pub(super) missed: Option<i64>,
     /// The same of single items, until the registry knows or they are made up for.
@@ -140,6 +142,8 @@ pub(super) struct Membership {
     pub(super) session: Option<SessionId>,
     /// Sessions of this engine: nodes of the earlier ones are ghosts to be replaced.
     pub(super) own_sessions: Vec<SessionId>,
+    /// What the clock of this host showed when the instance was about to register for the first time.
+    pub(super) joining_since: Option<i64>,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(super) removal_confirmed: bool,
 }
@@ -224,7 +228,10 @@ pub(super) enum Purpose {
         /// Instances that are gone, whose triggers are deleted.
         triggers: Vec<InstanceId>,
     },
-    Leave,
+    /// With the own trigger, where one waits: nobody else knows which items it is for.
+    Leave {
+        triggers: Vec<InstanceId>,
+    },
 }
 
 impl JobEngine {
@@ -250,6 +257,7 @@ impl JobEngine {
             calendar: Calendar::default(),
             open: None,
             runs: Runs::default(),
+            instances_before_gap: None,
             missed: None,
             missed_items: BTreeMap::new(),
             losses: Losses::default(),
@@ -320,9 +328,11 @@ impl JobEngine {
         self.keep_deadlines(now);
         self.abandon_runs(now);
         self.watch_calendar(now);
+        self.ask_to_stop();
         self.advance(now);
-        // What was started just now may have a deadline that has come already.
+        // What was started just now may have a deadline that has come already, or may be wanted ended.
         self.keep_deadlines(now);
+        self.ask_to_stop();
     }
 
     /// Takes an event without deciding anything yet: one of several that came together. [`Self::handle`] has to follow
@@ -394,7 +404,13 @@ impl JobEngine {
             },
             Event::Proven(at) => self.session.on_proof(at),
             Event::NotProven => self.session.on_no_proof(),
-            Event::Watch(event) => self.mirror.on_event(&event),
+            Event::Watch(event) => {
+                if event == WatchEvent::Gap {
+                    self.remember_instances();
+                }
+                self.mirror.on_event(&event);
+                self.hear_request();
+            }
             Event::Listed { generation, path, children } => match children {
                 Ok(children) => {
                     self.trouble = None;

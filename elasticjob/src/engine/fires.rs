@@ -50,7 +50,7 @@ impl JobEngine {
         let beginning = self.is_beginning() || self.is_begin_unresolved();
         let unresolved = self.unresolved.as_ref().map(|unresolved| unresolved.fire);
         let under_way = unresolved.or(self.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
-        let makes_up = self.configuration.as_ref().is_some_and(|configuration| configuration.misfire());
+        let makes_up = self.makes_up();
         let connected = self.session.connected().is_some();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
         let held_up = match executing {
@@ -104,6 +104,14 @@ impl JobEngine {
         self.tell_skip(fire, vec![], reason);
         if let Fire::Scheduled(_) = fire {
             self.fires += 1;
+        }
+    }
+
+    /// There is nothing to begin for the open fire. Said once, at the first look at it.
+    pub(super) fn tell_nothing_to_run(&mut self) {
+        if let Some(open) = self.open.as_ref().filter(|open| !open.looked && open.begun.is_empty()) {
+            let fire = open.fire;
+            self.tell(Notice::NothingToRun { fire });
         }
     }
 

@@ -24,6 +24,7 @@ mod run;
 mod session;
 mod settle;
 mod status;
+mod stop;
 pub mod strategy;
 mod txn;
 
@@ -31,12 +32,14 @@ mod txn;
 mod tests;
 
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
+#[cfg(feature = "testing")]
+pub(crate) use calls::KEPT_FIRES;
 pub use calls::{CallState, OnceCall, OnceCalls};
 pub use engine::{Identity, JobEngine, Phase, Timeout};
 pub use event::{Event, ItemEnd, Now, TriggerId};
 pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
 pub use listeners::{Hook, KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
-pub use notice::{CancelReason, Notice, SkipReason, WaitedFor};
+pub use notice::{CancelReason, Notice, SkipReason, StopReason, WaitedFor};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
 pub use round::RoundId;

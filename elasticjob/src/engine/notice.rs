@@ -110,6 +110,11 @@ pub enum Notice {
         /// The instance that ran it, when known.
         from: Option<InstanceId>,
     },
+    /// A fire came, and this instance has no item to run.
+    NothingToRun {
+        /// The fire.
+        fire: Fire,
+    },
     /// Items whose runs were cut off wait for somebody who takes them over.
     HandedOver {
         /// The fire.
@@ -148,6 +153,13 @@ pub enum Notice {
         fire: Fire,
         /// The item.
         item: ShardingItem,
+    },
+    /// Runs are told that they should come to an end. Most end soon anyway; streams end after the round under way.
+    StopAsked {
+        /// The items.
+        items: Vec<ShardingItem>,
+        /// Why.
+        reason: StopReason,
     },
     /// The session can no longer be proven: runs are cancelled.
     RunsCancelled {
@@ -298,6 +310,21 @@ pub enum WaitedFor {
     Registry,
 }
 
+/// Why runs should come to an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The items are to be assigned anew, and those that run stay where they are until they end.
+    Resharding,
+    /// The instance leaves: the program is being stopped, or an operator wants it.
+    Leaving,
+    /// An operator disabled the server.
+    ServerDisabled,
+    /// An operator disabled the item.
+    ItemDisabled,
+    /// The properties of the job (`props`) changed: a run goes on with those it began with.
+    PropsChanged,
+}
+
 /// Why runs are cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelReason {
@@ -305,6 +332,18 @@ pub enum CancelReason {
     SessionUnproven,
     /// The grace time of the shutdown is over.
     Shutdown,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Resharding => "the items are to be assigned anew",
+            Self::Leaving => "the instance is leaving",
+            Self::ServerDisabled => "the server is disabled",
+            Self::ItemDisabled => "the item is disabled",
+            Self::PropsChanged => "the properties of the job changed",
+        })
+    }
 }
 
 impl fmt::Display for WaitedFor {

@@ -95,6 +95,8 @@ pub(super) enum Stage {
     Held(Option<Zxid>),
     /// Its future lives.
     Executing,
+    /// Its future lives, and was told that it should come to an end.
+    AskedToStop,
     /// Its token was fired; its future is dropped then.
     Cancelled { abort_at: Duration },
     /// Its future was told to go, and will at its next await.
@@ -146,6 +148,12 @@ impl Runs {
     /// The items whose futures live, or will.
     pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
         self.0.iter().flat_map(Run::executing)
+    }
+
+    /// The items that are at such a stage.
+    pub(super) fn items_in(&self, is_meant: impl Fn(&Stage) -> bool) -> impl Iterator<Item = ShardingItem> {
+        let items = self.0.iter().flat_map(|run| run.items.iter());
+        items.filter(move |(_, run)| is_meant(&run.stage)).map(|(item, _)| *item)
     }
 
     /// The run with a round.
@@ -218,7 +226,10 @@ impl Run {
 
     /// Whether something of it goes on that was not told to end.
     pub(super) fn is_uncancelled(&self) -> bool {
-        let items = self.items.values().any(|item| matches!(item.stage, Stage::Held(_) | Stage::Executing));
+        let items = self
+            .items
+            .values()
+            .any(|item| matches!(item.stage, Stage::Held(_) | Stage::Executing | Stage::AskedToStop));
         let round = self.round.as_ref();
         items || round.is_some_and(|round| round.waiting().is_some() || round.call() == Some(Call::Executing))
     }

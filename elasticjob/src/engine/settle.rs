@@ -61,8 +61,8 @@ impl JobEngine {
                     None => self.on_registered(session),
                 }
             }
-            Purpose::AskTime | Purpose::Candidate | Purpose::Skip | Purpose::Leave => {}
-            Purpose::Sweep { triggers } => {
+            Purpose::AskTime | Purpose::Candidate | Purpose::Skip => {}
+            Purpose::Sweep { triggers } | Purpose::Leave { triggers } => {
                 for instance in triggers {
                     self.tell(Notice::TriggerDropped { instance });
                 }

@@ -103,6 +103,11 @@ impl JobEngine {
         &self.identity.instance
     }
 
+    /// Whether a fire that falls into a running one is made up for.
+    pub fn makes_up(&self) -> bool {
+        self.configuration.as_ref().is_some_and(|configuration| configuration.misfire())
+    }
+
     /// The schedule in force: that of the registry, or of the program as long as that was not read.
     pub fn schedule(&self) -> Option<&Schedule> {
         self.configuration.as_ref().unwrap_or(&self.local).schedule()

@@ -12,6 +12,7 @@ mod reconcile;
 mod single_balance;
 mod static_sharding;
 mod status;
+mod stop;
 mod sweep;
 
 use std::time::Duration;

@@ -7,10 +7,8 @@ use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 
-use super::options::Options;
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
-use crate::config::{Invalid, JobConfiguration};
-use crate::problems::in_one_line;
+use crate::config::{Invalid, JobConfiguration, Options};
 
 /// How long the server may take for one step.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -47,9 +45,9 @@ pub(super) struct Email;
 
 impl Email {
     fn read(configuration: &JobConfiguration) -> Result<Mail<'_>, Vec<Invalid>> {
-        let mut options = Options::of(configuration);
-        let host = options.required("email.host", "smtp.example.com");
-        let port = options.required("email.port", "465");
+        let mut options = Options::of(configuration, "the error handler");
+        let host = options.required(&["email.host"], "smtp.example.com");
+        let port = options.required(&["email.port"], "465");
         let port = match port.parse::<u16>() {
             Ok(port @ 1..) => port,
             _ if port.is_empty() => 0,
@@ -58,15 +56,15 @@ impl Email {
                 0
             }
         };
-        let user = options.required("email.username", "robot");
-        let password = options.required("email.password", "${MAIL_PASSWORD}");
+        let user = options.required(&["email.username"], "robot");
+        let password = options.required(&["email.password"], "${MAIL_PASSWORD}");
         let security = match (options.flag("email.useSsl", true), options.flag("email.useStartTls", false)) {
             (_, true) => Security::StartTls,
             (true, false) => Security::Implicit,
             (false, false) => Security::Plain,
         };
-        let from = options.required("email.from", "robot@example.com");
-        let to = options.required("email.to", "duty@example.com,lead@example.com");
+        let from = options.required(&["email.from"], "robot@example.com");
+        let to = options.required(&["email.to"], "duty@example.com,lead@example.com");
         let mail = Mail {
             host,
             port,
@@ -150,7 +148,7 @@ impl JobErrorHandler for Email {
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {
-        let mail = Self::read(&failure.configuration).map_err(|wrong| JobError::message(in_one_line(&wrong)))?;
+        let mail = Self::read(&failure.configuration).map_err(JobError::settings)?;
         mail.transport()?.send(mail.message(failure)?).await?;
         Ok(())
     }

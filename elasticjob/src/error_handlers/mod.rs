@@ -2,8 +2,6 @@
 
 #[cfg(feature = "email")]
 mod email;
-#[cfg(any(feature = "email", feature = "http"))]
-mod options;
 mod simple;
 #[cfg(feature = "http")]
 mod webhook;

@@ -10,11 +10,9 @@ use serde::Deserialize;
 use serde_json::json;
 use sha2::Sha256;
 
-use super::options::Options;
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
-use crate::config::{Invalid, JobConfiguration};
+use crate::config::{Invalid, JobConfiguration, Options};
 use crate::http_client::http_client;
-use crate::problems::in_one_line;
 
 /// Where a text is posted to.
 struct Webhook {
@@ -36,7 +34,7 @@ impl Webhook {
     fn read(options: &mut Options<'_>, prefix: &str) -> Self {
         let name = |option: &str| format!("{prefix}.{option}");
         let webhook = name("webhook");
-        let given = options.required(&webhook, "https://host/robot/send?access_token=...");
+        let given = options.required(&[&webhook], "https://host/robot/send?access_token=...");
         let url = given.parse().unwrap_or_else(|error| {
             if !given.is_empty() {
                 // The address carries the access token.
@@ -83,7 +81,7 @@ pub(super) struct WeChat;
 
 impl WeChat {
     fn read(configuration: &JobConfiguration) -> Result<Webhook, Vec<Invalid>> {
-        let mut options = Options::of(configuration);
+        let mut options = Options::of(configuration, "the error handler");
         let webhook = Webhook::read(&mut options, "wechat");
         options.end(webhook)
     }
@@ -99,7 +97,7 @@ impl JobErrorHandler for WeChat {
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {
-        let webhook = Self::read(&failure.configuration).map_err(wrong)?;
+        let webhook = Self::read(&failure.configuration).map_err(JobError::settings)?;
         webhook.post(failure.to_string()).await
     }
 }
@@ -115,7 +113,7 @@ struct DingTalkOptions<'a> {
 
 impl DingTalk {
     fn read(configuration: &JobConfiguration) -> Result<DingTalkOptions<'_>, Vec<Invalid>> {
-        let mut options = Options::of(configuration);
+        let mut options = Options::of(configuration, "the error handler");
         let webhook = Webhook::read(&mut options, "dingtalk");
         let keyword = options.text(&["dingtalk.keyword"]).unwrap_or_default();
         let secret = options.text(&["dingtalk.secret"]);
@@ -133,7 +131,8 @@ impl JobErrorHandler for DingTalk {
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {
-        let DingTalkOptions { mut webhook, keyword, secret } = Self::read(&failure.configuration).map_err(wrong)?;
+        let DingTalkOptions { mut webhook, keyword, secret } =
+            Self::read(&failure.configuration).map_err(JobError::settings)?;
         if let Some(secret) = secret {
             let timestamp = Utc::now().timestamp_millis();
             let signed = [("timestamp", timestamp.to_string()), ("sign", sign(secret, timestamp))];
@@ -141,10 +140,6 @@ impl JobErrorHandler for DingTalk {
         }
         webhook.post(format!("{keyword}{failure}")).await
     }
-}
-
-fn wrong(problems: Vec<Invalid>) -> JobError {
-    JobError::message(in_one_line(&problems))
 }
 
 /// The signature that DingTalk asks for: HMAC-SHA256 of the time and the secret, as Base64.

@@ -1,18 +1,20 @@
 //! The run of one item on the user's runtime.
 
 use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::end::{EndGuard, ItemEnd, ItemOutcome};
-use super::panic::catch;
+use super::panic::{catch, catch_blocking};
 use super::pool::Slots;
 use super::running::Running;
-use crate::api::{ItemHandler, ShardingContext};
+use crate::api::{ItemHandler, ItemWork, ShardingContext};
 
-/// Runs an item on `runtime`, as soon as one of the `slots` is free.
+/// Runs an item on `runtime`, as soon as one of the `slots` is free; one that blocks on a thread that `runtime` has for
+/// blocking work.
 ///
-/// `on_end` is called exactly once, when the future of the run is gone for sure: after it returned, panicked or was
-/// dropped, also when `runtime` is shut down, before the run began or in the midst of it. It is called on a thread of
-/// `runtime`, or on the one that shuts `runtime` down; it must not block and not panic.
+/// `on_end` is called exactly once, when the run is gone for sure: after it returned, panicked or was dropped, also when
+/// `runtime` is shut down, before the run began or in the midst of it. It is called on a thread of `runtime`, or on the
+/// one that shuts `runtime` down; it must not block and not panic.
 pub fn spawn_item(
     runtime: &Handle,
     slots: &Slots,
@@ -20,22 +22,44 @@ pub fn spawn_item(
     context: ShardingContext,
     on_end: impl FnOnce(ItemEnd) + Send + 'static,
 ) -> Running {
-    let cancellation = context.cancellation_token().clone();
+    let (stop, cancellation) = (context.stop_token().clone(), context.cancellation_token().clone());
     let (token, queue) = (cancellation.clone(), slots.queue());
     let mut guard = EndGuard::new(on_end);
     let handler = handler.clone();
     let task = runtime.spawn(async move {
-        let Some(_slot) = queue.slot(&token).await else { return };
+        let Some(slot) = queue.slot(&token).await else { return };
         guard.begin();
-        // Inside of what catches panics: the call that makes the future, the text of the error, and dropping both.
-        let run = async move { handler.run(context).await.map_err(|error| error.to_string()) };
-        guard.end_with(match catch(run).await {
-            Ok(Ok(())) => ItemOutcome::Succeeded,
-            Ok(Err(error)) => ItemOutcome::Failed(error),
-            Err(message) => ItemOutcome::Panicked(message),
-        });
+        // Inside of what catches panics: the call that makes the work, the text of the error, and dropping all.
+        let work = match catch_blocking(move || handler.work(context)) {
+            Ok(work) => work,
+            Err(message) => return guard.end_with(ItemOutcome::Panicked(message)),
+        };
+        match work {
+            ItemWork::Async(future) => {
+                let run = async move { future.await.map_err(|error| error.to_string()) };
+                guard.end_with(outcome(catch(run).await));
+            }
+            ItemWork::Blocking(run) => {
+                // What blocks cannot be dropped. It takes the guard along, which tells the end when it has returned; one
+                // that has no thread yet is dropped when it would get one.
+                let blocking = tokio::task::spawn_blocking(move || {
+                    let _slot = slot;
+                    guard.end_with(outcome(catch_blocking(|| run().map_err(|error| error.to_string()))));
+                });
+                // It has told its end by itself.
+                let _ = AbortOnDropHandle::new(blocking).await;
+            }
+        }
     });
-    Running::new(cancellation, task.abort_handle())
+    Running::new(Some(stop), cancellation, task.abort_handle())
+}
+
+fn outcome(ended: Result<Result<(), String>, String>) -> ItemOutcome {
+    match ended {
+        Ok(Ok(())) => ItemOutcome::Succeeded,
+        Ok(Err(error)) => ItemOutcome::Failed(error),
+        Err(message) => ItemOutcome::Panicked(message),
+    }
 }
 
 #[cfg(test)]

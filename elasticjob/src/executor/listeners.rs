@@ -37,7 +37,7 @@ pub fn spawn_listeners(
         }
         guard.end_with(ItemOutcome::Succeeded);
     });
-    Running::new(cancellation, task.abort_handle())
+    Running::new(None, cancellation, task.abort_handle())
 }
 
 #[cfg(test)]

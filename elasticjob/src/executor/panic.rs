@@ -1,6 +1,6 @@
 //! What a panic of the user's code says.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_util::FutureExt;
 
@@ -10,4 +10,9 @@ use crate::unwind::panic_message;
 /// again: it is dropped before.
 pub(super) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
     AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| panic_message(panic.as_ref()))
+}
+
+/// The same of a function.
+pub(super) fn catch_blocking<T>(function: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(function)).map_err(|panic| panic_message(panic.as_ref()))
 }

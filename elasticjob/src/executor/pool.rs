@@ -98,16 +98,18 @@ impl Slots {
 pub(super) struct Queue(Option<Arc<Semaphore>>);
 
 impl Queue {
-    /// The turn of an item; `None` when it is cancelled while it waits: then it is not started at all.
+    /// The turn of an item; `None` when it was cancelled before: then it is not started at all.
     pub(super) async fn slot(self, token: &CancellationToken) -> Option<Slot> {
-        let Some(free) = self.0 else { return Some(Slot(None)) };
-        match Arc::clone(&free).try_acquire_owned() {
-            Ok(slot) => Some(Slot(Some(slot))),
-            // Hardly any item waits: those that do not shall not have room for it.
-            Err(_) => {
-                Box::pin(token.run_until_cancelled(free.acquire_owned())).await?.ok().map(|slot| Slot(Some(slot)))
-            }
-        }
+        let slot = match self.0 {
+            None => Slot(None),
+            Some(free) => match Arc::clone(&free).try_acquire_owned() {
+                Ok(slot) => Slot(Some(slot)),
+                // Hardly any item waits: those that do not shall not have room for it.
+                Err(_) => Slot(Some(Box::pin(token.run_until_cancelled(free.acquire_owned())).await?.ok()?)),
+            },
+        };
+        // Those who are cancelled together give each other their slots.
+        (!token.is_cancelled()).then_some(slot)
     }
 }
 

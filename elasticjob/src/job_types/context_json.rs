@@ -40,10 +40,27 @@ pub(super) fn context_json(context: &ShardingContext) -> String {
     })
 }
 
+/// The same with nothing but ASCII, for headers: equal as JSON.
+#[cfg(feature = "http")]
+pub(super) fn context_json_in_ascii(context: &ShardingContext) -> String {
+    let json = context_json(context);
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            ' '..='~' => escaped.push(character),
+            other => {
+                let mut units = [0; 2];
+                other.encode_utf16(&mut units).iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+            }
+        }
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job_types::script::tests::context;
+    use crate::api::fixture::context;
 
     #[test]
     fn it_is_what_java_writes() {
@@ -54,6 +71,17 @@ mod tests {
         );
         let context = context("myJob", "a=b", "0=Beijing", &[("script.command.line", "x")]);
         assert_eq!(context_json(&context), expected);
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn in_ascii_it_is_the_same() {
+        let context = context("任务", "a=b \u{7f}\u{1f600}\t", "0=北京", &[]);
+        let (json, ascii) = (context_json(&context), context_json_in_ascii(&context));
+        assert!(ascii.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{ascii}");
+        assert!(ascii.contains(r"\ud83d\ude00") && ascii.contains(r#""\u4efb\u52a1""#), "{ascii}");
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(value(&ascii), value(&json));
     }
 
     #[test]

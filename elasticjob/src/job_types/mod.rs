@@ -2,15 +2,19 @@
 
 mod command_line;
 mod context_json;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(unix)]
 mod process_group;
 mod script;
 
 use std::sync::Arc;
 
-use crate::api::JobType;
+use crate::api::{JobKind, JobType};
 use crate::by_type::{ByType, TypeOrigin};
 
+#[cfg(feature = "http")]
+pub use http::HTTP;
 pub use script::SCRIPT;
 
 /// The types of jobs that a process has.
@@ -20,8 +24,16 @@ impl JobTypes {
     /// Those of ElasticJob.
     pub fn built_in() -> Self {
         let mut types = Self::new("type of jobs");
-        let script = JobType::new(script::Script);
-        types.add(SCRIPT, TypeOrigin::BuiltIn, Arc::new(script)).expect("the first one");
+        let kinds = JobKind::ALL.map(JobType::of_code);
+        let all = kinds.into_iter().chain([
+            JobType::new(script::Script),
+            #[cfg(feature = "http")]
+            JobType::new(http::Http::default()),
+        ]);
+        for job_type in all {
+            let name = job_type.type_name().to_owned();
+            types.add(&name, TypeOrigin::BuiltIn, Arc::new(job_type)).expect("each has its own name");
+        }
         types
     }
 }

@@ -12,7 +12,7 @@ use super::context_json::context_json;
 #[cfg(unix)]
 use super::process_group::ProcessGroup;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
-use crate::config::{Invalid, JobConfiguration};
+use crate::config::{Invalid, JobConfiguration, Options};
 
 /// Its name.
 pub const SCRIPT: &str = "SCRIPT";
@@ -33,17 +33,12 @@ impl TypedJobItemExecutor for Script {
     }
 
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        let line = match configuration.prop(COMMAND_LINE) {
-            None => Some(Invalid::prop(COMMAND_LINE, "is missing: a job of type SCRIPT needs the command to run")),
-            Some(line) => split(line).err().map(|why| Invalid::prop(COMMAND_LINE, format!("'{line}': {why}"))),
-        };
-        line.into_iter().chain(timeout(configuration.prop(TIMEOUT)).err()).collect()
+        ScriptOptions::read(configuration).err().unwrap_or_default()
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {
-        let line = context.prop(COMMAND_LINE).ok_or_else(|| JobError::message("no script.command.line"))?;
-        let timeout = timeout(context.prop(TIMEOUT)).map_err(|wrong| JobError::message(wrong.to_string()))?;
-        let words = split(line).map_err(JobError::message)?;
+        let ScriptOptions { line, words, timeout } =
+            ScriptOptions::read(context.configuration()).map_err(JobError::settings)?;
         let mut running = Running::start(&words, &context)?;
         let ended = tokio::select! {
             status = running.end() => status?,
@@ -59,6 +54,28 @@ impl TypedJobItemExecutor for Script {
             }
         };
         if ended.success() { Ok(()) } else { Err(JobError::message(format!("'{line}': {}", describe(ended)))) }
+    }
+}
+
+/// What is run.
+struct ScriptOptions<'a> {
+    line: &'a str,
+    words: Vec<String>,
+    timeout: Option<Duration>,
+}
+
+impl<'a> ScriptOptions<'a> {
+    fn read(configuration: &'a JobConfiguration) -> Result<Self, Vec<Invalid>> {
+        let mut options = Options::of(configuration, "a job of type SCRIPT");
+        let line = options.required(&[COMMAND_LINE], "/opt/backup/run.sh --full");
+        let words = split(line).unwrap_or_else(|why| {
+            if !line.is_empty() {
+                options.wrong(COMMAND_LINE, format!("'{line}': {why}"));
+            }
+            Vec::new()
+        });
+        let timeout = options.milliseconds_if_given(&[TIMEOUT]);
+        options.end(Self { line, words, timeout })
     }
 }
 
@@ -137,14 +154,6 @@ async fn elapsed(limit: Option<Duration>) {
     }
 }
 
-fn timeout(value: Option<&str>) -> Result<Option<Duration>, Invalid> {
-    let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else { return Ok(None) };
-    match value.parse::<u64>() {
-        Ok(milliseconds @ 1..) => Ok(Some(Duration::from_millis(milliseconds))),
-        _ => Err(Invalid::prop(TIMEOUT, format!("'{value}': expected milliseconds, 1 or more"))),
-    }
-}
-
 fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
@@ -154,4 +163,4 @@ fn describe(status: ExitStatus) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;

@@ -17,6 +17,7 @@ use super::environment::JobEnvironment;
 use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
 use super::log::log;
 use super::mailbox::Mailbox;
+use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
 use crate::api::{
     Failed, ItemHandler, ItemRun, JobFailure, JobListener, ListenerContext, ListenerRound, ShardingContext,
@@ -66,6 +67,8 @@ pub(super) struct Driver {
     listening: LiteMap<RoundId, Running>,
     triggers: BTreeMap<TriggerId, oneshot::Sender<Result<Triggered, TriggerError>>>,
     last_trigger: TriggerId,
+    /// Where the job is traced. Boxed, as most jobs are not.
+    recorder: Option<Box<Recorder>>,
     /// Answered when the job is registered, or cannot be.
     started: Option<oneshot::Sender<Result<(), String>>>,
 }
@@ -78,6 +81,7 @@ impl Driver {
             session: registry.session(),
             watch: registry.watch(&JobPath::Root.absolute(&name)),
             timer: environment.timers().register(mailbox.bell().clone()),
+            recorder: Recorder::of(&environment, &name),
             job: name,
             environment,
             registry,
@@ -181,6 +185,9 @@ impl Driver {
                     if let Some(error) = &end.error {
                         self.report(Failed::Item(item), error.clone());
                     }
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.item_ended(item, &end);
+                    }
                     self.gather(Event::ItemEnded { item, end });
                 }
                 Letter::ListenersCalled(round) => {
@@ -253,6 +260,7 @@ impl Driver {
             }
             Action::Prove => self.prove(),
             Action::Start(start) => self.start_items(start),
+            Action::AskToStop(items) => self.each_running(&items, Running::ask_to_stop),
             Action::Cancel(items) => self.each_running(&items, Running::cancel),
             Action::Abort(items) => self.each_running(&items, Running::abort),
             Action::CallListeners(call) => self.call_listeners(call),
@@ -301,7 +309,11 @@ impl Driver {
         let task_id = TaskId::new(&self.job, items.iter().map(|(item, _)| *item), &instance);
         let scheduled_at = self.scheduled_at(fire, &configuration);
         let slots = self.slots(&configuration);
+        if let Some(recorder) = &self.recorder {
+            recorder.running(items.iter().map(|(item, _)| *item));
+        }
         for (item, fencing_token) in items {
+            let cancellation = CancellationToken::new();
             let context = ShardingContext::new(ItemRun {
                 configuration: configuration.clone(),
                 instance: instance.clone(),
@@ -310,14 +322,22 @@ impl Driver {
                 scheduled_at,
                 source,
                 fencing_token,
-                cancellation: CancellationToken::new(),
+                stop: cancellation.child_token(),
+                cancellation,
             });
             let mailbox = self.mailbox.clone();
+            let record = self.recorder.as_ref().and_then(|recorder| recorder.item(item));
+            let handler = record.as_ref().map(|record| record.around(&self.handler));
             let on_end = move |end: executor::ItemEnd| {
+                let end: ItemEnd = end.into();
+                if let Some(record) = record {
+                    record.ended(&end);
+                }
                 // The driver has ended only when the program does.
-                let _ = mailbox.post(Letter::ItemEnded(item, end.into()));
+                let _ = mailbox.post(Letter::ItemEnded(item, end));
             };
-            let running = spawn_item(self.environment.user(), &slots, &self.handler, context, on_end);
+            let handler = handler.as_ref().unwrap_or(&self.handler);
+            let running = spawn_item(self.environment.user(), &slots, handler, context, on_end);
             self.running.insert(item, running);
         }
     }
@@ -387,6 +407,9 @@ impl Driver {
     fn tell(&mut self, notice: &Notice) {
         let zone = self.engine.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
         log(&self.job, self.engine.instance(), zone, notice);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(self.engine.instance(), self.engine.makes_up(), notice);
+        }
         match notice {
             Notice::Registered { .. } => self.answer_start(Ok(())),
             Notice::StartFailed { why } => self.answer_start(Err(why.clone())),

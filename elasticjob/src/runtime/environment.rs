@@ -22,6 +22,7 @@ use crate::registry::memory::MemoryRegistry;
 use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use crate::schedule::{TimeZone, TimeZoneError};
 use crate::spi::{Catalog, CatalogError};
+use crate::trace::{Tracing, TracingConfiguration};
 
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
@@ -32,7 +33,10 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
 /// with the registry center nor the punctuality of other jobs. Cheap to clone; it lives as long as a clone of it or a
 /// running job.
 #[derive(Clone)]
-pub struct JobEnvironment(Arc<Shared>);
+pub struct JobEnvironment {
+    shared: Arc<Shared>,
+    tracing: Option<Tracing>,
+}
 
 struct Shared {
     system: SystemRuntime,
@@ -118,7 +122,7 @@ impl JobEnvironmentBuilder {
         let catalog = self.catalog.map_or_else(|| Catalog::builder().build(), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let system = SystemRuntime::start()?;
-        Ok(JobEnvironment(Arc::new(Shared {
+        let shared = Shared {
             timers: Timers::start(system.handle(), clock.clone()),
             system,
             failures: Failures::new(catalog.error_handlers().clone(), user.clone()),
@@ -130,7 +134,8 @@ impl JobEnvironmentBuilder {
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
             catalog,
             members: Members::default(),
-        })))
+        };
+        Ok(JobEnvironment { shared: Arc::new(shared), tracing: None })
     }
 }
 
@@ -159,63 +164,75 @@ impl JobEnvironment {
 
     /// The id of this process among the instances of a job.
     pub fn instance_id(&self) -> &InstanceId {
-        &self.0.instance
+        &self.shared.instance
     }
 
     /// What jobs can name in their settings.
     pub fn catalog(&self) -> &Catalog {
-        &self.0.catalog
+        &self.shared.catalog
+    }
+
+    /// Traces the jobs that are made in this environment from now on; others are as before. Events are written on the
+    /// tokio runtime that the environment was built in.
+    #[must_use]
+    pub fn with_tracing(self, configuration: TracingConfiguration) -> Self {
+        Self { tracing: Some(Tracing::start(configuration, &self.shared.user)), ..self }
+    }
+
+    /// Tracing, where it is configured. [Close](Tracing::close) it when the jobs have left.
+    pub fn tracing(&self) -> Option<&Tracing> {
+        self.tracing.as_ref()
     }
 
     /// The runtime of coordination, for registry centers.
     pub fn system(&self) -> &Handle {
-        self.0.system.handle()
+        self.shared.system.handle()
     }
 
     /// The runtime of the program.
     pub(super) fn user(&self) -> &Handle {
-        &self.0.user
+        &self.shared.user
     }
 
     pub(super) fn timers(&self) -> &Timers {
-        &self.0.timers
+        &self.shared.timers
     }
 
     pub(super) fn now(&self) -> Now {
-        Now { wall: self.0.clock.wall_ms(), mono: self.0.origin.elapsed() }
+        Now { wall: self.shared.clock.wall_ms(), mono: self.shared.origin.elapsed() }
     }
 
     /// The time of an engine as an instant.
     pub(super) fn instant(&self, mono: Duration) -> Instant {
-        self.0.origin + mono
+        self.shared.origin + mono
     }
 
     /// An instant as the time of an engine.
     pub(super) fn mono(&self, at: std::time::Instant) -> Duration {
-        at.saturating_duration_since(self.0.origin.into_std())
+        at.saturating_duration_since(self.shared.origin.into_std())
     }
 
     /// The zone of jobs that name none.
     pub(super) fn local_zone(&self) -> TimeZone {
-        self.0.local_zone
+        self.shared.local_zone
     }
 
     /// Where failures are reported.
     pub(super) fn failures(&self) -> &Failures {
-        &self.0.failures
+        &self.shared.failures
     }
 
     pub(super) fn members(&self) -> &Members {
-        &self.0.members
+        &self.shared.members
     }
 
     pub(super) fn shutdown_grace(&self) -> Duration {
-        self.0.shutdown_grace
+        self.shared.shutdown_grace
     }
 }
 
 impl fmt::Debug for JobEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JobEnvironment").field("instance", &self.0.instance).finish_non_exhaustive()
+        f.debug_struct("JobEnvironment").field("instance", &self.shared.instance).finish_non_exhaustive()
     }
 }

@@ -80,6 +80,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             let from = from.as_ref().map_or("an instance that is gone", InstanceId::as_str);
             warn!(%job, fire = %name(fire), item, from, "took the item over: its run was lost");
         }
+        Notice::NothingToRun { fire } => debug!(%job, fire = %name(fire), "no item to run here"),
         Notice::HandedOver { fire, items } => {
             warn!(%job, fire = %name(fire), ?items, "items that were cut off wait to be taken over");
         }
@@ -104,6 +105,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         }
         Notice::Stale { fire, item } => {
             warn!(%job, fire = %name(fire), item, "the run ended after its item had gone on without it: its outcome is not recorded");
+        }
+        Notice::StopAsked { items, reason } => {
+            info!(%job, ?items, "runs are asked to come to an end: {reason}");
         }
         Notice::RunsCancelled { items, reason: CancelReason::SessionUnproven } => warn!(
             %job,

@@ -12,6 +12,7 @@ mod log;
 mod mailbox;
 mod members;
 mod random;
+mod recorder;
 pub mod system;
 #[cfg(test)]
 mod tests;

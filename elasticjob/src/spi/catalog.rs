@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{
-    ByType, ERROR_HANDLERS, JOB_TYPES, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TypeClash, TypeOrigin,
+    ByType, ERROR_HANDLERS, JOB_TYPES, LISTENERS, LinkedType, SHARDING_STRATEGIES, THREAD_POOLS, TRACING_STORAGES,
+    TypeClash, TypeOrigin,
 };
 use crate::api::{
     DistributeOnceElasticJobListener, ElasticJobListener, ErrorHandler, JobErrorHandler,
@@ -16,6 +17,7 @@ use crate::engine::strategy::ShardingStrategies;
 use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
 use crate::job_types::JobTypes;
+use crate::trace::{JobTracingStorage, RDB, TracingStorage};
 
 /// What the jobs of a process can name in their settings: what is built in, what was linked, what was added by hand.
 ///
@@ -28,6 +30,7 @@ pub struct Catalog {
     thread_pools: Arc<ThreadPools>,
     job_types: Arc<JobTypes>,
     error_handlers: Arc<ErrorHandlers>,
+    tracing_storages: Arc<ByType<JobTracingStorage>>,
     check: ConfigurationCheck,
 }
 
@@ -50,6 +53,11 @@ impl Catalog {
     /// The pools.
     pub fn thread_pools(&self) -> &ThreadPools {
         &self.thread_pools
+    }
+
+    /// The storages for tracing that the program brings itself.
+    pub fn tracing_storages(&self) -> &ByType<JobTracingStorage> {
+        &self.tracing_storages
     }
 
     /// The types of jobs.
@@ -88,6 +96,7 @@ pub struct CatalogBuilder {
     thread_pools: Vec<Arc<dyn JobExecutorThreadPoolSizeProvider>>,
     job_types: Vec<Arc<JobType>>,
     error_handlers: Vec<Arc<ErrorHandler>>,
+    tracing_storages: Vec<Arc<JobTracingStorage>>,
 }
 
 impl CatalogBuilder {
@@ -119,6 +128,13 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds a storage for tracing.
+    #[must_use]
+    pub fn tracing_storage(mut self, storage: impl TracingStorage) -> Self {
+        self.tracing_storages.push(Arc::new(JobTracingStorage::new(storage)));
+        self
+    }
+
     /// Adds a type of jobs.
     #[must_use]
     pub fn job_type(mut self, executor: impl TypedJobItemExecutor) -> Self {
@@ -138,27 +154,22 @@ impl CatalogBuilder {
     /// # Errors
     /// [`CatalogError`] with all names that are taken twice.
     pub fn build(self) -> Result<Catalog, CatalogError> {
-        let mut strategies = ShardingStrategies::built_in();
         let mut clashes = Vec::new();
-        for (origin, strategy) in all(&SHARDING_STRATEGIES, self.sharding_strategies) {
-            let name = strategy.type_name().to_owned();
-            clashes.extend(strategies.add(&name, origin, strategy).err());
-        }
+        let mut strategies = ShardingStrategies::built_in();
+        let own = all(&SHARDING_STRATEGIES, self.sharding_strategies);
+        clashes.extend(add_all(&mut strategies, own, ShardingStrategy::type_name));
         let mut thread_pools = ThreadPools::built_in();
-        for (origin, pool) in all(&THREAD_POOLS, self.thread_pools) {
-            let name = pool.type_name().to_owned();
-            clashes.extend(thread_pools.add(&name, origin, pool).err());
-        }
+        let own = all(&THREAD_POOLS, self.thread_pools);
+        clashes.extend(add_all(&mut thread_pools, own, JobExecutorThreadPoolSizeProvider::type_name));
         let mut job_types = JobTypes::built_in();
-        for (origin, job_type) in all(&JOB_TYPES, self.job_types) {
-            let name = job_type.type_name().to_owned();
-            clashes.extend(job_types.add(&name, origin, job_type).err());
-        }
+        clashes.extend(add_all(&mut job_types, all(&JOB_TYPES, self.job_types), JobType::type_name));
         let mut error_handlers = ErrorHandlers::built_in();
-        for (origin, handler) in all(&ERROR_HANDLERS, self.error_handlers) {
-            let name = handler.type_name().to_owned();
-            clashes.extend(error_handlers.add(&name, origin, handler).err());
-        }
+        let own = all(&ERROR_HANDLERS, self.error_handlers);
+        clashes.extend(add_all(&mut error_handlers, own, ErrorHandler::type_name));
+        let mut tracing_storages = ByType::new(TRACING_STORAGE);
+        let own = Vec::from_iter(all(&TRACING_STORAGES, self.tracing_storages));
+        clashes.extend(own.iter().filter_map(|(origin, storage)| takes_rdb(storage, *origin)));
+        clashes.extend(add_all(&mut tracing_storages, own, JobTracingStorage::type_name));
         let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
         for (origin, listener) in all(&LISTENERS, self.listeners) {
             let spec = listener.spec().clone();
@@ -182,6 +193,7 @@ impl CatalogBuilder {
                 thread_pools,
                 job_types: Arc::new(job_types),
                 error_handlers,
+                tracing_storages: Arc::new(tracing_storages),
             })
         } else {
             Err(CatalogError(clashes))
@@ -192,24 +204,46 @@ impl CatalogBuilder {
 /// What listeners are called in messages.
 const LISTENER: &str = "listener";
 
+/// What storages for tracing are called in messages.
+const TRACING_STORAGE: &str = "tracing storage";
+
 /// What was linked, and what was added.
 fn all<T: ?Sized>(linked: &'static [LinkedType<T>], added: Vec<Arc<T>>) -> impl Iterator<Item = (TypeOrigin, Arc<T>)> {
     let linked = linked.iter().map(|linked| (TypeOrigin::Linked { place: linked.place }, (linked.make)()));
     linked.chain(added.into_iter().map(|added| (TypeOrigin::Added, added)))
 }
 
+/// Adds each under its own name; returns those whose name is taken.
+fn add_all<T: ?Sized>(
+    types: &mut ByType<T>,
+    own: impl IntoIterator<Item = (TypeOrigin, Arc<T>)>,
+    name: fn(&T) -> &str,
+) -> Vec<TypeClash> {
+    own.into_iter().filter_map(|(origin, own)| types.add(name(&own.clone()), origin, own).err()).collect()
+}
+
+/// The storage `RDB` is none of those in the catalog, and its name is taken in every case of its letters.
+fn takes_rdb(storage: &JobTracingStorage, origin: TypeOrigin) -> Option<TypeClash> {
+    let (kind, name) = (TRACING_STORAGE, RDB.to_owned());
+    let clash = TypeClash { kind, name, first: TypeOrigin::BuiltIn, second: origin };
+    storage.type_name().eq_ignore_ascii_case(RDB).then_some(clash)
+}
+
 impl fmt::Debug for CatalogBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let strategies: Vec<&str> = self.sharding_strategies.iter().map(|strategy| strategy.type_name()).collect();
-        let listeners: Vec<&str> = self.listeners.iter().map(|listener| listener.type_name()).collect();
-        let pools: Vec<&str> = self.thread_pools.iter().map(|pool| pool.type_name()).collect();
-        let mut builder = f.debug_struct("CatalogBuilder");
-        builder.field("sharding_strategies", &strategies).field("listeners", &listeners);
-        let types: Vec<&str> = self.job_types.iter().map(|job_type| job_type.type_name()).collect();
-        builder.field("thread_pools", &pools).field("job_types", &types);
-        let handlers: Vec<&str> = self.error_handlers.iter().map(|handler| handler.type_name()).collect();
-        builder.field("error_handlers", &handlers).finish()
+        f.debug_struct("CatalogBuilder")
+            .field("sharding_strategies", &names(&self.sharding_strategies, ShardingStrategy::type_name))
+            .field("listeners", &names(&self.listeners, JobListener::type_name))
+            .field("thread_pools", &names(&self.thread_pools, JobExecutorThreadPoolSizeProvider::type_name))
+            .field("job_types", &names(&self.job_types, JobType::type_name))
+            .field("error_handlers", &names(&self.error_handlers, ErrorHandler::type_name))
+            .field("tracing_storages", &names(&self.tracing_storages, JobTracingStorage::type_name))
+            .finish()
     }
+}
+
+fn names<T: ?Sized>(types: &[Arc<T>], name: fn(&T) -> &str) -> Vec<&str> {
+    types.iter().map(|one| name(one)).collect()
 }
 
 /// Names that are taken twice.

@@ -2,9 +2,6 @@ use elasticjob::api::{Inject, ShardingContext};
 use elasticjob::elastic_job;
 
 #[elastic_job]
-fn not_async() {}
-
-#[elastic_job]
 async fn generic<T>(_value: Inject<T>) {}
 
 #[elastic_job]

@@ -3,6 +3,7 @@
 use std::io::{Error, ErrorKind, Write};
 use std::sync::Arc;
 
+use elasticjob::operations::dump::DumpService;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob_cli::Console;
@@ -115,6 +116,14 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert_eq!(left["changed"].as_array().map(Vec::len), Some(2), "{left}");
     assert_eq!(operator.json(&["jobs", JOB]).await[0]["status"], "CRASHED");
     assert!(operator.fails(1, &["shutdown", "--job", JOB]).await.contains("no instance that is online"));
+
+    // The dump port of an instance shows the same.
+    let port = DumpService::new(operated.registry(), 0).listen().await.expect("a port");
+    let address = port.address().to_string();
+    let dumped = operator.says(&["dump", JOB, "--from", &address]).await;
+    assert_eq!(dumped, operator.says(&["dump", JOB, "--hide-addresses"]).await);
+    assert!(dumped.contains(&format!("/{JOB}/servers/ip1 | ENABLED\n")), "{dumped}");
+    assert!(operator.fails(1, &["dump", "nobody", "--from", &address]).await.contains("there is no job 'nobody'"));
     operator.says(&["config", "remove", JOB, "--force"]).await;
     assert!(operator.fails(1, &["status", JOB]).await.contains("there is no job"));
 }

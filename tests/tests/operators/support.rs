@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Operated {
     pub group: Group<WorkerProgram>,
     pub pids: [u32; 2],
-    registry: ZookeeperRegistryCenter,
+    registry: Arc<dyn RegistryCenter>,
 }
 
 /// A job of [`ITEMS`] items that fires every second and runs for so long.
@@ -50,7 +50,12 @@ impl Operated {
         let pids = [group.start().await, group.start().await];
         let config = ZookeeperBackend::new(server.clone(), namespace).config(server.connect_string());
         let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
-        Self { group, pids, registry }
+        Self { group, pids, registry: Arc::new(registry) }
+    }
+
+    /// The registry center, in a session of the test.
+    pub fn registry(&self) -> Arc<dyn RegistryCenter> {
+        Arc::clone(&self.registry)
     }
 
     /// Waits for a fire after some time of which exactly these processes begin so many items; returns it.

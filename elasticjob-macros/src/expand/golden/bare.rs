@@ -6,6 +6,7 @@ const _: () = {
         name: "tick",
         function: ::core::concat!(::core::module_path!(), "::", "tick"),
         place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+        kind: ::elasticjob::api::JobKind::Simple,
         settings: ::core::default::Default::default,
         bind: |_| ::core::result::Result::Ok(::elasticjob::__private::handler::<(), _, _>(|_| tick())),
     };

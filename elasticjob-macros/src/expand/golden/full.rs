@@ -9,6 +9,7 @@ const _: () = {
         name: "sync-orders",
         function: ::core::concat!(::core::module_path!(), "::", "sync"),
         place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+        kind: ::elasticjob::api::JobKind::Simple,
         settings: || {
             let mut settings: ::elasticjob::config::JobSettings = ::core::default::Default::default();
             settings.cron = ::core::option::Option::Some(::std::borrow::ToOwned::to_owned("0/5 * * * * ?"));

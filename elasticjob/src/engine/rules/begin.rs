@@ -91,6 +91,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         return match fire {
             Fire::Manual { .. } if takes_trigger(engine) => Step::Write(take_trigger(engine, fire, vec![])),
             _ => {
+                engine.tell_nothing_to_run();
                 engine.looked_at();
                 misfire::mark(engine, now)
             }
@@ -192,7 +193,9 @@ fn begin_unmonitored(
         return Step::Write(take_trigger(engine, fire, items));
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
-    if !items.is_empty() {
+    if items.is_empty() {
+        engine.tell_nothing_to_run();
+    } else {
         engine.start_items(now, fire, source, None, items);
     }
     engine.looked_at();

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::Step;
 use crate::config::{JobConfiguration, wire};
+use crate::engine::calendar::last_between;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
-use crate::engine::notice::Notice;
+use crate::engine::notice::{Notice, StopReason};
 use crate::engine::planted::Bug;
+use crate::engine::run::LATE_ACQUISITION;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
@@ -29,14 +31,24 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     match read_usable(engine, &data) {
         Ok((configuration, plan)) => {
             engine.refused_configuration = None;
-            engine.calendar.follow(configuration.schedule(), now.wall);
+            if first {
+                let Some(from) = joins_at(engine, &configuration, now) else { return Step::Stop };
+                engine.calendar.join(configuration.schedule(), from, now.wall);
+            } else {
+                engine.calendar.follow(configuration.schedule(), now.wall);
+            }
             // Mostly it is what the program gave: thousands of jobs then hold it once.
             let is_local = configuration == *engine.local;
+            if engine.configuration.as_ref().is_some_and(|before| !before.has_props_of(&configuration)) {
+                engine.ask_items(StopReason::PropsChanged, |_| true);
+            }
             engine.plan = plan;
             // Items that it takes away, or adds, may be lost ones.
             engine.losses.suspect();
             engine.configuration = Some(if is_local { engine.local.clone() } else { Arc::new(configuration) });
-            if !first {
+            if first {
+                engine.watch_calendar(now);
+            } else {
                 engine.tell(Notice::ConfigurationChanged);
             }
         }
@@ -47,6 +59,25 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     }
     engine.configuration_data = Some(data);
     wait_for_first(engine)
+}
+
+/// From when on an instance that has just registered takes part in fires; `None` while data are missing.
+///
+/// An item may move to it before its owner has come to a fire, and after its own clock has passed that: then both would
+/// think that it is not theirs. So it looks at a fire of the last moments too, which came since it set out to register
+/// or while the group was there. Where others have begun it, the records say so; without records it is let go.
+fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, now: Now) -> Option<i64> {
+    let Some(schedule) = configuration.schedule().filter(|_| configuration.monitor_execution()) else {
+        return Some(now.wall);
+    };
+    let earliest = now.wall - LATE_ACQUISITION.as_millis() as i64;
+    let since = engine.membership.joining_since.unwrap_or(now.wall).max(earliest);
+    let Some(fire) = last_between(schedule, earliest, since) else { return Some(since) };
+    match engine.look(&JobPath::LeaderInstance) {
+        Lookup::Unread => None,
+        Lookup::Known(leader) if leader.ctime <= fire => Some(earliest),
+        _ => Some(since),
+    }
 }
 
 /// Reads a configuration of the registry that this program can follow; otherwise says why not.

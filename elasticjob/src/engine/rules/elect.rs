@@ -96,7 +96,7 @@ impl JobEngine {
     }
 
     /// Whether the own server may run items; `None` while it is not known.
-    pub(super) fn is_server_enabled(&self) -> Option<bool> {
+    pub(in crate::engine) fn is_server_enabled(&self) -> Option<bool> {
         self.is_enabled(self.identity.instance.server_ip())
     }
 

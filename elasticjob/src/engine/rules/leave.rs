@@ -45,8 +45,12 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     let own_session = engine.own_session().filter(|node| engine.mirror.exists(node) && !engine.has_abandoned_runs);
     let leading = engine.is_leader();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    let mut triggers = Vec::new();
     if engine.membership.session.is_some() && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
+        if engine.mirror.exists(&own_trigger) {
+            triggers.push(engine.identity.instance.clone());
+        }
         txn.delete_existing(&own_trigger);
     }
     if leading {
@@ -63,5 +67,5 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
         }
         return Step::Stop;
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Leave })
+    Step::Write(Proposal { transaction, purpose: Purpose::Leave { triggers } })
 }

@@ -18,7 +18,7 @@ pub(super) const ENABLED: &str = "ENABLED";
 pub(super) const DISABLED: &str = "DISABLED";
 
 /// Registers the instance, at first or in a new session.
-pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
     let Some(session) = engine.session.connected() else { return Step::Stop };
     if engine.is_registered() || matches!(engine.phase, Phase::Leaving { .. }) {
         return Step::Pass;
@@ -93,6 +93,7 @@ pub(super) fn register(engine: &mut JobEngine, _: Now) -> Step {
     if joining {
         txn.delete_existing(&engine.own_trigger());
     }
+    engine.membership.joining_since.get_or_insert(now.wall);
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
     let max_time_diff = accepted.max_time_diff;
     if max_time_diff.is_some() {

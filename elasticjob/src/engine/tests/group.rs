@@ -44,6 +44,7 @@ pub(super) struct Host {
     pub(super) commits: Vec<String>,
     pub(super) reads: usize,
     pub(super) started: Vec<Start>,
+    pub(super) asked_to_stop: Vec<ShardingItem>,
     pub(super) cancelled: Vec<ShardingItem>,
     pub(super) aborted: Vec<ShardingItem>,
     /// Calls of listeners that are not over, oldest first.
@@ -135,6 +136,7 @@ impl Group {
             commits: Vec::new(),
             reads: 0,
             started: Vec::new(),
+            asked_to_stop: Vec::new(),
             cancelled: Vec::new(),
             aborted: Vec::new(),
             calls: Vec::new(),
@@ -329,6 +331,7 @@ impl Group {
             Action::Prove if state.connected => self.answer(host, Event::Tick),
             Action::Prove => self.events.push_back((host, Event::NotProven)),
             Action::Start(start) => state.started.push(start),
+            Action::AskToStop(items) => state.asked_to_stop.extend(items),
             Action::Cancel(items) => state.cancelled.extend(items),
             Action::Abort(items) => state.aborted.extend(items),
             Action::CallListeners(call) => state.calls.push(call),

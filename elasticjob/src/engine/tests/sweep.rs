@@ -1,5 +1,7 @@
 //! What the leader sweeps up.
 
+use std::time::Duration;
+
 use super::group::{Group, every_five, job};
 use crate::engine::{Event, Notice};
 use crate::registry::path::JobPath;
@@ -54,4 +56,17 @@ fn a_trigger_for_an_instance_that_is_gone_is_dropped_aloud() {
     group.kill(1 - leader);
     assert!(!group.exists(&trigger));
     assert!(group.hosts[leader].notices.contains(&Notice::TriggerDropped { instance: gone }));
+}
+
+#[test]
+fn who_leaves_with_a_trigger_that_waits_says_that_it_is_dropped() {
+    let mut group = Group::settled(2, &every_five(2));
+    group.run_until(5_000);
+    group.tell(0, Event::Trigger(1));
+    let items: Vec<u32> = group.starts(1).into_iter().flat_map(|(_, _, items)| items).collect();
+    group.tell(1, Event::Shutdown { grace: Duration::from_secs(20) });
+    group.end_items(1, &items);
+    let instance = group.hosts[1].engine.instance().clone();
+    assert!(group.hosts[1].notices.contains(&Notice::TriggerDropped { instance }));
+    assert!(group.hosts[1].stopped);
 }

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
 use crate::api::Failed;
+use crate::http_client::server::answering;
 use crate::ident::InstanceId;
 
 fn configuration(props: &[(&str, &str)]) -> JobConfiguration {
@@ -23,27 +23,8 @@ pub(in crate::error_handlers) fn failure(props: &[(&str, &str)], error: &str) ->
 
 /// Answers one request with this status line and body; tells the request.
 async fn robot(answer: &'static str, body: &'static str) -> (String, tokio::task::JoinHandle<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}/send?access_token=hush", listener.local_addr().unwrap());
-    let request = tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut request = Vec::new();
-        let body_of = |request: &[u8]| {
-            let text = String::from_utf8_lossy(request).into_owned();
-            let (head, body) = text.split_once("\r\n\r\n")?;
-            let length =
-                head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-            (body.len() >= length.unwrap_or(0)).then_some(())
-        };
-        while body_of(&request).is_none() {
-            stream.read_buf(&mut request).await.unwrap();
-        }
-        let length = body.len();
-        let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
-        stream.write_all(answer.as_bytes()).await.unwrap();
-        String::from_utf8(request).unwrap()
-    });
-    (address, request)
+    let (address, request) = answering(answer, body).await;
+    (format!("{address}/send?access_token=hush"), request)
 }
 
 #[tokio::test]
@@ -113,6 +94,7 @@ fn what_is_wrong_with_the_options_is_told_at_start() {
     ]);
     assert_eq!(wrong.len(), 3, "{wrong:?}");
     assert!(wrong[0].contains("'***'") && !wrong[0].contains("no address"), "{wrong:?}");
-    assert!(wrong[1].contains("'0': expected milliseconds"), "{wrong:?}");
+    let older = "props.dingtalk.connectTimeoutMillisecond: '0': expected milliseconds";
+    assert!(wrong[1].starts_with(older), "the name that was given: {wrong:?}");
     assert_eq!(problems(&[("dingtalk.webhook", "https://oapi.example.com/robot")]), Vec::<String>::new());
 }

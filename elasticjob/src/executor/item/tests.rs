@@ -1,32 +1,21 @@
+mod blocking;
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use chrono::DateTime;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::api::{ItemRun, JobError, JobResult, item_handler};
+use crate::api::{JobError, JobResult, fixture, item_handler};
 use crate::config::JobConfiguration;
 use crate::executor::ThreadPools;
-use crate::ident::{InstanceId, TaskId};
 
 const LONG: Duration = Duration::from_secs(20);
 
 fn context() -> ShardingContext {
-    let instance = InstanceId::of_process("10.0.0.1", 7);
-    let configuration = JobConfiguration::builder("reports", 1).build().unwrap();
-    ShardingContext::new(ItemRun {
-        task_id: TaskId::new(configuration.job_name(), [0], &instance),
-        configuration: Arc::new(configuration),
-        instance,
-        item: 0,
-        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
-        source: crate::engine::ExecutionSource::NormalTrigger,
-        fencing_token: Some(1),
-        cancellation: CancellationToken::new(),
-    })
+    fixture::context("reports", "", "", &[])
 }
 
 fn slots(pool: &str) -> Slots {
@@ -159,10 +148,12 @@ fn an_error_whose_text_panics_does_not_lose_the_end() {
 #[test]
 fn cancelling_fires_the_token_and_lets_the_run_end_itself() {
     let runtime = runtime();
-    let run = Run::spawn(&runtime, |context, _, _| async move {
+    let run = Run::spawn(&runtime, |context, _, events| async move {
+        events.send(Event::Began).unwrap();
         context.cancelled().await;
         Err(JobError::message("cancelled"))
     });
+    while run.next() != Event::Began {}
     run.item.cancel();
     assert_eq!(run.rest().pop(), Some(Event::Ended(ItemOutcome::Failed("cancelled".to_owned()))));
 }
@@ -215,7 +206,7 @@ fn a_blocking_run_cannot_be_dropped_and_is_told_when_it_ends() {
             for_ever().await
         }
     });
-    assert_eq!(run.next(), Event::Began);
+    while run.next() != Event::Began {}
     run.item.cancel();
     run.item.abort();
     assert!(run.events.recv_timeout(Duration::from_millis(50)).is_err(), "told while it still ran");
@@ -304,4 +295,40 @@ async fn items_wait_for_a_slot_of_their_pool_and_one_that_is_cancelled_meanwhile
     assert_eq!(told.recv().await, Some(("first", Some(ItemOutcome::Succeeded))));
     assert_eq!(told.recv().await, Some(("third", None)));
     assert_eq!(told.recv().await, Some(("third", Some(ItemOutcome::Succeeded))));
+}
+
+#[tokio::test]
+async fn items_that_are_cancelled_together_do_not_begin_with_the_slots_of_each_other() {
+    let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let slots = slots("SINGLE_THREAD");
+    let spawn = |name: &'static str| {
+        let (began, ended) = (sender.clone(), sender.clone());
+        let handler = item_handler(move |context: ShardingContext| {
+            began.send((name, None)).unwrap();
+            async move { context.cancellation_token().cancelled().await }
+        });
+        spawn_item(&Handle::current(), &slots, &handler, context(), move |end| {
+            ended.send((name, Some(end.outcome))).unwrap();
+        })
+    };
+    let first = spawn("first");
+    assert_eq!(told.recv().await, Some(("first", None)));
+    let second = spawn("second");
+    // So that it waits.
+    tokio::task::yield_now().await;
+    first.cancel();
+    second.cancel();
+    assert_eq!(told.recv().await, Some(("first", Some(ItemOutcome::Succeeded))));
+    assert_eq!(told.recv().await, Some(("second", Some(ItemOutcome::Dropped))));
+}
+
+#[tokio::test]
+async fn an_item_that_is_cancelled_before_it_was_looked_at_is_not_started() {
+    let (sender, ended) = tokio::sync::oneshot::channel();
+    let handler = item_handler(|_| async { JobResult::Ok(()) });
+    let item = spawn_item(&Handle::current(), &slots("CPU"), &handler, context(), |end| {
+        sender.send(end.outcome).unwrap();
+    });
+    item.cancel();
+    assert_eq!(ended.await.unwrap(), ItemOutcome::Dropped);
 }

@@ -1,37 +1,9 @@
-use std::sync::Arc;
 use std::time::Instant;
 
-use chrono::DateTime;
-use tokio_util::sync::CancellationToken;
-
 use super::*;
-use crate::api::ItemRun;
-use crate::ident::{InstanceId, TaskId};
+use crate::api::fixture::context;
 
 const LONG: Duration = Duration::from_secs(20);
-
-/// The context of item 0 of two items, of a job with three.
-pub(in crate::job_types) fn context(
-    job: &str,
-    parameter: &str,
-    parameters: &str,
-    props: &[(&str, &str)],
-) -> ShardingContext {
-    let builder = JobConfiguration::builder(job, 3).job_parameter(parameter).sharding_item_parameters(parameters);
-    let builder = props.iter().fold(builder, |builder, (key, value)| builder.prop(*key, *value));
-    let configuration = builder.build().unwrap();
-    let instance = InstanceId::of_process("10.0.0.1", 1234);
-    ShardingContext::new(ItemRun {
-        task_id: TaskId::new(configuration.job_name(), [0, 1], &instance),
-        configuration: Arc::new(configuration),
-        instance,
-        item: 0,
-        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
-        source: crate::engine::ExecutionSource::NormalTrigger,
-        fencing_token: Some(1),
-        cancellation: CancellationToken::new(),
-    })
-}
 
 fn script(line: &str) -> ShardingContext {
     context("job", "", "0=Beijing", &[(COMMAND_LINE, line)])
@@ -119,7 +91,10 @@ fn what_is_wrong_with_the_properties_is_told_at_start() {
         Script.check(&configuration.build().unwrap()).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(problems(&[(COMMAND_LINE, "echo")]), Vec::<String>::new());
-    assert_eq!(problems(&[]), ["props.script.command.line: is missing: a job of type SCRIPT needs the command to run"]);
+    assert_eq!(
+        problems(&[(COMMAND_LINE, " ")]),
+        ["props.script.command.line: is missing: a job of type SCRIPT needs it, for example /opt/backup/run.sh --full"]
+    );
     assert_eq!(
         problems(&[(COMMAND_LINE, "echo 'a"), (TIMEOUT, "soon")]),
         [

@@ -25,8 +25,16 @@ pub enum DumpError {
         /// What happened.
         why: String,
     },
-    /// It does not know the job.
-    #[error("the instance at {address} has no dump of job '{job}': it answers for its own jobs alone")]
+    /// It answers something else.
+    #[error("the dump port at {address} gives no dump: {why}")]
+    Refused {
+        /// Who was asked.
+        address: String,
+        /// What it says.
+        why: String,
+    },
+    /// It answers nothing: that of Java does so where the namespace has no such job.
+    #[error("the dump port at {address} gives no dump: it knows no job '{job}'")]
     Nothing {
         /// Who was asked.
         address: String,
@@ -56,7 +64,11 @@ pub async fn ask(address: &str, job: &JobName) -> Result<String, DumpError> {
     if text.trim().is_empty() {
         return Err(DumpError::Nothing { address: address.to_owned(), job: job.clone() });
     }
-    Ok(text)
+    // Every line of a dump is about a node, but for those that go on with its data.
+    match text.starts_with('/') {
+        true => Ok(text),
+        false => Err(DumpError::Refused { address: address.to_owned(), why: text.trim_end().to_owned() }),
+    }
 }
 
 #[cfg(test)]

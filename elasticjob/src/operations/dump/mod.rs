@@ -5,7 +5,9 @@
 //! does not do.
 
 mod client;
+mod conversation;
 mod privacy;
+mod service;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +16,7 @@ use crate::ident::JobName;
 use crate::registry::path::JobPath;
 
 pub use client::{DumpError, ask};
+pub use service::{DumpPort, DumpService};
 
 /// Whether addresses of servers are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,15 +40,24 @@ impl Operations {
         let data = read::all(paths.iter().map(|path| self.text(path.clone()))).await?;
         let nodes: BTreeMap<String, String> =
             paths.into_iter().zip(data).filter_map(|(path, data)| Some((path, data?))).collect();
-        let text = render(job, &nodes);
-        Ok(match addresses {
-            Addresses::Shown => text,
-            Addresses::Hidden => {
-                let servers = JobPath::Servers.absolute(job) + "/";
-                let servers = nodes.keys().filter_map(|path| path.strip_prefix(&servers));
-                privacy::hide(&text, servers)
+        let job = job.clone();
+        // A job of thousands of items is long, and the session with the registry center may live on this thread.
+        let text = tokio::task::spawn_blocking(move || {
+            let text = render(&job, &nodes);
+            match addresses {
+                Addresses::Shown => text,
+                Addresses::Hidden => {
+                    let servers = JobPath::Servers.absolute(&job) + "/";
+                    privacy::hide(&text, nodes.keys().filter_map(|path| path.strip_prefix(&servers)))
+                }
             }
-        })
+        });
+        match text.await {
+            Ok(text) => Ok(text),
+            // The runtime ends, and with it whoever waits for this.
+            Err(ended) if ended.is_cancelled() => std::future::pending().await,
+            Err(ended) => std::panic::resume_unwind(ended.into_panic()),
+        }
     }
 }
 

@@ -16,11 +16,19 @@ pub(super) fn hide<'a>(text: &str, servers: impl Iterator<Item = &'a str>) -> St
     known.push(IPV4.to_owned());
     let addresses = Regex::new(&known.join("|")).expect("escaped texts and a pattern that is known");
     let mut names: BTreeMap<String, String> = BTreeMap::new();
-    let name = |found: &Captures<'_>| {
+    let mut name = |found: &Captures<'_>| {
         let next = format!("ip{}", names.len() + 1);
         names.entry(found[0].to_owned()).or_insert(next).clone()
     };
-    addresses.replace_all(text, name).into_owned()
+    let mut hidden = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        // Most of a long configuration is free of addresses, and to search it takes long.
+        match line.contains(['.', ':']) {
+            true => hidden.push_str(&addresses.replace_all(line, &mut name)),
+            false => hidden.push_str(line),
+        }
+    }
+    hidden
 }
 
 #[cfg(test)]

@@ -10,6 +10,10 @@ use crate::secret::Secret;
 /// only between rounds over all of them.
 const MIN_DIALLED_SERVERS: usize = 20;
 
+/// What holds where a time-out is not set, or 0, in milliseconds.
+const SESSION_TIMEOUT: u64 = 60_000;
+const CONNECTION_TIMEOUT: u64 = 15_000;
+
 /// How to reach a ZooKeeper ensemble, and where in it the jobs live. Names, defaults and meaning are ElasticJob's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZookeeperConfiguration {
@@ -23,9 +27,11 @@ pub struct ZookeeperConfiguration {
     pub max_sleep_time_milliseconds: u64,
     /// The first connect is given up after `max_sleep_time_milliseconds` times this. Default 3.
     pub max_retries: u32,
-    /// After how long without a sign of life the server ends the session; the server may grant another. Default 0: 60000.
+    /// After how long without a sign of life the server ends the session; the server may grant another. Default
+    /// 60000, which 0 stands for as well.
     pub session_timeout_milliseconds: u64,
-    /// After how long a connection attempt, or a silent connection, is given up. Default 0: 15000.
+    /// After how long a connection attempt, or a silent connection, is given up. Default 15000, which 0 stands for
+    /// as well.
     pub connection_timeout_milliseconds: u64,
     /// `user:password` of the digest scheme. With it, only this user has access to what is created.
     pub digest: Option<Secret>,
@@ -55,8 +61,8 @@ impl ZookeeperConfiguration {
             base_sleep_time_milliseconds: 1000,
             max_sleep_time_milliseconds: 3000,
             max_retries: 3,
-            session_timeout_milliseconds: 0,
-            connection_timeout_milliseconds: 0,
+            session_timeout_milliseconds: SESSION_TIMEOUT,
+            connection_timeout_milliseconds: CONNECTION_TIMEOUT,
             digest: None,
             create_namespace: true,
         }
@@ -126,11 +132,11 @@ impl ZookeeperConfiguration {
     }
 
     pub(super) fn session_timeout(&self) -> Duration {
-        Duration::from_millis(or_default(self.session_timeout_milliseconds, 60_000))
+        Duration::from_millis(or_default(self.session_timeout_milliseconds, SESSION_TIMEOUT))
     }
 
     pub(super) fn connection_timeout(&self) -> Duration {
-        Duration::from_millis(or_default(self.connection_timeout_milliseconds, 15_000))
+        Duration::from_millis(or_default(self.connection_timeout_milliseconds, CONNECTION_TIMEOUT))
     }
 
     /// The pause before retry `retry`, counted from 0: the base times a random factor, below 2 at first and below twice

@@ -7,6 +7,7 @@ mod listeners;
 mod one_off;
 mod proof;
 mod shutdown;
+mod tracing;
 
 use std::sync::Arc;
 use std::time::Duration;

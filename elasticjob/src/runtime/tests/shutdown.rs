@@ -1,7 +1,9 @@
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::super::{Activity, ShutdownMode};
 use super::*;
+use crate::api::blocking_item_handler;
 
 /// What a run tells of itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,4 +86,42 @@ async fn a_shutdown_now_cancels_what_runs() {
     timeout(Duration::from_secs(10), job.shutdown(ShutdownMode::Now)).await.expect("it does not wait for the run");
     assert_eq!(soon(told.recv()).await, Some(Told::Cancelled));
     assert_left(&registry, "now").await;
+}
+
+/// A handler that blocks until a stop is wanted, or until the run is cut off.
+fn blocking(heeds_wishes: bool) -> (ItemHandler, mpsc::UnboundedReceiver<Told>) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let handler = blocking_item_handler(move |context: ShardingContext| {
+        let _ = sender.send(Told::Began);
+        let token = if heeds_wishes { context.stop_token() } else { context.cancellation_token() };
+        Handle::current().block_on(token.cancelled());
+        let _ = sender.send(if context.is_cancelled() { Told::Cancelled } else { Told::Ended });
+    });
+    (handler, receiver)
+}
+
+#[tokio::test]
+async fn a_blocking_run_that_heeds_the_wish_ends_before_the_grace_and_has_succeeded() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let (handler, mut told) = blocking(true);
+    let mut job = scheduled(&environment, &registry, each_second("heeds", 1), handler).await;
+    assert_eq!(soon(told.recv()).await, Some(Told::Began));
+    // Far below the grace time of 25 s.
+    timeout(Duration::from_secs(10), job.shutdown(ShutdownMode::Graceful)).await.expect("it ends by itself");
+    assert_eq!(soon(told.recv()).await, Some(Told::Ended));
+    let record = registry.get("/heeds/sharding/0/fire").await.unwrap().unwrap();
+    assert!(record.data.text().unwrap().contains("SUCCEEDED"));
+}
+
+#[tokio::test]
+async fn a_blocking_run_is_told_that_it_is_cut_off_and_ends_by_itself() {
+    let environment = JobEnvironment::builder().shutdown_grace(Duration::from_millis(100)).build().unwrap();
+    let registry = environment.embedded_registry();
+    let (handler, mut told) = blocking(false);
+    let mut job = scheduled(&environment, &registry, each_second("blocks", 1), handler).await;
+    assert_eq!(soon(told.recv()).await, Some(Told::Began));
+    soon(job.shutdown(ShutdownMode::Graceful)).await;
+    assert_eq!(soon(told.recv()).await, Some(Told::Cancelled));
+    assert_left(&registry, "blocks").await;
 }

@@ -95,6 +95,11 @@ impl MadeUp {
                 }
                 Ok(())
             }
+            // What its successor does is not by it.
+            Observation::Notice { host, notice: Notice::Left } => {
+                self.free.retain(|_, (by, _)| by != host);
+                Ok(())
+            }
             Observation::Started { item, fire: Fire::Manual { .. }, .. } => {
                 self.free.remove(item);
                 if let Some(owed) = self.owed.get_mut(item) {

@@ -181,8 +181,9 @@ pub struct Invariants {
     java_peer: java_peer::JavaPeer,
     leadership: leadership::Leadership,
     java_ids: BTreeSet<String>,
-    /// When monitoring was switched on or off last.
-    switched_at: Millis,
+    /// When monitoring was switched on or off last; `None` while the registry's configuration cannot be used, as who did
+    /// not see the switch before goes on with what it knew.
+    switched_at: Option<Millis>,
     kept: kept::Kept,
     made_up: made_up::MadeUp,
     nothing_left: nothing_left::NothingLeft,
@@ -206,7 +207,7 @@ impl Invariants {
             java_peer: java_peer::JavaPeer::new(),
             leadership: leadership::Leadership::default(),
             java_ids: BTreeSet::new(),
-            switched_at: 0,
+            switched_at: Some(0),
             kept: kept::Kept::default(),
             made_up: made_up::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
@@ -227,8 +228,8 @@ impl Invariants {
         if total != self.total {
             self.kept.total_changed(now);
         }
-        if shape.monitored != self.shape.monitored {
-            self.switched_at = now;
+        if shape.monitored != self.shape.monitored || self.switched_at.is_none() {
+            self.switched_at = Some(now);
         }
         self.total = total;
         self.shape = shape.clone();
@@ -238,6 +239,7 @@ impl Invariants {
 
     /// A configuration that cannot be used is in the registry from now on.
     pub fn misconfigured(&mut self) {
+        self.switched_at = None;
         self.made_up.misconfigured();
     }
 
@@ -259,7 +261,7 @@ impl Invariants {
         {
             self.java_ids.extend(java_peer::registered(job, transaction));
         }
-        let monitored_for = now - self.switched_at;
+        let monitored_for = self.switched_at.map_or(0, |since| now - since);
         let (shape, total, calm, java_ids) = (&self.shape, self.total, self.calm, &self.java_ids);
         let scene = Scene { now, job, tree, hosts, shape, total, calm, monitored_for, java_ids };
         self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Observation, Scene};
-use crate::engine::{Fire, Hook, Notice};
+use crate::engine::{Fire, Hook, KEPT_FIRES, Notice};
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::testing::sim::{EPOCH, Execution, Millis};
@@ -26,6 +26,8 @@ pub(super) struct Once {
     calls: BTreeMap<Key, bool>,
     /// Hosts that said that they go on without.
     without: BTreeSet<(Key, usize)>,
+    /// Fires that are older than those which the record remembers.
+    forgotten: BTreeSet<Fire>,
     /// When each item of a fire started last.
     started: BTreeMap<(Fire, ShardingItem), Millis>,
     /// Of fires of the calm, when the first item started.
@@ -57,6 +59,15 @@ impl Once {
             },
             _ => Ok(()),
         }
+    }
+
+    /// Whether so many fires began after it that it is not remembered: the run of one item took many periods, while others
+    /// went on.
+    fn is_forgotten(&self, fire: Fire) -> bool {
+        let began = |fire: Fire| self.started.range((fire, 0)..=(fire, u32::MAX)).map(|(_, at)| *at).min();
+        let own = began(fire);
+        let fires: BTreeSet<Fire> = self.started.keys().map(|(fire, _)| *fire).collect();
+        fires.into_iter().filter(|fire| began(*fire) > own).count() >= KEPT_FIRES
     }
 
     /// Whether the listeners are as they are for long.
@@ -125,7 +136,9 @@ impl Once {
             | Notice::ListenerTooLate { fire, listener, hook } => {
                 self.without.insert(((*fire, listener.clone(), *hook), host));
                 let is_of_calm = self.open.contains_key(&(host, *fire));
-                if is_of_calm && scene.shape.listeners.is_patient() && self.is_steady(scene) {
+                if matches!(notice, Notice::ListenerTooLate { .. }) && self.is_forgotten(*fire) {
+                    self.forgotten.insert(*fire);
+                } else if is_of_calm && scene.shape.listeners.is_patient() && self.is_steady(scene) {
                     return Err(format!("nothing is wrong, and host {host} says {notice:?}"));
                 }
             }
@@ -149,7 +162,7 @@ impl Once {
         if let Some(((host, fire), at)) = self.open.iter().find(|(_, at)| **at < due) {
             return Err(format!("the run of {fire} that host {host} began at {at} is not over"));
         }
-        for (fire, _) in self.calm.iter().filter(|(_, at)| **at < due) {
+        for (fire, _) in self.calm.iter().filter(|(fire, at)| **at < due && !self.forgotten.contains(*fire)) {
             for listener in scene.shape.listeners.once() {
                 for hook in [Hook::Before, Hook::After] {
                     if self.calls.get(&(*fire, Arc::from(listener), hook)) != Some(&true) {

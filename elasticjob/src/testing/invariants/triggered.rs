@@ -32,6 +32,8 @@ impl Triggered {
                     self.looked_at.push((now, None));
                 }
             }
+            // Who leaves with a trigger says so.
+            Observation::Notice { notice: Notice::TriggerDropped { .. }, .. } => self.looked_at.push((now, None)),
             Observation::Calm { until, .. } => return self.settle(scene, *until),
             _ => {}
         }

@@ -111,9 +111,12 @@ impl World {
             self.heard.iter().filter(|(_, heard)| now - **heard > timeout).map(|(session, _)| *session).collect();
         for session in ended {
             self.log(|_| format!("server ends session {session}"));
-            self.incident();
             self.heard.remove(&session);
             let events = self.tree.close_session(session);
+            // Who left has taken everything along before.
+            if !events.is_empty() {
+                self.incident();
+            }
             self.publish(&events);
             self.observe(Observation::SessionEnded)?;
         }

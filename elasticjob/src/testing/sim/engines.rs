@@ -97,6 +97,8 @@ impl World {
                 Action::Commit(transaction) => self.send(host, life, Request::Commit(transaction)),
                 Action::Prove => self.send(host, life, Request::Probe),
                 Action::Start(start) => self.start_items(host, life, &start)?,
+                // Runs of the simulator are not streams: they go on.
+                Action::AskToStop(_) => {}
                 Action::Cancel(items) => self.cancel_items(host, life, &items),
                 Action::Abort(items) => self.abort_items(host, life, &items),
                 Action::CallListeners(call) => self.call_listeners(host, life, &call)?,

@@ -10,8 +10,11 @@ use crate::engine::{Event, Identity, JobEngine};
 
 impl World {
     pub(super) fn start(&mut self, host: usize) -> Result<(), String> {
+        if self.closing {
+            return Ok(());
+        }
         if let Some(process) = &self.hosts[host].process {
-            if process.leaving && !self.closing {
+            if process.leaving {
                 let later = self.now + 500;
                 self.at(later, Happening::Restart { host });
             }
@@ -61,6 +64,16 @@ impl World {
         self.log(|_| format!("host {host} is asked to leave"));
         let grace = GRACE;
         self.receive(host, life, Incoming::Event(Event::Shutdown { grace }));
+    }
+
+    /// Leaves, and starts anew around the time of a fire.
+    pub(super) fn deploy(&mut self, host: usize) {
+        self.count("deployed");
+        self.leave(host);
+        let period = 1_000 * u64::from(self.period);
+        let fire = (self.now / period + self.rng.between(1, 4)) * period;
+        let at = (fire + self.rng.below(90)).saturating_sub(80).max(self.now);
+        self.restart_later(host, false, at - self.now);
     }
 
     pub(super) fn freeze(&mut self, host: usize, duration: Millis) {

@@ -52,6 +52,13 @@ impl Shape {
         Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff, listeners }
     }
 
+    /// Whether an instance may make room for its successor and no fire is lost: not without records, as nobody can tell
+    /// then what was begun before, and not where items stay with who is gone. What moves on with each fire is looked at
+    /// while instances stay.
+    pub(super) fn may_deploy(&self) -> bool {
+        self.monitored && !self.static_sharding && self.strategy != SINGLE_SHARDING_BALANCE
+    }
+
     /// The longest run with the listeners before and after it.
     pub fn longest_round(&self) -> Millis {
         self.longest_run + self.listeners.delay()

@@ -68,6 +68,10 @@ pub(super) enum Happening {
         life: u64,
         id: u64,
     },
+    /// An instance makes room for its successor.
+    Deploy {
+        host: usize,
+    },
     /// An instance whose node was deleted has had the time to leave.
     CheckRemoved {
         host: usize,
@@ -223,6 +227,11 @@ impl World {
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
             self.at(at, Happening::Trigger { host });
         }
+        if self.shape.may_deploy() && !mixed && self.hosts.len() > 1 && self.rng.one_in(2) {
+            let host = self.rng.below(self.hosts.len() as u64) as usize;
+            let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
+            self.at(at, Happening::Deploy { host });
+        }
         self.run_until(calm_until)?;
         self.observe(Observation::Calm { from: EPOCH + calm_from as i64, until: EPOCH + calm_until as i64 })?;
         self.closing = true;
@@ -340,6 +349,7 @@ impl World {
             Happening::Thaw { host, life } => return self.thaw(host, life),
             Happening::Restart { host } => return self.start(host),
             Happening::Trigger { host } => self.trigger(host),
+            Happening::Deploy { host } => self.deploy(host),
             Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
                 self.expire()?;

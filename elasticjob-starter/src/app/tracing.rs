@@ -1,0 +1,84 @@
+//! Tracing as the settings want it: the storage is found before a registry center is touched, and opened before a job is
+//! started.
+
+use std::sync::Arc;
+
+use elasticjob::api::Beans;
+use elasticjob::spi::Catalog;
+use elasticjob::trace::{JobSelection, JobTracingStorage, TracingConfiguration};
+use tracing::{info, warn};
+
+use crate::AppError;
+use crate::settings::{SettingError, Settings, TracingSettings};
+
+/// A storage that is there, but not opened.
+pub(super) enum Found {
+    Own(Arc<JobTracingStorage>),
+    #[cfg(feature = "tracing-rdb")]
+    Rdb(rdb::Place),
+}
+
+/// Finds what `elasticjob.tracing.type` names.
+///
+/// # Errors
+/// There is none of that type, or it lacks something.
+pub(super) fn find(settings: &TracingSettings, catalog: &Catalog, beans: &Beans) -> Result<Found, SettingError> {
+    if settings.is_rdb() {
+        return rdb::find(settings, beans);
+    }
+    catalog.tracing_storages().get(&settings.storage_type).cloned().map(Found::Own).map_err(|unknown| {
+        SettingError::Refused {
+            origin: settings.origin.clone(),
+            key: "elasticjob.tracing.type".to_owned(),
+            value: settings.storage_type.clone(),
+            reason: format!("{unknown}; RDB (built in) is always there"),
+        }
+    })
+}
+
+/// Opens the storage.
+///
+/// # Errors
+/// [`AppError::Tracing`] when its database is not reached, or refuses.
+pub(super) async fn open(found: Found, settings: &TracingSettings) -> Result<TracingConfiguration, AppError> {
+    let configuration = match found {
+        Found::Own(storage) => {
+            info!("tracing to {}", storage.type_name());
+            TracingConfiguration::of(storage)
+        }
+        #[cfg(feature = "tracing-rdb")]
+        Found::Rdb(place) => rdb::open(place, settings).await?,
+    };
+    Ok(configuration.jobs(settings.jobs.clone()).queue(settings.queue_size))
+}
+
+/// Says which of the names in the settings are of no job: a mistyped one would go unnoticed.
+pub(super) fn warn_of_strangers<'a>(settings: &Settings, jobs: impl Iterator<Item = &'a str>) {
+    let Some(JobSelection::Only(names) | JobSelection::Except(names)) =
+        settings.tracing.as_ref().map(|tracing| &tracing.jobs)
+    else {
+        return;
+    };
+    let jobs: Vec<&str> = jobs.collect();
+    for name in names.iter().filter(|name| !jobs.contains(&name.as_str())) {
+        warn!("`elasticjob.tracing` names the job '{name}', which there is not; there are {}", jobs.join(", "));
+    }
+}
+
+#[cfg(not(feature = "tracing-rdb"))]
+mod rdb {
+    use super::*;
+
+    pub(super) fn find(settings: &TracingSettings, _: &Beans) -> Result<Found, SettingError> {
+        Err(SettingError::NotBuiltIn {
+            origin: settings.origin.clone(),
+            key: "elasticjob.tracing.type".to_owned(),
+            reason: "add `features = [\"tracing-sqlite\"]`, `[\"tracing-postgres\"]` or `[\"tracing-mysql\"]` to \
+                     elasticjob-starter in Cargo.toml"
+                .to_owned(),
+        })
+    }
+}
+
+#[cfg(feature = "tracing-rdb")]
+mod rdb;

@@ -1,0 +1,89 @@
+//! The storage `RDB`: a data source of the settings, or a pool of the application.
+
+use elasticjob::api::Beans;
+use elasticjob::trace::TracingConfiguration;
+#[cfg(any(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))]
+use elasticjob::trace::rdb::sqlx;
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbPool, RdbTracingStorage, Retention};
+use tracing::{info, warn};
+
+use super::Found;
+use crate::AppError;
+use crate::settings::{DataSourceSettings, SettingError, TracingSettings};
+
+const URL: &str = "elasticjob.tracing.data-source.url";
+
+/// Where the tables are.
+pub(in super::super) enum Place {
+    Source(DataSource),
+    Pool(RdbPool),
+}
+
+pub(super) fn find(settings: &TracingSettings, beans: &Beans) -> Result<Found, SettingError> {
+    let place = match &settings.data_source {
+        Some(given) => Place::Source(source(given)?),
+        None => Place::Pool(pool(settings, beans)?),
+    };
+    Ok(Found::Rdb(place))
+}
+
+fn source(given: &DataSourceSettings) -> Result<DataSource, SettingError> {
+    let source = DataSource::new(given.url.reveal()).map_err(|error| SettingError::Refused {
+        origin: given.origin.clone(),
+        key: URL.to_owned(),
+        value: given.url.to_string(),
+        reason: error.to_string(),
+    })?;
+    Ok(source.username(given.username.clone()).password(given.password.clone()))
+}
+
+fn pool(settings: &TracingSettings, beans: &Beans) -> Result<RdbPool, SettingError> {
+    let mut pools: Vec<RdbPool> = Vec::new();
+    #[cfg(feature = "tracing-sqlite")]
+    pools.extend(beans.get::<sqlx::SqlitePool>().map(|pool| pool.as_ref().clone().into()));
+    #[cfg(feature = "tracing-postgres")]
+    pools.extend(beans.get::<sqlx::PgPool>().map(|pool| pool.as_ref().clone().into()));
+    #[cfg(feature = "tracing-mysql")]
+    pools.extend(beans.get::<sqlx::MySqlPool>().map(|pool| pool.as_ref().clone().into()));
+    let reason = match pools.len() {
+        1 => return Ok(pools.remove(0)),
+        0 => format!(
+            "write for example `url: sqlite:trace.db`, or give a sqlx pool to the application's builder: `.provide(pool)`; \
+             provided are {}",
+            beans.listing()
+        ),
+        _ => "the application provides sqlx pools of several databases; say which one is meant by its URL".to_owned(),
+    };
+    Err(SettingError::Missing { origin: settings.origin.clone(), key: URL.to_owned(), reason })
+}
+
+pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<TracingConfiguration, AppError> {
+    let retention = Retention { days: settings.retention_days, rows: settings.retention_rows };
+    let options = RdbOptions { time_zone: settings.time_zone, retention };
+    let storage = match &place {
+        Place::Source(source) => {
+            say_ignored(source, settings);
+            RdbTracingStorage::connect(source, options).await
+        }
+        Place::Pool(pool) => RdbTracingStorage::on_pool(pool.clone(), options).await,
+    };
+    let storage = storage.map_err(|error| {
+        let (origin, key) = match &settings.data_source {
+            Some(source) => (&source.origin, URL),
+            None => (&settings.origin, "elasticjob.tracing"),
+        };
+        AppError::Tracing { origin: origin.clone(), key, reason: error.to_string() }
+    })?;
+    info!("tracing to {}", storage.at());
+    Ok(TracingConfiguration::new(storage))
+}
+
+fn say_ignored(source: &DataSource, settings: &TracingSettings) {
+    if !source.ignored().is_empty() {
+        warn!("{URL}: parameters that only Java has are left out: {}", source.ignored().join(", "));
+    }
+    let driver = settings.data_source.as_ref().and_then(|source| source.driver_class_name.as_ref());
+    if let Some(driver) = driver {
+        info!("`elasticjob.tracing.data-source.driver-class-name` ('{driver}') is for Java: here the URL says it all");
+    }
+}

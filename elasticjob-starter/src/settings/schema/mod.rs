@@ -1,0 +1,153 @@
+//! The settings that exist: names, types, defaults, meaning, and where each stands. What reads them, the hints in errors
+//! and `docs/settings.md` have them from here.
+
+mod job;
+mod key;
+mod kind;
+mod names;
+mod root;
+mod tracing;
+
+pub(super) use job::JOB;
+pub(crate) use key::Key;
+pub(super) use kind::Kind;
+pub(crate) use names::nearest;
+pub(super) use names::{hint, squash};
+pub(super) use root::ROOT;
+
+/// What may stand at a place.
+pub(super) enum Schema {
+    /// Settings with fixed names.
+    Section(&'static [Setting]),
+    /// Names of jobs, each with these settings.
+    Jobs(&'static [Setting]),
+    /// Keys of the user's choice with text values; nested maps are dotted keys.
+    Props,
+    /// One value.
+    Value(Kind),
+}
+
+/// One name in a section.
+pub(super) struct Setting {
+    /// In kebab-case, which is how messages show it.
+    pub name: &'static str,
+    /// Names of older releases and of their manual.
+    pub aliases: &'static [&'static str],
+    /// What it is for, in Markdown.
+    pub meaning: &'static str,
+    /// What holds when it is not given.
+    pub default: Default,
+    /// A value as it might be written.
+    pub example: &'static str,
+    /// A setting beside it that cannot be given as well.
+    pub instead_of: Option<&'static str>,
+    /// Whether files may have it.
+    pub in_files: bool,
+    pub schema: Schema,
+}
+
+/// What holds when a setting is not given.
+pub(super) enum Default {
+    /// The same as when this value is given.
+    Value(&'static str),
+    /// What is done then, in words; empty where nothing is.
+    Words(&'static str),
+}
+
+impl Setting {
+    const fn value(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
+        let (default, schema) = (Default::Words(""), Schema::Value(kind));
+        Self { name, aliases: &[], meaning, default, example: "", instead_of: None, in_files: true, schema }
+    }
+
+    const fn section(name: &'static str, meaning: &'static str, schema: Schema) -> Self {
+        Self { schema, ..Self::value(name, Kind::Text, meaning) }
+    }
+
+    const fn default(self, value: &'static str) -> Self {
+        Self { default: Default::Value(value), ..self }
+    }
+
+    const fn otherwise(self, words: &'static str) -> Self {
+        Self { default: Default::Words(words), ..self }
+    }
+
+    const fn example(self, example: &'static str) -> Self {
+        Self { example, ..self }
+    }
+
+    const fn alias(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    const fn instead_of(self, other: &'static str) -> Self {
+        Self { instead_of: Some(other), ..self }
+    }
+
+    const fn not_in_files(self) -> Self {
+        Self { in_files: false, ..self }
+    }
+
+    /// Whether a key in any spelling names this setting.
+    pub fn is_named(&self, key: &str) -> bool {
+        let key = squash(key);
+        self.names().any(|name| squash(name) == key)
+    }
+
+    /// The name and the aliases.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+}
+
+/// The setting at a canonical key, `None` for jobs and single properties.
+pub(super) fn setting_at(key: &Key) -> Option<&'static Setting> {
+    let mut schema = &ROOT;
+    let mut found = None;
+    let mut segments = key.segments().iter();
+    while let Some(mut name) = segments.next() {
+        let settings = match schema {
+            Schema::Section(settings) => settings,
+            Schema::Jobs(settings) => {
+                name = segments.next()?;
+                settings
+            }
+            Schema::Props | Schema::Value(_) => return None,
+        };
+        found = settings.iter().find(|setting| setting.name == name);
+        schema = &found?.schema;
+    }
+    found
+}
+
+/// The kind of value at a canonical key, `None` for sections and properties.
+pub(super) fn kind_at(key: &Key) -> Option<Kind> {
+    match setting_at(key)?.schema {
+        Schema::Value(kind) => Some(kind),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use elasticjob::config::JobSettings;
+
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_setting_is_found_by_its_key() {
+        assert_eq!(kind_at(&Key::of(["reg-center", "digest"])), Some(Kind::Secret));
+        assert_eq!(kind_at(&Key::of(["jobs", "any", "failover"])), Some(Kind::Flag));
+        assert_eq!(kind_at(&Key::of(["jobs", "any", "props", "x"])), None);
+        assert_eq!(kind_at(&Key::of(["reg-center"])), None);
+    }
+
+    #[test]
+    fn every_setting_of_a_job_can_be_set_in_a_file_but_the_registry_center() {
+        let known: BTreeSet<String> = JOB.iter().map(|setting| setting.name.replace('-', "_")).collect();
+        let fields = JobSettings::NAMES.iter().filter(|name| **name != "registry_center");
+        assert_eq!(known, fields.map(|name| (*name).to_owned()).collect());
+    }
+}

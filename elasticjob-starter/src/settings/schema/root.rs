@@ -1,0 +1,126 @@
+//! Everything below `elasticjob`.
+
+use super::tracing::TRACING;
+use super::{JOB, Kind, Schema, Setting};
+
+pub(in super::super) static ROOT: Schema = Schema::Section(&[
+    Setting::value("enabled", Kind::Flag, "Whether jobs are started at all.").default("true").example("true"),
+    Setting::section("config", "Which files are read.", Schema::Section(CONFIG)),
+    Setting::section("profiles", "Profiles, each with files of its own.", Schema::Section(PROFILES)),
+    Setting::section("reg-center", "The registry center.", Schema::Section(REG_CENTER)),
+    Setting::section("jobs", "The jobs by name.", Schema::Jobs(JOB)),
+    Setting::section("preferred", "Which address names this instance.", Schema::Section(PREFERRED)),
+    Setting::section("shutdown", "How the program ends.", Schema::Section(SHUTDOWN)),
+    Setting::section("tracing", "Where runs are traced to.", Schema::Section(TRACING)),
+    Setting::section("dump", "The port that gives dumps of jobs.", Schema::Section(DUMP)),
+]);
+
+const CONFIG: &[Setting] = &[Setting::value(
+    "location",
+    Kind::Text,
+    "The file, or the folder, to read instead of the usual places. Not in files themselves.",
+)
+.otherwise("`./`, `./config/`, then the folder of the package under `cargo run`")
+.example("/etc/settle/application.yaml")
+.not_in_files()];
+
+const PROFILES: &[Setting] = &[Setting::value(
+    "active",
+    Kind::List,
+    "The profiles whose files `application-{profile}.*` are laid over the base file; later ones win.",
+)
+.otherwise("none")
+.example("production,berlin")];
+
+const REG_CENTER: &[Setting] = &[
+    Setting::value("server-lists", Kind::List, "The ZooKeeper servers, `host:port`.")
+        .otherwise("the embedded registry of this process: N copies of the program run everything N times")
+        .example("zk1:2181,zk2:2181"),
+    Setting::value("namespace", Kind::Text, "The node below which the jobs are kept; may contain `/`.")
+        .otherwise("required with `server-lists`")
+        .example("settle"),
+    Setting::value(
+        "base-sleep-time-milliseconds",
+        Kind::Whole { from: 1, to: i32::MAX as i64, unit: "milliseconds" },
+        "The first pause between two attempts to connect; later ones grow.",
+    )
+    .default("1000")
+    .example("500"),
+    Setting::value(
+        "max-sleep-time-milliseconds",
+        Kind::from_zero("milliseconds"),
+        "The longest pause between two attempts to connect.",
+    )
+    .default("3000")
+    .example("5000"),
+    Setting::value(
+        "max-retries",
+        Kind::Whole { from: 1, to: 29, unit: "" },
+        "The first connect is given up after this times the longest pause.",
+    )
+    .default("3")
+    .example("5"),
+    Setting::value(
+        "session-timeout-milliseconds",
+        Kind::from_zero("milliseconds"),
+        "When the servers end the session of an instance that is silent, and others take over; 0 for the default.",
+    )
+    .default("60000")
+    .example("20000"),
+    Setting::value(
+        "connection-timeout-milliseconds",
+        Kind::from_zero("milliseconds"),
+        "How long one attempt to connect may take; 0 for the default.",
+    )
+    .default("15000")
+    .example("5000"),
+    Setting::value(
+        "digest",
+        Kind::Secret,
+        "`user:password` of the scheme `digest`; then only this user has access to what is created. Never shown.",
+    )
+    .otherwise("everybody has access")
+    .example("settle:${ZK_PASSWORD:}"),
+];
+
+const PREFERRED: &[Setting] =
+    &[Setting::section("network", "Which address names this instance.", Schema::Section(NETWORK))];
+
+const NETWORK: &[Setting] = &[
+    Setting::value("interface", Kind::Text, "The interface whose address names the instance; one that is not there, is down or has no such address is an error.")
+        .otherwise("any")
+        .example("lo"),
+    Setting::value(
+        "ip",
+        Kind::Text,
+        "The begin of that address, or a regular expression such as `192\\.168\\..*`.",
+    )
+    .otherwise("the first IPv4 address, on a host without one the first global IPv6 address")
+    .example("127."),
+];
+
+const SHUTDOWN: &[Setting] = &[Setting::value(
+    "grace",
+    Kind::Duration,
+    "How long running items may go on after SIGTERM or Ctrl-C before they are cut off. Container platforms kill after \
+     30 seconds unless told otherwise.",
+)
+.default("25s")
+.example("2m")];
+
+const DUMP: &[Setting] = &[
+    Setting::value("enabled", Kind::Flag, "Whether the port is opened where `port` is set.")
+        .default("true")
+        .example("true"),
+    Setting::value("port", Kind::Whole { from: 0, to: 65_535, unit: "" }, "The port; 0 for any that is free.")
+        .otherwise("no dump port")
+        .example("9888"),
+    Setting::value(
+        "address",
+        Kind::Ip,
+        "The address to listen on. Whoever reaches the port can read the configurations of all jobs, with their \
+         secrets masked and addresses hidden.",
+    )
+    .default("127.0.0.1")
+    .example("0.0.0.0"),
+];

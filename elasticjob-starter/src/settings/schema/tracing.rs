@@ -1,0 +1,77 @@
+//! The section `elasticjob.tracing`.
+
+use super::{Kind, Schema, Setting};
+
+pub(super) const TRACING: &[Setting] = &[
+    Setting::value("type", Kind::Text, "`RDB`: a database; or the type name of an own storage.")
+        .otherwise("nothing is traced")
+        .example("RDB"),
+    Setting::section(
+        "data-source",
+        "The database. Without it the sqlx pool that the application provides.",
+        Schema::Section(DATA_SOURCE),
+    ),
+    Setting::value("include-job-names", Kind::List, "The jobs that are traced.")
+        .otherwise("all jobs")
+        .example("settle,export"),
+    Setting::value("exclude-job-names", Kind::List, "The jobs that are not traced.")
+        .otherwise("none")
+        .example("heartbeat")
+        .instead_of("include-job-names"),
+    Setting::value(
+        "time-zone",
+        Kind::Text,
+        "The zone of the times in PostgreSQL and SQLite, an IANA name or `GMT+8:00`: that of Java programs beside.",
+    )
+    .otherwise("that of the host")
+    .example("Asia/Shanghai"),
+    Setting::value(
+        "queue-size",
+        Kind::Whole { from: 1, to: 10_000_000, unit: "events" },
+        "How many events wait at most while the storage is slow or away; what comes then is lost, counted and said.",
+    )
+    .default("10000")
+    .example("100000"),
+    Setting::section("retention", "What is removed from the tables.", Schema::Section(RETENTION)),
+];
+
+const DATA_SOURCE: &[Setting] = &[
+    // It may have a password in it.
+    Setting::value(
+        "url",
+        Kind::Secret,
+        "`sqlite:`, `postgres://` or `mysql://`; JDBC addresses of the three are understood. Never shown: it may have a \
+         password in it.",
+    )
+    .otherwise("required in this section")
+    .example("postgres://db:5432/jobs"),
+    Setting::value("username", Kind::Text, "The user, instead of that in the URL.").otherwise("that of the URL")
+        .example("settle"),
+    Setting::value("password", Kind::Secret, "The password, instead of that in the URL. Never shown.")
+        .otherwise("that of the URL")
+        .example("${DB_PASSWORD:}"),
+    Setting::value(
+        "driver-class-name",
+        Kind::Text,
+        "Accepted for the sake of Java programs that read the same file: the URL says it all.",
+    )
+    .otherwise("not needed")
+    .example("org.postgresql.Driver"),
+];
+
+const RETENTION: &[Setting] = &[
+    Setting::value(
+        "days",
+        Kind::Whole { from: 1, to: 36_500, unit: "days" },
+        "Rows that began longer ago are removed, in small steps.",
+    )
+    .otherwise("rows of any age are kept")
+    .example("30"),
+    Setting::value(
+        "rows",
+        Kind::Whole { from: 1, to: i64::MAX, unit: "rows" },
+        "How many rows of each table are kept; the oldest are removed.",
+    )
+    .otherwise("any number is kept")
+    .example("1000000"),
+];

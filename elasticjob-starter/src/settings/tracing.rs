@@ -1,0 +1,148 @@
+//! The section `elasticjob.tracing`.
+
+use std::collections::BTreeSet;
+
+use elasticjob::schedule::TimeZone;
+use elasticjob::secret::Secret;
+use elasticjob::trace::{JobSelection, RDB};
+
+use super::error::SettingError;
+use super::load::filled;
+use super::node::Origin;
+use super::read::Reader;
+use super::schema::Key;
+
+/// What is set although only the built-in storage has it.
+const ONLY_RDB: [&str; 3] = ["data-source", "time-zone", "retention"];
+
+/// `elasticjob.tracing`: where runs are traced to.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TracingSettings {
+    /// `type`: `RDB`, or the type name of an own storage.
+    pub storage_type: String,
+    /// Where that stands.
+    pub origin: Origin,
+    /// `data-source`; without it the sqlx pool of the application is used.
+    pub data_source: Option<DataSourceSettings>,
+    /// `include-job-names` or `exclude-job-names`.
+    pub jobs: JobSelection,
+    /// `time-zone` of the times in the tables; default: that of the host.
+    pub time_zone: Option<TimeZone>,
+    /// `queue-size`: how many events wait at most for the storage. Default 10,000.
+    pub queue_size: usize,
+    /// `retention.days`: rows that began longer ago are removed.
+    pub retention_days: Option<u32>,
+    /// `retention.rows`: so many rows of a table are kept.
+    pub retention_rows: Option<u64>,
+}
+
+/// `elasticjob.tracing.data-source`: the database.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DataSourceSettings {
+    /// Of sqlx or of JDBC. It may have a password in it.
+    pub url: Secret,
+    /// Where that stands.
+    pub origin: Origin,
+    /// Instead of the user in the URL.
+    pub username: Option<String>,
+    /// Instead of the password in the URL.
+    pub password: Option<Secret>,
+    /// What a Java program needs to know. Here the URL says it all.
+    pub driver_class_name: Option<String>,
+}
+
+impl TracingSettings {
+    /// Whether the storage is the built-in one.
+    pub fn is_rdb(&self) -> bool {
+        self.storage_type.eq_ignore_ascii_case(RDB)
+    }
+}
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Option<TracingSettings> {
+    let section = Key::of(["tracing"]);
+    let given = reader.text(&section.child("type"));
+    let Some(given) = given else {
+        if let Some(origin) = reader.origin(&section) {
+            let reason = "write `type: RDB`, or the type name of an own storage; without a type nothing is traced";
+            reader.errors.push(missing(origin, &section.child("type"), reason));
+        }
+        return None;
+    };
+    // Empty is what a placeholder with an empty default leaves.
+    let storage_type = Some(given.value.trim().to_owned()).filter(|name| !name.is_empty())?;
+    let settings = TracingSettings {
+        storage_type,
+        origin: given.origin,
+        data_source: data_source(reader, &section.child("data-source")),
+        jobs: jobs(reader, &section),
+        time_zone: time_zone(reader, &section.child("time-zone")),
+        queue_size: reader.whole_or_default(&section.child("queue-size")),
+        retention_days: reader.whole(&section.child("retention").child("days")),
+        retention_rows: reader.whole(&section.child("retention").child("rows")),
+    };
+    if !settings.is_rdb() {
+        for name in ONLY_RDB {
+            if let Some(origin) = reader.origin(&section.child(name)) {
+                let reason = format!("only the type RDB has it; the type is '{}'", settings.storage_type);
+                let key = section.child(name).to_string();
+                reader.errors.push(SettingError::Misplaced { origin, key, reason });
+            }
+        }
+    }
+    Some(settings)
+}
+
+fn data_source(reader: &mut Reader<'_>, section: &Key) -> Option<DataSourceSettings> {
+    let place = reader.origin(section)?;
+    let origin = reader.origin(&section.child("url")).unwrap_or_else(|| place.clone());
+    let url = filled(reader.text(&section.child("url")));
+    let username = filled(reader.text(&section.child("username")));
+    // A password may be empty, or blank.
+    let password = reader.text(&section.child("password")).map(|given| Secret::from(given.value));
+    let driver_class_name = filled(reader.text(&section.child("driver-class-name")));
+    let Some(url) = url else {
+        let reason = "write for example sqlite:trace.db, postgres://host:5432/database or mysql://host:3306/database, or \
+                      remove the section to use the sqlx pool that the application provides";
+        reader.errors.push(missing(place, &section.child("url"), reason));
+        return None;
+    };
+    Some(DataSourceSettings { url: url.into(), origin, username, password, driver_class_name })
+}
+
+fn jobs(reader: &mut Reader<'_>, section: &Key) -> JobSelection {
+    let mut names = |name| -> BTreeSet<String> {
+        reader.list(&section.child(name)).map(|list| list.value.into_iter().collect()).unwrap_or_default()
+    };
+    let (include, exclude) = (names("include-job-names"), names("exclude-job-names"));
+    match (include.is_empty(), exclude.is_empty()) {
+        (true, true) => JobSelection::All,
+        (false, true) => JobSelection::Only(include),
+        (true, false) => JobSelection::Except(exclude),
+        (false, false) => {
+            let key = section.child("exclude-job-names");
+            let origin = reader.origin(&key).unwrap_or_else(|| Origin::place("settings"));
+            let reason = "`include-job-names` is given as well; keep one of the two".to_owned();
+            reader.errors.push(SettingError::Misplaced { origin, key: key.to_string(), reason });
+            JobSelection::All
+        }
+    }
+}
+
+fn time_zone(reader: &mut Reader<'_>, key: &Key) -> Option<TimeZone> {
+    let name = filled(reader.text(key))?;
+    match name.trim().parse() {
+        Ok(zone) => Some(zone),
+        Err(error) => {
+            let origin = reader.origin(key).unwrap_or_else(|| Origin::place("settings"));
+            let reason = format!("{error}");
+            reader.errors.push(SettingError::Refused { origin, key: key.to_string(), value: name, reason });
+            None
+        }
+    }
+}
+
+fn missing(origin: Origin, key: &Key, reason: &str) -> SettingError {
+    SettingError::Missing { origin, key: key.to_string(), reason: reason.to_owned() }
+}

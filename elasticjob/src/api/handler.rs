@@ -1,0 +1,116 @@
+//! What runs the items of a job.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::{IntoJobResult, JobResult, ShardingContext};
+use crate::config::ConfigurationCheck;
+
+/// The run of one item.
+pub type ItemFuture = Pin<Box<dyn Future<Output = JobResult> + Send + 'static>>;
+
+/// The run of one item that blocks its thread.
+pub type BlockingItem = Box<dyn FnOnce() -> JobResult + Send + 'static>;
+
+/// The run of one item, not begun yet.
+pub enum ItemWork {
+    /// It awaits what it waits for, and is dropped when it is cut off.
+    Async(ItemFuture),
+    /// It blocks, so it runs on a thread of its own, and nothing can stop it from outside.
+    Blocking(BlockingItem),
+}
+
+/// Runs an item: what a job function becomes once its arguments are found. Cheap to clone.
+#[derive(Clone)]
+pub struct ItemHandler {
+    work: Arc<dyn Fn(ShardingContext) -> ItemWork + Send + Sync>,
+    check: ConfigurationCheck,
+}
+
+impl ItemHandler {
+    /// A handler made of a function.
+    pub fn new(work: impl Fn(ShardingContext) -> ItemWork + Send + Sync + 'static) -> Self {
+        Self { work: Arc::new(work), check: ConfigurationCheck::default() }
+    }
+
+    /// A handler that needs something of the configuration. A job whose configuration does not have it is not started,
+    /// and a change that takes it away is refused.
+    #[must_use]
+    pub fn checked_by(self, check: ConfigurationCheck) -> Self {
+        Self { check, ..self }
+    }
+
+    /// The run of an item.
+    pub fn work(&self, context: ShardingContext) -> ItemWork {
+        (self.work)(context)
+    }
+
+    /// What it needs of a configuration.
+    pub fn check(&self) -> &ConfigurationCheck {
+        &self.check
+    }
+}
+
+impl fmt::Debug for ItemHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ItemHandler").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ItemWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Async(_) => "Async",
+            Self::Blocking(_) => "Blocking",
+        })
+    }
+}
+
+/// Makes a handler of an async function or closure that takes the sharding context.
+pub fn item_handler<F, Fut>(function: F) -> ItemHandler
+where
+    F: Fn(ShardingContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: IntoJobResult> + Send + 'static,
+{
+    ItemHandler::new(move |context| {
+        let run = function(context);
+        ItemWork::Async(Box::pin(async move { run.await.into_job_result() }))
+    })
+}
+
+/// Makes a handler of a plain function or closure that takes the sharding context, and may block: a library without
+/// async, a long computation.
+///
+/// Items run on the threads that tokio has for blocking work, as many at a time as the pool of the job allows. Such a run
+/// cannot be dropped. Where a run is cut off, only its token fires: let it look at
+/// [`ShardingContext::is_cancelled`] every now and then. One that goes on holds its item until it returns. A shutdown leaves
+/// without it 10 s after its grace time at the latest; the process does not end then, as tokio waits for these threads when
+/// its runtime is dropped.
+///
+/// # Examples
+/// ```
+/// use elasticjob::api::{JobResult, ShardingContext, blocking_item_handler};
+///
+/// let handler = blocking_item_handler(|context: ShardingContext| -> JobResult {
+///     for page in 0..100 {
+///         if context.is_stop_wanted() {
+///             break;
+///         }
+///         std::fs::write(std::env::temp_dir().join(format!("page-{page}")), "...")?;
+///     }
+///     Ok(())
+/// });
+/// ```
+pub fn blocking_item_handler<F, R>(function: F) -> ItemHandler
+where
+    F: Fn(ShardingContext) -> R + Send + Sync + 'static,
+    R: IntoJobResult,
+{
+    let function = Arc::new(function);
+    ItemHandler::new(move |context| {
+        let function = Arc::clone(&function);
+        ItemWork::Blocking(Box::new(move || function(context).into_job_result()))
+    })
+}

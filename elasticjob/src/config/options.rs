@@ -1,0 +1,75 @@
+//! Reads options of something that a job names among its properties, and finds everything that is wrong with them.
+
+use std::time::Duration;
+
+use super::{Invalid, JobConfiguration};
+
+/// The properties of a job, read one by one.
+pub(crate) struct Options<'a> {
+    configuration: &'a JobConfiguration,
+    /// What has these options, for messages.
+    owner: &'static str,
+    problems: Vec<Invalid>,
+}
+
+impl<'a> Options<'a> {
+    pub(crate) fn of(configuration: &'a JobConfiguration, owner: &'static str) -> Self {
+        Self { configuration, owner, problems: Vec::new() }
+    }
+
+    /// A text that says something, under one of these names; the later ones are those of older releases.
+    pub(crate) fn text(&self, keys: &[&str]) -> Option<&'a str> {
+        self.given(keys).map(|(_, text)| text)
+    }
+
+    /// The same, with the name that it stands under.
+    fn given<'k>(&self, keys: &[&'k str]) -> Option<(&'k str, &'a str)> {
+        let given = keys.iter().find_map(|key| Some((*key, self.configuration.prop(key)?.trim())));
+        given.filter(|(_, text)| !text.is_empty())
+    }
+
+    /// A text that has to be there.
+    pub(crate) fn required(&mut self, keys: &[&str], example: &str) -> &'a str {
+        self.text(keys).unwrap_or_else(|| {
+            self.wrong(keys[0], format!("is missing: {} needs it, for example {example}", self.owner));
+            ""
+        })
+    }
+
+    /// A number of milliseconds, 1 or more.
+    #[cfg(feature = "http")]
+    pub(crate) fn milliseconds(&mut self, keys: &[&str], default: u64) -> Duration {
+        self.milliseconds_if_given(keys).unwrap_or(Duration::from_millis(default))
+    }
+
+    /// A number of milliseconds, 1 or more, where there is one.
+    pub(crate) fn milliseconds_if_given(&mut self, keys: &[&str]) -> Option<Duration> {
+        let (key, text) = self.given(keys)?;
+        let number = text.parse().ok().filter(|number| *number > 0);
+        if number.is_none() {
+            self.wrong(key, format!("'{text}': expected milliseconds, 1 or more"));
+        }
+        number.map(Duration::from_millis)
+    }
+
+    pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
+        match self.text(&[key]).map(str::to_ascii_lowercase).as_deref() {
+            None => default,
+            Some("true") => true,
+            Some("false") => false,
+            Some(other) => {
+                self.wrong(key, format!("'{other}': expected true or false"));
+                default
+            }
+        }
+    }
+
+    pub(crate) fn wrong(&mut self, key: &str, reason: String) {
+        self.problems.push(Invalid::prop(key, reason));
+    }
+
+    /// What was read, unless something is wrong.
+    pub(crate) fn end<T>(self, value: T) -> Result<T, Vec<Invalid>> {
+        if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
+    }
+}

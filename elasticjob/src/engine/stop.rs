@@ -1,0 +1,76 @@
+//! Asking runs to end by themselves: those of streams, and others that could go on for long.
+//!
+//! It is a wish, not a deadline. Whoever does not look for it is not disturbed.
+
+use super::action::Action;
+use super::engine::{JobEngine, Phase};
+use super::notice::{Notice, StopReason};
+use super::run::Stage;
+use crate::ident::ShardingItem;
+use crate::registry::path::{ItemNode, JobPath};
+
+impl JobEngine {
+    /// Asks the runs that something wants ended, each once.
+    pub(super) fn ask_to_stop(&mut self) {
+        if self.runs.is_empty() {
+            self.instances_before_gap = None;
+            return;
+        }
+        if let Some(reason) = self.stop_reason() {
+            self.ask_items(reason, |_| true);
+        }
+        let mirror = &self.mirror;
+        let executing = self.runs.items_in(|stage| matches!(stage, Stage::Executing));
+        let disabled: Vec<ShardingItem> =
+            executing.filter(|item| mirror.exists(&JobPath::Item(*item, ItemNode::Disabled))).collect();
+        if !disabled.is_empty() {
+            self.ask_items(StopReason::ItemDisabled, |item| disabled.contains(&item));
+        }
+    }
+
+    /// A request for resharding comes and goes within moments where the leader serves it at once: it is looked for after
+    /// every single event.
+    pub(super) fn hear_request(&mut self) {
+        if !self.runs.is_empty() && self.mirror.exists(&JobPath::Necessary) {
+            self.ask_items(StopReason::Resharding, |_| true);
+        }
+    }
+
+    /// What is heard of from now on may have gaps: a request may come and go unheard. Instances that come or go are what
+    /// causes one.
+    pub(super) fn remember_instances(&mut self) {
+        if !self.runs.is_empty() && self.instances_before_gap.is_none() {
+            self.instances_before_gap = Some(self.mirror.instances().cloned().collect());
+        }
+    }
+
+    /// Why every run of this instance should end.
+    fn stop_reason(&mut self) -> Option<StopReason> {
+        if matches!(self.phase, Phase::Leaving { .. }) {
+            return Some(StopReason::Leaving);
+        }
+        // A peer that cleans up may take the node away for a moment.
+        let server = JobPath::Server(self.identity.instance.server_ip().into());
+        if self.mirror.exists(&server) && self.is_server_enabled() == Some(false) {
+            return Some(StopReason::ServerDisabled);
+        }
+        let is_heard = self.mirror.is_synced();
+        let before = self.instances_before_gap.take_if(|_| is_heard);
+        let changed = before.is_some_and(|before| !self.mirror.instances().eq(&before));
+        (changed || self.mirror.exists(&JobPath::Necessary)).then_some(StopReason::Resharding)
+    }
+
+    pub(super) fn ask_items(&mut self, reason: StopReason, is_meant: impl Fn(ShardingItem) -> bool) {
+        let mut asked = Vec::new();
+        for (item, run) in self.runs.items_mut() {
+            if matches!(run.stage, Stage::Executing) && is_meant(item) {
+                run.stage = Stage::AskedToStop;
+                asked.push(item);
+            }
+        }
+        if !asked.is_empty() {
+            self.tell(Notice::StopAsked { items: asked.clone(), reason });
+            self.act(Action::AskToStop(asked));
+        }
+    }
+}

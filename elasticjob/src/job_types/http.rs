@@ -1,0 +1,105 @@
+//! `HTTP`: an item is a request.
+
+mod options;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_TYPE, HeaderName};
+use reqwest::{Client, Response};
+use tracing::debug;
+
+use self::options::HttpOptions;
+use super::context_json::context_json_in_ascii;
+use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
+use crate::config::{Invalid, JobConfiguration};
+use crate::http_client::client_builder;
+
+/// Its name.
+pub const HTTP: &str = "HTTP";
+
+/// Says to the other side which item it is.
+const SHARDING_CONTEXT: HeaderName = HeaderName::from_static("shardingcontext");
+/// What Java sends where a body has no content type.
+const FORM: &str = "application/x-www-form-urlencoded";
+/// How much of an answer is told.
+const START_OF_BODY: usize = 1_024;
+
+/// Sends requests.
+#[derive(Default)]
+pub(super) struct Http {
+    /// By their limits: to make one takes reading the certificates of the host.
+    clients: Mutex<BTreeMap<Limits, Client>>,
+}
+
+/// How long to wait for a connection, and for each part of an answer.
+type Limits = (Duration, Duration);
+
+impl TypedJobItemExecutor for Http {
+    fn type_name(&self) -> &str {
+        HTTP
+    }
+
+    fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        HttpOptions::read(configuration).err().unwrap_or_default()
+    }
+
+    async fn process(&self, context: ShardingContext) -> JobResult {
+        let options = HttpOptions::read(context.configuration()).map_err(JobError::settings)?;
+        let client = self.client((options.connect_timeout, options.read_timeout))?;
+        tokio::select! {
+            done = send(&client, &options, &context) => {
+                done.map_err(|error| JobError::message(format!("{}: {error}", options.request())))
+            }
+            () = context.cancelled() => {
+                Err(JobError::message(format!("{}: given up, as the run was cut off", options.request())))
+            }
+        }
+    }
+}
+
+impl Http {
+    fn client(&self, limits: Limits) -> Result<Client, JobError> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&limits) {
+            return Ok(client.clone());
+        }
+        // A connection that was kept from the fire before may just be closed by the other side.
+        let builder = client_builder(limits.0).read_timeout(limits.1).pool_max_idle_per_host(0);
+        Ok(clients.entry(limits).or_insert(builder.build()?).clone())
+    }
+}
+
+async fn send(client: &Client, options: &HttpOptions<'_>, context: &ShardingContext) -> JobResult {
+    let mut request = client.request(options.method.clone(), options.uri.clone());
+    request = request.header(SHARDING_CONTEXT, context_json_in_ascii(context));
+    let content_type = options.content_type.clone();
+    if let Some(content_type) = content_type.or(options.data.map(|_| FORM.parse().expect("a content type"))) {
+        request = request.header(CONTENT_TYPE, content_type);
+    }
+    if let Some(data) = options.data {
+        request = request.body(data.to_owned());
+    }
+    // The address may carry a password.
+    let mut answer = request.send().await.map_err(reqwest::Error::without_url)?;
+    let status = answer.status();
+    let body = start_of_body(&mut answer).await.map_err(reqwest::Error::without_url)?;
+    if status.is_client_error() || status.is_server_error() {
+        return Err(JobError::message(format!("answered {status}: {body}")));
+    }
+    debug!(job = %context.job_name(), item = context.sharding_item(), %status, "{body}");
+    Ok(())
+}
+
+/// Takes an answer to its end, as the other side may work on until then, and keeps the start of it.
+async fn start_of_body(answer: &mut Response) -> reqwest::Result<String> {
+    let mut start = Vec::new();
+    while let Some(part) = answer.chunk().await? {
+        start.extend(part.iter().take(START_OF_BODY - start.len()));
+    }
+    Ok(String::from_utf8_lossy(&start).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

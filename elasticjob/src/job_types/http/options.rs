@@ -1,0 +1,81 @@
+//! What a job of the type `HTTP` sends, as its properties say.
+
+use std::time::Duration;
+
+use reqwest::header::HeaderValue;
+use reqwest::{Method, Url};
+
+use crate::config::{Invalid, JobConfiguration, Options};
+
+/// Where it is sent to; the second is the name of older releases.
+const URI: [&str; 2] = ["http.uri", "http.url"];
+const METHOD: &str = "http.method";
+const DATA: &str = "http.data";
+const CONTENT_TYPE: &str = "http.content.type";
+const CONNECT_TIMEOUT: &str = "http.connect.timeout.milliseconds";
+const READ_TIMEOUT: &str = "http.read.timeout.milliseconds";
+
+/// The methods that have a body. Java does not know the last one.
+const WITH_BODY: [Method; 4] = [Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
+
+/// A request, and how long it may take.
+pub(super) struct HttpOptions<'a> {
+    pub(super) uri: Url,
+    pub(super) method: Method,
+    pub(super) data: Option<&'a str>,
+    pub(super) content_type: Option<HeaderValue>,
+    pub(super) connect_timeout: Duration,
+    pub(super) read_timeout: Duration,
+}
+
+impl<'a> HttpOptions<'a> {
+    pub(super) fn read(configuration: &'a JobConfiguration) -> Result<Self, Vec<Invalid>> {
+        let mut options = Options::of(configuration, "a job of type HTTP");
+        let uri = uri(&mut options);
+        let method = method(&mut options);
+        // Blanks may be part of what is sent.
+        let data = configuration.prop(DATA).filter(|data| !data.is_empty());
+        if let (Some(_), Some(method)) = (data, method.as_ref().filter(|method| !WITH_BODY.contains(method))) {
+            options.wrong(DATA, format!("is not sent with {method}: remove it, or use POST, PUT, PATCH or DELETE"));
+        }
+        let content_type = options.text(&[CONTENT_TYPE]).and_then(|text| match text.parse() {
+            Ok(value) => Some(value),
+            Err(_) => {
+                options.wrong(CONTENT_TYPE, format!("'{text}': expected a content type such as application/json"));
+                None
+            }
+        });
+        let connect_timeout = options.milliseconds(&[CONNECT_TIMEOUT], 3_000);
+        let read_timeout = options.milliseconds(&[READ_TIMEOUT], 5_000);
+        let (uri, method) = options.end(uri.zip(method))?.expect("the lack of one is a problem");
+        Ok(Self { uri, method, data, content_type, connect_timeout, read_timeout })
+    }
+
+    /// What is asked for, for messages: without what may be a secret.
+    pub(super) fn request(&self) -> String {
+        let Self { method, uri, .. } = self;
+        let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{method} {}://{}{port}{}", uri.scheme(), uri.host_str().unwrap_or_default(), uri.path())
+    }
+}
+
+fn uri(options: &mut Options<'_>) -> Option<Url> {
+    let text = Some(options.required(&URI, "http://host:8080/settle")).filter(|text| !text.is_empty())?;
+    let parsed = text.parse::<Url>().map_err(|error| error.to_string());
+    let checked = parsed.and_then(|uri| match uri.scheme() {
+        "http" | "https" => Ok(uri),
+        other => Err(format!("{other} is neither http nor https")),
+    });
+    checked.map_err(|why| options.wrong(URI[0], format!("'{text}': expected an address, http://host/path: {why}"))).ok()
+}
+
+fn method(options: &mut Options<'_>) -> Option<Method> {
+    let text = Some(options.required(&[METHOD], "POST")).filter(|text| !text.is_empty())?;
+    // The names of methods are case-sensitive, and no server means anything by `post`.
+    let known = Some(text).filter(|text| !text.contains(|character: char| character.is_ascii_lowercase()));
+    let method = known.and_then(|text| text.parse().ok());
+    if method.is_none() {
+        options.wrong(METHOD, format!("'{text}': expected a method in capitals, such as GET or POST"));
+    }
+    method
+}

@@ -1,0 +1,184 @@
+//! The dump port: gives the nodes of a job as text to whoever asks over TCP, as that of ElasticJob does.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tracing::{debug, info, warn};
+
+use super::conversation::Conversation;
+use crate::operations::Operations;
+use crate::registry::RegistryCenter;
+
+/// How long a client may take to ask, the registry center to answer, and the client to take the answer, each.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many clients are served at a time.
+const CLIENTS: usize = 64;
+
+/// How long no client is accepted after the operating system refused one: it has no file descriptors left.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Gives dumps of jobs to clients that send the line `dump@` and the name of a job. Nothing else can be done through it:
+/// it only reads.
+///
+/// Addresses of hosts are hidden as `ip1`, `ip2` and so on, and secrets are masked, so that an answer can be passed on.
+/// It listens on the loopback address alone unless it is opened: whoever reaches it may read all configurations.
+/// Where Java closes the connection without a word, here a line says what is wrong. Clients do not wait for each other.
+///
+/// ```
+/// use std::error::Error;
+/// use std::sync::Arc;
+///
+/// use elasticjob::ident::JobName;
+/// use elasticjob::operations::dump::{self, DumpService};
+/// use elasticjob::registry::RegistryCenter;
+///
+/// async fn ask(registry: Arc<dyn RegistryCenter>) -> Result<(), Box<dyn Error>> {
+///     // 0: any port that is free.
+///     let port = DumpService::new(registry, 0).listen().await?;
+///     println!("{}", dump::ask(&port.address().to_string(), &JobName::new("settle")?).await?);
+///     port.close().await;
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct DumpService {
+    registries: Vec<Operations>,
+    address: IpAddr,
+    port: u16,
+    patience: Duration,
+    clients: usize,
+}
+
+impl DumpService {
+    /// For the jobs of a registry center's namespace, on a port of the loopback address; 0 stands for any that is free.
+    pub fn new(registry: Arc<dyn RegistryCenter>, port: u16) -> Self {
+        let registries = vec![Operations::new(registry)];
+        Self { registries, address: Ipv4Addr::LOCALHOST.into(), port, patience: PATIENCE, clients: CLIENTS }
+    }
+
+    /// Also for the jobs of another registry center. Where several have a job of one name, the first is asked.
+    #[must_use]
+    pub fn registry(mut self, registry: Arc<dyn RegistryCenter>) -> Self {
+        self.registries.push(Operations::new(registry));
+        self
+    }
+
+    /// The address to listen on: one of the host, or `0.0.0.0` or `::` for all.
+    #[must_use]
+    pub fn address(mut self, address: IpAddr) -> Self {
+        self.address = address;
+        self
+    }
+
+    /// How long a client may take to ask, the registry center to answer, and the client to take the answer, each;
+    /// default 10 s.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// How many clients are served at a time, at least 1; others wait until one of these is done, or was too slow.
+    /// Default 64.
+    #[must_use]
+    pub fn clients(mut self, clients: usize) -> Self {
+        self.clients = clients.clamp(1, Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Listens, on the tokio runtime this is called in.
+    ///
+    /// # Errors
+    /// The operating system refuses the address or the port.
+    pub async fn listen(self) -> io::Result<DumpPort> {
+        self.listen_on(&Handle::current()).await
+    }
+
+    /// Listens on another runtime, for example [that of coordination](crate::runtime::JobEnvironment::system), which
+    /// answers also while jobs block the one of the program.
+    ///
+    /// # Errors
+    /// The operating system refuses the address or the port.
+    pub async fn listen_on(self, runtime: &Handle) -> io::Result<DumpPort> {
+        let wanted = SocketAddr::new(self.address, self.port);
+        let listener = runtime.spawn(TcpListener::bind(wanted)).await.map_err(io::Error::other)??;
+        let address = listener.local_addr()?;
+        match address.ip().is_loopback() {
+            true => info!("dumps of jobs are given at {address}"),
+            false => info!("dumps of jobs are given at {address}, to everybody who reaches it"),
+        }
+        let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
+        let (accept, is_closed) = (accept(listener, Arc::new(self), closing.clone()), closed.clone().drop_guard());
+        runtime.spawn(async move {
+            accept.await;
+            drop(is_closed);
+        });
+        Ok(DumpPort { address, closed, closing: closing.drop_guard() })
+    }
+
+    pub(super) fn registries(&self) -> &[Operations] {
+        &self.registries
+    }
+
+    pub(super) fn limit(&self) -> Duration {
+        self.patience
+    }
+}
+
+/// A dump port that is open, until this is dropped.
+#[derive(Debug)]
+pub struct DumpPort {
+    address: SocketAddr,
+    closed: CancellationToken,
+    closing: DropGuard,
+}
+
+impl DumpPort {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Closes the port and all connections; afterwards it can be taken again.
+    pub async fn close(self) {
+        let Self { closed, closing, .. } = self;
+        drop(closing);
+        closed.cancelled().await;
+    }
+}
+
+async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: CancellationToken) {
+    let places = Arc::new(Semaphore::new(service.clients));
+    let serve = async {
+        loop {
+            let Ok(place) = places.clone().acquire_owned().await else { return };
+            match listener.accept().await {
+                Ok((stream, client)) => {
+                    let (service, closing) = (service.clone(), closing.clone());
+                    tokio::spawn(async move {
+                        let talk = Conversation::new(stream, &service).hold();
+                        if let Some(Err(error)) = closing.run_until_cancelled(talk).await {
+                            debug!("a client of the dump port at {client} went: {error}");
+                        }
+                        drop(place);
+                    });
+                }
+                Err(error) => {
+                    warn!("the dump port cannot take a client: {error}");
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        }
+    };
+    closing.run_until_cancelled(serve).await;
+}
+
+#[cfg(test)]
+mod tests;

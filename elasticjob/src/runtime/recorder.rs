@@ -1,0 +1,237 @@
+//! Tells the tracing of an environment what becomes of one job's runs.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use chrono::{DateTime, Utc};
+
+use super::environment::JobEnvironment;
+use super::random::uuid_v4;
+use crate::api::ItemHandler;
+use crate::engine::{ExecutionSource, Fire, FireState, ItemEnd, Notice, SkipReason};
+use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
+use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
+
+/// The cause of what was neither finished nor failed.
+const CUT_OFF: &str = "it was cut off before its end";
+
+/// Follows the runs of a job. There is one only where the job is traced.
+pub(super) struct Recorder {
+    trace: Trace,
+    job: JobName,
+    hostname: Arc<str>,
+    /// Those that are not over. Items that began later for the same fire are one of their own.
+    runs: Vec<TracedRun>,
+}
+
+/// Where events go to.
+#[derive(Clone)]
+struct Trace {
+    tracing: Tracing,
+    environment: JobEnvironment,
+}
+
+struct TracedRun {
+    run: Arc<RunIdentity>,
+    fire: Fire,
+    /// Why items did not end well.
+    errors: BTreeMap<ShardingItem, String>,
+}
+
+/// What the events of a run have in common.
+struct RunIdentity {
+    id: Arc<str>,
+    task_id: TaskId,
+    job: JobName,
+    instance: InstanceId,
+    hostname: Arc<str>,
+    source: ExecutionSource,
+    items: Vec<ShardingItem>,
+}
+
+/// The run of one item.
+pub(super) struct ItemRecord {
+    trace: Trace,
+    run: Arc<RunIdentity>,
+    item: ShardingItem,
+    id: Arc<str>,
+    started: OnceLock<DateTime<Utc>>,
+}
+
+impl Recorder {
+    /// The recorder of a job, where it is traced.
+    pub(super) fn of(environment: &JobEnvironment, job: &JobName) -> Option<Box<Self>> {
+        let tracing = environment.tracing().filter(|tracing| tracing.is_of(job))?.clone();
+        let hostname = gethostname::gethostname().to_string_lossy().into();
+        let trace = Trace { tracing, environment: environment.clone() };
+        Some(Box::new(Self { trace, job: job.clone(), hostname, runs: Vec::new() }))
+    }
+
+    /// The engine said something. `makes_up` is whether a fire that falls into a running one is made up for.
+    pub(super) fn note(&mut self, instance: &InstanceId, makes_up: bool, notice: &Notice) {
+        match notice {
+            Notice::Begun { fire, source, items } => {
+                let run = self.staged(instance, *source, items.clone());
+                self.runs.push(TracedRun { run, fire: *fire, errors: BTreeMap::new() });
+            }
+            Notice::Finished { fire, source, items } => self.finished(*fire, *source, items),
+            Notice::Skipped { reason: SkipReason::StillRunning { since }, .. } => {
+                let items = self.items_of(*since);
+                let then = if makes_up {
+                    "misfired job will start after previous job completed."
+                } else {
+                    "the fire is skipped: misfire is off."
+                };
+                let message =
+                    format!("Previous job '{}' - shardingItems '{items:?}' is still running, {then}", self.job);
+                let run = self.staged(instance, ExecutionSource::NormalTrigger, items);
+                self.trace.status(&run, TaskState::Finished, message);
+            }
+            Notice::NothingToRun { .. } => {
+                let run = self.staged(instance, ExecutionSource::NormalTrigger, Vec::new());
+                let message = format!("Sharding item for job '{}' is empty.", self.job);
+                self.trace.status(&run, TaskState::Finished, message);
+            }
+            _ => {}
+        }
+    }
+
+    /// Items start.
+    pub(super) fn running(&self, items: impl Iterator<Item = ShardingItem>) {
+        let mut told: Vec<&Arc<RunIdentity>> = Vec::new();
+        for run in items.filter_map(|item| self.run_of(item)) {
+            if !told.iter().any(|known| Arc::ptr_eq(known, run)) {
+                self.trace.status(run, TaskState::Running, String::new());
+                told.push(run);
+            }
+        }
+    }
+
+    /// The record of an item that is about to start.
+    pub(super) fn item(&self, item: ShardingItem) -> Option<Arc<ItemRecord>> {
+        let run = self.run_of(item)?.clone();
+        let (trace, id) = (self.trace.clone(), uuid_v4().into());
+        Some(Arc::new(ItemRecord { trace, run, item, id, started: OnceLock::new() }))
+    }
+
+    /// The run of an item is over.
+    pub(super) fn item_ended(&mut self, item: ShardingItem, end: &ItemEnd) {
+        let run = self.runs.iter_mut().rev().find(|run| run.run.items.contains(&item));
+        if let (Some(run), Some(cause)) = (run, failure(end)) {
+            run.errors.insert(item, cause);
+        }
+    }
+
+    /// An item is in several runs only where the listeners after an earlier one are still called.
+    fn run_of(&self, item: ShardingItem) -> Option<&Arc<RunIdentity>> {
+        self.runs.iter().rev().map(|run| &run.run).find(|run| run.items.contains(&item))
+    }
+
+    fn items_of(&self, fire: Fire) -> Vec<ShardingItem> {
+        let runs = self.runs.iter().filter(|run| run.fire == fire);
+        let mut items: Vec<ShardingItem> = runs.flat_map(|run| run.run.items.iter().copied()).collect();
+        items.sort_unstable();
+        items
+    }
+
+    fn staged(&self, instance: &InstanceId, source: ExecutionSource, mut items: Vec<ShardingItem>) -> Arc<RunIdentity> {
+        items.sort_unstable();
+        let run = Arc::new(RunIdentity {
+            id: uuid_v4().into(),
+            task_id: TaskId::new(&self.job, items.iter().copied(), instance),
+            job: self.job.clone(),
+            instance: instance.clone(),
+            hostname: self.hostname.clone(),
+            source,
+            items,
+        });
+        self.trace.status(&run, TaskState::Staging, format!("Job '{}' execute begin.", self.job));
+        run
+    }
+
+    fn finished(&mut self, fire: Fire, source: ExecutionSource, items: &[(ShardingItem, FireState)]) {
+        let is_over = |run: &mut TracedRun| {
+            let of_it = |item: &ShardingItem| items.iter().any(|(finished, _)| finished == item);
+            run.fire == fire && run.run.source == source && run.run.items.iter().any(of_it)
+        };
+        let over: Vec<TracedRun> = self.runs.extract_if(.., is_over).collect();
+        for TracedRun { run, errors, .. } in over {
+            if errors.is_empty() {
+                self.trace.status(&run, TaskState::Finished, String::new());
+            } else {
+                let errors: Vec<String> = errors.iter().map(|(item, cause)| format!("{item}={cause}")).collect();
+                self.trace.status(&run, TaskState::Error, format!("{{{}}}", errors.join(", ")));
+            }
+        }
+    }
+}
+
+impl ItemRecord {
+    /// The handler, told about when it is called: an item may have to wait for its turn before.
+    pub(super) fn around(self: &Arc<Self>, handler: &ItemHandler) -> ItemHandler {
+        let (record, handler) = (self.clone(), handler.clone());
+        ItemHandler::new(move |context| {
+            record.start();
+            handler.work(context)
+        })
+    }
+
+    fn start(&self) {
+        let at = *self.started.get_or_init(|| self.trace.now());
+        self.post(at, None, None);
+    }
+
+    /// The item ended, maybe without having been started.
+    pub(super) fn ended(&self, end: &ItemEnd) {
+        let now = self.trace.now();
+        self.post(*self.started.get_or_init(|| now), Some(now), failure(end));
+    }
+
+    fn post(&self, start_time: DateTime<Utc>, complete_time: Option<DateTime<Utc>>, failure_cause: Option<String>) {
+        let run = &self.run;
+        self.trace.tracing.post(JobEvent::Execution(JobExecutionEvent {
+            id: self.id.clone(),
+            run_id: run.id.clone(),
+            job_name: run.job.clone(),
+            task_id: run.task_id.clone(),
+            hostname: run.hostname.clone(),
+            instance: run.instance.clone(),
+            sharding_item: self.item,
+            source: run.source,
+            start_time,
+            complete_time,
+            success: complete_time.is_some() && failure_cause.is_none(),
+            failure_cause,
+        }));
+    }
+}
+
+impl Trace {
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::from_timestamp_millis(self.environment.now().wall).unwrap_or_default()
+    }
+
+    fn status(&self, run: &RunIdentity, state: TaskState, message: String) {
+        self.tracing.post(JobEvent::Status(JobStatusTraceEvent {
+            id: uuid_v4(),
+            run_id: run.id.clone(),
+            job_name: run.job.clone(),
+            task_id: run.task_id.clone(),
+            instance: run.instance.clone(),
+            execution_type: run.source.into(),
+            sharding_items: run.items.clone(),
+            state,
+            message: cut(message),
+            creation_time: self.now(),
+        }));
+    }
+}
+
+/// Why an item did not end well.
+fn failure(end: &ItemEnd) -> Option<String> {
+    match (&end.error, end.state) {
+        (_, FireState::Succeeded) => None,
+        (Some(error), _) => Some(cut(error.clone())),
+        (None, _) => Some(CUT_OFF.to_owned()),
+    }
+}

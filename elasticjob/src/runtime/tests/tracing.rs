@@ -1,0 +1,221 @@
+//! What a traced job tells.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Semaphore;
+
+use super::super::ShutdownMode;
+use super::*;
+use crate::api::JobError;
+use crate::engine::ExecutionSource;
+use crate::registry::{CreateMode, Transaction};
+use crate::trace::{
+    ExecutionType, JobEvent, JobExecutionEvent, JobSelection, JobStatusTraceEvent, TaskState, TracingConfiguration,
+    TracingStorage, WriteError,
+};
+
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<JobEvent>>>);
+
+impl TracingStorage for Told {
+    fn type_name(&self) -> &str {
+        "TOLD"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        self.0.lock().unwrap().extend_from_slice(events);
+        Ok(())
+    }
+}
+
+impl Told {
+    fn traced(&self, jobs: JobSelection) -> JobEnvironment {
+        environment().with_tracing(TracingConfiguration::new(self.clone()).jobs(jobs))
+    }
+
+    /// What was told, in order.
+    async fn all(&self, environment: &JobEnvironment) -> Vec<JobEvent> {
+        environment.tracing().unwrap().close(LIMIT).await;
+        self.0.lock().unwrap().clone()
+    }
+}
+
+fn states(events: &[JobEvent]) -> Vec<&JobStatusTraceEvent> {
+    events.iter().filter_map(|event| if let JobEvent::Status(state) = event { Some(state) } else { None }).collect()
+}
+
+fn executions(events: &[JobEvent]) -> Vec<&JobExecutionEvent> {
+    events.iter().filter_map(|event| if let JobEvent::Execution(run) = event { Some(run) } else { None }).collect()
+}
+
+/// Runs a job once, of which items do what `handler` does, and returns what was told.
+async fn once(items: u32, handler: ItemHandler) -> Vec<JobEvent> {
+    let told = Told::default();
+    let environment = told.traced(JobSelection::All);
+    let registry = environment.embedded_registry();
+    let job = JobConfiguration::builder("job", items).build().unwrap();
+    let mut job = super::super::OneOffJobBootstrap::new(&environment, registry, job, handler).unwrap();
+    job.start().await.unwrap();
+    job.handle().execute().await.unwrap();
+    let is_over = |event: &JobEvent| matches!(event, JobEvent::Status(state) if matches!(state.state, TaskState::Finished | TaskState::Error));
+    soon(async {
+        while !told.0.lock().unwrap().iter().any(is_over) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    job.shutdown(ShutdownMode::Graceful).await;
+    told.all(&environment).await
+}
+
+#[tokio::test]
+async fn a_run_is_told_from_its_begin_to_its_end_and_so_is_each_item() {
+    let events = once(2, item_handler(|_: ShardingContext| async {})).await;
+    let (states, executions) = (states(&events), executions(&events));
+    let told: Vec<(TaskState, &str)> = states.iter().map(|state| (state.state, state.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [(TaskState::Staging, "Job 'job' execute begin."), (TaskState::Running, ""), (TaskState::Finished, "")]
+    );
+    assert!(states.iter().all(|state| state.run_id == states[0].run_id && state.sharding_items == [0, 1]));
+    assert!(states.iter().all(|state| state.execution_type == ExecutionType::Ready));
+    let instance = states[0].instance.as_str();
+    assert_eq!(states[0].task_id.as_str(), format!("job@-@0,1@-@READY@-@{instance}"));
+    assert_eq!(executions.len(), 4);
+    for item in [0, 1] {
+        let both: Vec<_> = executions.iter().filter(|execution| execution.sharding_item == item).collect();
+        let [start, end] = both[..] else { panic!("a start and an end: {both:?}") };
+        assert!(start.complete_time.is_none() && !start.success);
+        assert!(end.complete_time >= Some(end.start_time) && end.success && end.failure_cause.is_none());
+        assert_eq!((&start.id, start.start_time), (&end.id, end.start_time));
+        assert_eq!((&end.run_id, &end.task_id), (&states[0].run_id, &states[0].task_id));
+        assert_eq!(end.source, ExecutionSource::NormalTrigger);
+        assert!(!end.hostname.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn errors_and_panics_are_told_with_their_items() {
+    let handler = item_handler(|context: ShardingContext| async move {
+        match context.sharding_item() {
+            0 => Err(JobError::message("no disk")),
+            1 => Ok(()),
+            _ => panic!("out of range"),
+        }
+    });
+    let events = once(3, handler).await;
+    let last = *states(&events).last().unwrap();
+    assert_eq!(last.state, TaskState::Error);
+    assert!(last.message.starts_with("{0=no disk, 2=it panicked: out of range"), "{}", last.message);
+    assert!(last.message.ends_with('}'), "{}", last.message);
+    let ends: Vec<_> = executions(&events).into_iter().filter(|execution| execution.complete_time.is_some()).collect();
+    let failed = |item| ends.iter().find(|end| end.sharding_item == item).unwrap().failure_cause.as_deref();
+    assert_eq!((failed(0), failed(1)), (Some("no disk"), None));
+    assert_eq!(ends.iter().filter(|end| end.success).count(), 1);
+}
+
+#[tokio::test]
+async fn a_fire_that_falls_into_a_running_one_is_told_and_made_up_for_as_misfire() {
+    let told = Told::default();
+    let environment = told.traced(JobSelection::All);
+    let registry = environment.embedded_registry();
+    let free = Arc::new(Semaphore::new(0));
+    let gate = free.clone();
+    let handler = item_handler(move |context: ShardingContext| {
+        let gate = gate.clone();
+        async move {
+            if context.source() == ExecutionSource::NormalTrigger {
+                gate.acquire().await.unwrap().forget();
+            }
+        }
+    });
+    let mut job = scheduled(&environment, &registry, each_second("slow", 1), handler).await;
+    let mut status = job.handle().status();
+    soon(status.wait_for(|status| status.last_skip.is_some())).await.unwrap();
+    free.add_permits(1_000);
+    soon(async {
+        let is_misfire = |event: &JobEvent| matches!(event, JobEvent::Execution(run) if run.source == ExecutionSource::Misfire && run.success);
+        while !told.0.lock().unwrap().iter().any(is_misfire) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    job.shutdown(ShutdownMode::Graceful).await;
+    let events = told.all(&environment).await;
+    let skipped = "Previous job 'slow' - shardingItems '[0]' is still running, misfired job will start after previous job \
+                   completed.";
+    let skipped: Vec<_> = states(&events).into_iter().filter(|state| state.message == skipped).collect();
+    assert!(!skipped.is_empty() && skipped.iter().all(|state| state.state == TaskState::Finished), "{events:?}");
+    let run =
+        |state: &JobStatusTraceEvent| states(&events).into_iter().filter(|other| other.run_id == state.run_id).count();
+    assert_eq!(run(skipped[0]), 2, "it is staged and finished: {events:?}");
+}
+
+#[tokio::test]
+async fn an_item_that_is_cut_off_and_one_that_never_started_are_told_as_such() {
+    let told = Told::default();
+    let environment = told.traced(JobSelection::All);
+    let registry = environment.embedded_registry();
+    let (started, mut starts) = mpsc::unbounded_channel();
+    let handler = item_handler(move |_: ShardingContext| {
+        let started = started.clone();
+        async move {
+            started.send(()).unwrap();
+            std::future::pending::<()>().await;
+        }
+    });
+    let pool = crate::executor::SINGLE_THREAD;
+    let job = each_second("stuck", 2).job_executor_thread_pool_size_provider_type(pool);
+    let mut job = scheduled(&environment, &registry, job, handler).await;
+    soon(starts.recv()).await.unwrap();
+    job.shutdown(ShutdownMode::Now).await;
+    let events = told.all(&environment).await;
+    let executions = executions(&events);
+    assert_eq!(executions.len(), 3, "one start, two ends: {executions:?}");
+    let ends = executions.iter().filter(|execution| execution.complete_time.is_some());
+    assert!(ends.clone().all(|end| end.failure_cause.as_deref() == Some("it was cut off before its end")));
+    let cut = "it was cut off before its end";
+    let last = *states(&events).last().unwrap();
+    assert_eq!((last.state, last.message.as_str()), (TaskState::Error, format!("{{0={cut}, 1={cut}}}").as_str()));
+}
+
+#[tokio::test]
+async fn a_fire_without_items_here_is_told_as_empty() {
+    let told = Told::default();
+    let environment = told.traced(JobSelection::All);
+    let registry = environment.embedded_registry();
+    let mut disable = Transaction::new();
+    for path in ["/idle", "/idle/sharding", "/idle/sharding/0", "/idle/sharding/0/disabled"] {
+        disable.create(path, Vec::new(), CreateMode::Persistent);
+    }
+    registry.commit(disable).await.unwrap();
+    let (handler, _runs) = reporter();
+    let mut job = scheduled(&environment, &registry, each_second("idle", 1), handler).await;
+    let mut status = job.handle().status();
+    soon(status.wait_for(|status| status.fires >= 1)).await.unwrap();
+    job.shutdown(ShutdownMode::Graceful).await;
+    let events = told.all(&environment).await;
+    let states = states(&events);
+    assert_eq!((states[0].state, states[1].state), (TaskState::Staging, TaskState::Finished));
+    assert_eq!(states[1].message, "Sharding item for job 'idle' is empty.");
+    assert!(states[1].sharding_items.is_empty());
+}
+
+#[tokio::test]
+async fn only_the_selected_jobs_are_traced() {
+    let names = || ["one".to_owned()].into();
+    for (selection, expected) in [(JobSelection::Only(names()), "one"), (JobSelection::Except(names()), "other")] {
+        let told = Told::default();
+        let environment = told.traced(selection);
+        let registry = environment.embedded_registry();
+        let (handler, _runs) = reporter();
+        for name in ["one", "other"] {
+            let mut job = scheduled(&environment, &registry, each_second(name, 1), handler.clone()).await;
+            let mut status = job.handle().status();
+            soon(status.wait_for(|status| status.fires >= 1)).await.unwrap();
+            job.shutdown(ShutdownMode::Graceful).await;
+        }
+        let events = told.all(&environment).await;
+        assert!(!events.is_empty() && events.iter().all(|event| event.job_name().as_str() == expected));
+    }
+}

@@ -1,0 +1,100 @@
+//! Registering implementations when the program is linked.
+
+/// Makes a sharding strategy known to the program when it is linked: jobs can name it in `job-sharding-strategy-type`.
+///
+/// Takes an expression whose type is a [`ShardingStrategy`](crate::api::ShardingStrategy); stands wherever items stand.
+/// Nothing refers to it, so a library crate has to be named by the program: `use my_strategies as _;`. An example is with
+/// the trait.
+#[macro_export]
+macro_rules! register_sharding_strategy {
+    ($strategy:expr $(,)?) => {
+        $crate::__register!(SHARDING_STRATEGIES: dyn $crate::api::ShardingStrategy, $strategy);
+    };
+}
+
+/// Makes an [`ElasticJobListener`](crate::api::ElasticJobListener) known to the program when it is linked: jobs can name
+/// it in `job-listener-types`, every instance calls it.
+///
+/// Takes an expression that makes it; stands wherever items stand. Nothing refers to it, so a library crate has to be
+/// named by the program: `use my_listeners as _;`. An example is with the trait.
+#[macro_export]
+macro_rules! register_listener {
+    ($listener:expr $(,)?) => {
+        $crate::__register!(LISTENERS: $crate::api::JobListener, $crate::api::JobListener::every_instance($listener));
+    };
+}
+
+/// Makes a [`DistributeOnceElasticJobListener`](crate::api::DistributeOnceElasticJobListener) known to the program when it
+/// is linked, as [`register_listener!`](crate::register_listener) does the other kind.
+#[macro_export]
+macro_rules! register_once_listener {
+    ($listener:expr $(,)?) => {
+        $crate::__register!(LISTENERS: $crate::api::JobListener, $crate::api::JobListener::once($listener));
+    };
+}
+
+/// Makes a pool known to the program when it is linked: jobs can name it in
+/// `job-executor-thread-pool-size-provider-type`.
+///
+/// Takes an expression whose type is a
+/// [`JobExecutorThreadPoolSizeProvider`](crate::api::JobExecutorThreadPoolSizeProvider); stands wherever items stand.
+/// Nothing refers to it, so a library crate has to be named by the program: `use my_pools as _;`. An example is with the
+/// trait.
+#[macro_export]
+macro_rules! register_thread_pool_size_provider {
+    ($pool:expr $(,)?) => {
+        $crate::__register!(THREAD_POOLS: dyn $crate::api::JobExecutorThreadPoolSizeProvider, $pool);
+    };
+}
+
+/// Makes a storage for tracing known to the program when it is linked: `elasticjob.tracing.type` can name it.
+///
+/// Takes an expression whose type is a [`TracingStorage`](crate::trace::TracingStorage); stands wherever items stand.
+/// Nothing refers to it, so a library crate has to be named by the program: `use my_storages as _;`. An example is with
+/// the trait.
+#[macro_export]
+macro_rules! register_tracing_storage {
+    ($storage:expr $(,)?) => {
+        $crate::__register!(TRACING_STORAGES: $crate::trace::JobTracingStorage, $crate::trace::JobTracingStorage::new($storage));
+    };
+}
+
+/// Makes a type of jobs known to the program when it is linked: jobs can name it in `elastic-job-type`.
+///
+/// Takes an expression whose type is a [`TypedJobItemExecutor`](crate::api::TypedJobItemExecutor); stands wherever items
+/// stand. Nothing refers to it, so a library crate has to be named by the program: `use my_types as _;`. An example is
+/// with the trait.
+#[macro_export]
+macro_rules! register_job_type {
+    ($executor:expr $(,)?) => {
+        $crate::__register!(JOB_TYPES: $crate::api::JobType, $crate::api::JobType::new($executor));
+    };
+}
+
+/// Makes an error handler known to the program when it is linked: jobs can name it in `job-error-handler-type`.
+///
+/// Takes an expression whose type is a [`JobErrorHandler`](crate::api::JobErrorHandler); stands wherever items stand.
+/// Nothing refers to it, so a library crate has to be named by the program: `use my_handlers as _;`. An example is with
+/// the trait.
+#[macro_export]
+macro_rules! register_error_handler {
+    ($handler:expr $(,)?) => {
+        $crate::__register!(ERROR_HANDLERS: $crate::api::ErrorHandler, $crate::api::ErrorHandler::new($handler));
+    };
+}
+
+/// What the macros above have in common: the place that messages tell is that of the outermost one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register {
+    ($slice:ident: $type:ty, $value:expr) => {
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::spi::$slice)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static LINKED: $crate::spi::LinkedType<$type> = $crate::spi::LinkedType {
+                place: ::core::concat!(::core::file!(), ":", ::core::line!()),
+                make: || ::std::sync::Arc::new($value),
+            };
+        };
+    };
+}

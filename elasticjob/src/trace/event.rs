@@ -1,0 +1,158 @@
+//! What is told of a run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::engine::ExecutionSource;
+use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
+
+/// Texts of errors are cut to this many characters, as the columns for them are no longer.
+const TEXT_LIMIT: usize = 4_000;
+
+/// Something happened to a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JobEvent {
+    /// An item started, or ended.
+    Execution(JobExecutionEvent),
+    /// The run of all items of an instance came to another state.
+    Status(JobStatusTraceEvent),
+}
+
+/// The run of one item: told at its start and, with the same id, at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobExecutionEvent {
+    /// A random UUID.
+    pub id: Arc<str>,
+    /// The run of all items that began together on this instance. No two runs share it.
+    pub run_id: Arc<str>,
+    /// The job.
+    pub job_name: JobName,
+    /// Id of the run as ElasticJob writes it: the same for all runs of the same items on the same instance.
+    pub task_id: TaskId,
+    /// Name of the host.
+    pub hostname: Arc<str>,
+    /// The instance.
+    pub instance: InstanceId,
+    /// The item.
+    pub sharding_item: ShardingItem,
+    /// Why it is run.
+    pub source: ExecutionSource,
+    /// When it started.
+    pub start_time: DateTime<Utc>,
+    /// When it ended, `None` while it runs.
+    pub complete_time: Option<DateTime<Utc>>,
+    /// Whether it ended well; not while it runs.
+    pub success: bool,
+    /// Why it did not end well, cut to 4000 characters.
+    pub failure_cause: Option<String>,
+}
+
+/// The run of all items that began together on an instance came to another state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobStatusTraceEvent {
+    /// A random UUID.
+    pub id: String,
+    /// The run. All its states share it, no two runs do.
+    pub run_id: Arc<str>,
+    /// The job.
+    pub job_name: JobName,
+    /// Id of the run as ElasticJob writes it: the same for all runs of the same items on the same instance.
+    pub task_id: TaskId,
+    /// The instance.
+    pub instance: InstanceId,
+    /// Whether the run takes over what others had begun.
+    pub execution_type: ExecutionType,
+    /// The items, in ascending order.
+    pub sharding_items: Vec<ShardingItem>,
+    /// The state.
+    pub state: TaskState,
+    /// What is to be said about it, cut to 4000 characters; mostly nothing.
+    pub message: String,
+    /// When that was.
+    pub creation_time: DateTime<Utc>,
+}
+
+/// Whether a run takes over what others had begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecutionType {
+    /// Its fire came.
+    Ready,
+    /// The run that its fire began was lost with its instance.
+    Failover,
+}
+
+/// The states of a run. ElasticJob-Lite knows more names and never uses them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskState {
+    /// Begun in the registry center; its items have not started.
+    Staging,
+    /// Its items start.
+    Running,
+    /// It is over and all its items ended well, or it was decided against.
+    Finished,
+    /// It is over and some of its items failed or were cut off.
+    Error,
+}
+
+impl JobEvent {
+    /// The job.
+    pub fn job_name(&self) -> &JobName {
+        match self {
+            Self::Execution(event) => &event.job_name,
+            Self::Status(event) => &event.job_name,
+        }
+    }
+}
+
+impl From<ExecutionSource> for ExecutionType {
+    fn from(source: ExecutionSource) -> Self {
+        match source {
+            ExecutionSource::NormalTrigger | ExecutionSource::Misfire => Self::Ready,
+            ExecutionSource::Failover => Self::Failover,
+        }
+    }
+}
+
+impl fmt::Display for ExecutionType {
+    /// As ElasticJob names it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ready => "READY",
+            Self::Failover => "FAILOVER",
+        })
+    }
+}
+
+impl fmt::Display for TaskState {
+    /// As ElasticJob names it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Staging => "TASK_STAGING",
+            Self::Running => "TASK_RUNNING",
+            Self::Finished => "TASK_FINISHED",
+            Self::Error => "TASK_ERROR",
+        })
+    }
+}
+
+/// A text that is no longer than what is kept of it.
+pub(crate) fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(TEXT_LIMIT) {
+        text.truncate(end);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_by_characters_not_by_bytes() {
+        assert_eq!(cut("é".repeat(TEXT_LIMIT)).chars().count(), TEXT_LIMIT);
+        assert_eq!(cut("é".repeat(TEXT_LIMIT + 1)).chars().count(), TEXT_LIMIT);
+        assert_eq!(cut("as it is".to_owned()), "as it is");
+    }
+}

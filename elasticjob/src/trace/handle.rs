@@ -1,0 +1,88 @@
+//! The way of events from jobs to the writer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{self, Sender};
+use tokio_util::sync::CancellationToken;
+
+use super::configuration::{JobSelection, TracingConfiguration};
+use super::counts::{Counters, TracingCounts};
+use super::event::JobEvent;
+use super::writer::Writer;
+use crate::ident::JobName;
+
+/// The tracing of an environment. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Tracing(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    queue: Sender<JobEvent>,
+    counters: Arc<Counters>,
+    jobs: JobSelection,
+    /// Cancelled when no more events are to come.
+    closing: CancellationToken,
+    /// Cancelled when the writer has ended.
+    closed: CancellationToken,
+    /// Cancelled when the writer may not wait for its storage any more.
+    given_up: CancellationToken,
+}
+
+impl Tracing {
+    /// Starts the writer on `runtime`.
+    pub fn start(configuration: TracingConfiguration, runtime: &Handle) -> Self {
+        let TracingConfiguration { storage, jobs, queue } = configuration;
+        let (queue, events) = mpsc::channel(queue);
+        let shared = Shared {
+            queue,
+            counters: Arc::default(),
+            jobs,
+            closing: CancellationToken::new(),
+            closed: CancellationToken::new(),
+            given_up: CancellationToken::new(),
+        };
+        let writer = Writer::new(storage, events, shared.counters.clone(), shared.closing.clone());
+        let (closed, given_up) = (shared.closed.clone().drop_guard(), shared.given_up.clone());
+        runtime.spawn(async move {
+            let _closed = closed;
+            writer.run(given_up).await;
+        });
+        Self(Arc::new(shared))
+    }
+
+    /// Takes an event without waiting. When the queue is full, or tracing is closed, the event is lost and counted.
+    pub fn post(&self, event: JobEvent) {
+        self.0.counters.count_posted();
+        if self.0.queue.try_send(event).is_err() {
+            self.0.counters.count_lost(1);
+        }
+    }
+
+    /// Whether a job is traced.
+    pub fn is_of(&self, job: &JobName) -> bool {
+        self.0.jobs.contains(job)
+    }
+
+    /// What became of the events so far.
+    pub fn counts(&self) -> TracingCounts {
+        self.0.counters.read()
+    }
+
+    /// Writes what waits, for at most `limit`, and ends. Call it when the jobs have left: later events are lost.
+    pub async fn close(&self, limit: Duration) {
+        self.0.closing.cancel();
+        if tokio::time::timeout(limit, self.0.closed.cancelled()).await.is_err() {
+            self.0.given_up.cancel();
+            self.0.closed.cancelled().await;
+        }
+    }
+}
+
+/// Nobody is left who could post: the writer writes what waits and ends.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.closing.cancel();
+    }
+}

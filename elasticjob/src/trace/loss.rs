@@ -1,0 +1,71 @@
+//! Saying in the log that events were lost, not too often.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tracing::{error, info, warn};
+
+use super::storage::WriteError;
+
+/// The same trouble is said again after this.
+const INTERVAL: Duration = Duration::from_secs(60);
+
+/// What was said, and what is still to be said.
+#[derive(Debug, Default)]
+pub(super) struct Trouble {
+    /// Since when the storage takes nothing.
+    since: Option<Instant>,
+    last_said: Option<Instant>,
+    /// Lost events that were said.
+    said: u64,
+}
+
+impl Trouble {
+    /// The storage took nothing.
+    pub(super) fn unavailable(&mut self, error: &WriteError, lost: u64) {
+        let now = Instant::now();
+        self.since.get_or_insert(now);
+        if self.may_say(now) {
+            self.said = lost;
+            warn!(
+                "tracing: events cannot be written, trying again; jobs go on, {lost} events are lost so far: {error}"
+            );
+        }
+    }
+
+    /// The storage took something.
+    pub(super) fn available(&mut self, lost: u64) {
+        if let Some(since) = self.since.take() {
+            let (away, new) = (since.elapsed(), lost - self.said);
+            self.said = lost;
+            self.last_said = None;
+            info!("tracing: events are written again after {} s; {new} more were lost, {lost} in all", away.as_secs());
+        } else {
+            self.lost(lost);
+        }
+    }
+
+    /// Looks whether the queue overflowed.
+    pub(super) fn lost(&mut self, lost: u64) {
+        if lost > self.said && self.may_say(Instant::now()) {
+            self.said = lost;
+            warn!("tracing: {lost} events are lost so far: the storage is slower than the jobs");
+        }
+    }
+
+    /// The storage will never take an event; it is among the lost ones.
+    pub(super) fn refused(&mut self, error: &WriteError, lost: u64) {
+        if self.may_say(Instant::now()) {
+            self.said = lost;
+            error!("tracing: an event is lost, the storage refuses it; {lost} are lost so far: {error}");
+        }
+    }
+
+    fn may_say(&mut self, now: Instant) -> bool {
+        let may = self.last_said.is_none_or(|last| now.duration_since(last) >= INTERVAL);
+        if may {
+            self.last_said = Some(now);
+        }
+        may
+    }
+}

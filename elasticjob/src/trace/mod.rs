@@ -1,0 +1,37 @@
+//! Tracing: what became of fires and items, told to a storage outside of the job.
+//!
+//! [`JobEvent`]s are those of ElasticJob, beside which each run has an id of its own: the task id is the same for all runs
+//! of the same items on the same instance. A [`TracingStorage`] keeps them. The built-in one is `RDB`, two tables of a
+//! database, in the module `rdb`; a program adds its own by type name.
+//!
+//! Nothing waits for a storage: events go into a bounded queue, one task writes them in batches and tries again while the
+//! storage is away, and what does not fit any more is dropped, counted and said in the log. Without tracing nothing of
+//! this exists.
+
+#[cfg(all(
+    feature = "tracing-rdb",
+    not(any(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))
+))]
+compile_error!("`tracing-rdb` brings no driver: take `tracing-sqlite`, `tracing-postgres` or `tracing-mysql`");
+
+mod configuration;
+mod counts;
+mod event;
+mod handle;
+mod loss;
+#[cfg(feature = "tracing-rdb")]
+pub mod rdb;
+mod storage;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+/// The type name of the built-in storage.
+pub const RDB: &str = "RDB";
+
+pub use configuration::{JobSelection, TracingConfiguration};
+pub use counts::TracingCounts;
+pub(crate) use event::cut;
+pub use event::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};
+pub use handle::Tracing;
+pub use storage::{JobTracingStorage, TracingStorage, WriteError};

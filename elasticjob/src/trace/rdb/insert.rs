@@ -1,0 +1,87 @@
+//! The statements that write rows, many at a time.
+
+use chrono::NaiveDateTime;
+use sqlx::{Encode, QueryBuilder, Type};
+
+use super::dialect::{Dialect, EXECUTION_LOG, STATUS_TRACE_LOG, Table};
+use super::rows::{Execution, State};
+
+/// Writes executions: new ones, and the ends of known ones.
+pub(super) fn insert_executions<DB>(executions: Vec<Execution>) -> QueryBuilder<DB>
+where
+    DB: Dialect,
+    for<'e> String: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
+    for<'e> bool: Encode<'e, DB> + Type<DB>,
+    for<'e> i32: Encode<'e, DB> + Type<DB>,
+    for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new(head(EXECUTION_LOG));
+    query.push_values(executions, |mut row, execution| {
+        row.push_bind(execution.id)
+            .push_bind(execution.job_name)
+            .push_bind(execution.task_id)
+            .push_bind(execution.hostname)
+            .push_bind(execution.ip)
+            .push_bind(execution.sharding_item)
+            .push_bind(execution.source)
+            .push_bind(execution.failure_cause)
+            .push_bind(execution.success)
+            .push_bind(execution.start_time)
+            .push_bind(execution.complete_time)
+            .push_bind(execution.run_id);
+    });
+    query.push(DB::COMPLETE_EXECUTION);
+    query
+}
+
+/// Writes states.
+pub(super) fn insert_states<DB>(states: Vec<State>) -> QueryBuilder<DB>
+where
+    DB: Dialect,
+    for<'e> String: Encode<'e, DB> + Type<DB>,
+    for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new(head(STATUS_TRACE_LOG));
+    query.push_values(states, |mut row, state| {
+        row.push_bind(state.id)
+            .push_bind(state.job_name)
+            // ElasticJob-Lite leaves it empty as well: it is for tasks that were scheduled anew by others.
+            .push_bind(String::new())
+            .push_bind(state.task_id)
+            .push_bind(state.slave_id)
+            .push_bind(state.execution_type)
+            .push_bind(state.sharding_item)
+            .push_bind(state.state)
+            .push_bind(state.message)
+            .push_bind(state.creation_time)
+            .push_bind(state.run_id);
+    });
+    query.push(DB::KEEP_STATUS);
+    query
+}
+
+/// Finds which of these states are written. Through the index, which is not on `id`.
+pub(super) fn known_states<DB>(states: &[State]) -> QueryBuilder<DB>
+where
+    DB: Dialect,
+    for<'e> String: Encode<'e, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new(format!("SELECT id FROM {} WHERE task_id IN (", STATUS_TRACE_LOG.name));
+    let mut list = query.separated(", ");
+    states.iter().for_each(|state| {
+        list.push_bind(state.task_id.clone());
+    });
+    query.push(") AND id IN (");
+    let mut list = query.separated(", ");
+    states.iter().for_each(|state| {
+        list.push_bind(state.id.clone());
+    });
+    query.push(")");
+    query
+}
+
+fn head(table: Table) -> String {
+    format!("INSERT INTO {} ({}) ", table.name, table.columns.join(", "))
+}

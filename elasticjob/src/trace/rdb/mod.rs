@@ -1,0 +1,177 @@
+//! The storage `RDB`: the tables `JOB_EXECUTION_LOG` and `JOB_STATUS_TRACE_LOG` of ElasticJob in a database, so that what
+//! reads them for Java jobs reads them for ours.
+//!
+//! The tables are created when they are missing. They have one column more than those of ElasticJob, `run_id`, the last
+//! one; it is added to tables that Java made, and Java leaves it empty.
+//!
+//! Times: PostgreSQL and SQLite keep the wall-clock time of one zone, by default that of the host, as Java writes it.
+//! MySQL keeps the instant, which each reader sees in the zone of its session.
+
+mod dialect;
+mod error;
+mod insert;
+#[cfg(feature = "tracing-mysql")]
+mod mysql;
+#[cfg(feature = "tracing-postgres")]
+mod postgres;
+mod rows;
+mod source;
+#[cfg(feature = "tracing-sqlite")]
+mod sqlite;
+mod store;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// The library whose pools are taken: a program that provides one has to have the same version of it.
+pub use sqlx;
+
+pub use error::RdbError;
+pub use source::{DataSource, Database};
+
+use super::RDB;
+use super::event::JobEvent;
+use super::storage::{TracingStorage, WriteError};
+use crate::schedule::TimeZone;
+use store::Store;
+
+/// How rows are written, and for how long they are kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RdbOptions {
+    /// The zone of times in PostgreSQL and SQLite; default: that of the host.
+    pub time_zone: Option<TimeZone>,
+    /// How long rows are kept; default: for ever.
+    pub retention: Retention,
+}
+
+/// How long rows are kept. What is too old is removed every 10 minutes, 1,000 rows at a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Rows that began longer ago than so many days are removed.
+    pub days: Option<u32>,
+    /// When a table has more rows than this, the oldest ones are removed.
+    pub rows: Option<u64>,
+}
+
+/// Writes events to a database.
+pub struct RdbTracingStorage {
+    store: Box<dyn Calls>,
+    at: String,
+}
+
+/// A pool of connections of the application.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum RdbPool {
+    /// SQLite.
+    #[cfg(feature = "tracing-sqlite")]
+    Sqlite(sqlx::SqlitePool),
+    /// PostgreSQL.
+    #[cfg(feature = "tracing-postgres")]
+    Postgres(sqlx::PgPool),
+    /// MySQL or MariaDB. Its connections must have the session zone that sqlx gives them, `+00:00`.
+    #[cfg(feature = "tracing-mysql")]
+    MySql(sqlx::MySqlPool),
+}
+
+impl RdbTracingStorage {
+    /// Connects with connections of its own, one at a time, and creates the tables when they are missing.
+    ///
+    /// # Errors
+    /// [`RdbError`] when the database is not reached, refuses, or has tables that are not those of ElasticJob.
+    pub async fn connect(source: &DataSource, options: RdbOptions) -> Result<Self, RdbError> {
+        let (pool, at) = source.open().await?;
+        Self::prepare(pool, at, options).await
+    }
+
+    /// Uses a pool of the application, and creates the tables when they are missing.
+    ///
+    /// # Errors
+    /// As for [`connect`](Self::connect).
+    pub async fn on_pool(pool: impl Into<RdbPool>, options: RdbOptions) -> Result<Self, RdbError> {
+        let pool = pool.into();
+        let at = format!("the {} pool of the application", pool.database());
+        Self::prepare(pool, at, options).await
+    }
+
+    async fn prepare(pool: RdbPool, at: String, options: RdbOptions) -> Result<Self, RdbError> {
+        let zone = options.time_zone.map_or_else(TimeZone::local, Ok)?;
+        let store: Box<dyn Calls> = match pool {
+            #[cfg(feature = "tracing-sqlite")]
+            RdbPool::Sqlite(pool) => Box::new(Store::prepare(pool, &at, zone, options.retention).await?),
+            #[cfg(feature = "tracing-postgres")]
+            RdbPool::Postgres(pool) => Box::new(Store::prepare(pool, &at, zone, options.retention).await?),
+            #[cfg(feature = "tracing-mysql")]
+            RdbPool::MySql(pool) => Box::new(Store::prepare(pool, &at, zone, options.retention).await?),
+        };
+        Ok(Self { store, at })
+    }
+
+    /// What it writes to, without a password.
+    pub fn at(&self) -> &str {
+        &self.at
+    }
+}
+
+impl RdbPool {
+    fn database(&self) -> Database {
+        match self {
+            #[cfg(feature = "tracing-sqlite")]
+            Self::Sqlite(_) => Database::Sqlite,
+            #[cfg(feature = "tracing-postgres")]
+            Self::Postgres(_) => Database::Postgres,
+            #[cfg(feature = "tracing-mysql")]
+            Self::MySql(_) => Database::MySql,
+        }
+    }
+}
+
+#[cfg(feature = "tracing-sqlite")]
+impl From<sqlx::SqlitePool> for RdbPool {
+    fn from(pool: sqlx::SqlitePool) -> Self {
+        Self::Sqlite(pool)
+    }
+}
+
+#[cfg(feature = "tracing-postgres")]
+impl From<sqlx::PgPool> for RdbPool {
+    fn from(pool: sqlx::PgPool) -> Self {
+        Self::Postgres(pool)
+    }
+}
+
+#[cfg(feature = "tracing-mysql")]
+impl From<sqlx::MySqlPool> for RdbPool {
+    fn from(pool: sqlx::MySqlPool) -> Self {
+        Self::MySql(pool)
+    }
+}
+
+impl TracingStorage for RdbTracingStorage {
+    fn type_name(&self) -> &str {
+        RDB
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        self.store.write(events).await
+    }
+
+    async fn clean(&self) -> Result<Option<Duration>, WriteError> {
+        self.store.clean().await
+    }
+}
+
+impl std::fmt::Debug for RdbTracingStorage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RdbTracingStorage").field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, WriteError>> + Send + 'a>>;
+
+/// A store of any database.
+trait Calls: Send + Sync {
+    fn write<'a>(&'a self, events: &'a [JobEvent]) -> Pending<'a, ()>;
+    fn clean(&self) -> Pending<'_, Option<Duration>>;
+}

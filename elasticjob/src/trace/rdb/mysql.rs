@@ -1,0 +1,75 @@
+//! MySQL and MariaDB.
+
+use sqlx::MySql;
+use sqlx::error::{DatabaseError, ErrorKind};
+use sqlx::mysql::MySqlDatabaseError;
+
+use super::dialect::{Dialect, Table};
+
+/// "Incorrect string value": a character that the character set of a table does not have.
+const INCORRECT_STRING: u16 = 1366;
+
+impl Dialect for MySql {
+    const CREATE_EXECUTION_LOG: &'static str = "CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
+        auto_id INT NOT NULL AUTO_INCREMENT,
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        task_id VARCHAR(255) NOT NULL,
+        hostname VARCHAR(255) NOT NULL,
+        ip VARCHAR(50) NOT NULL,
+        sharding_item INT NOT NULL,
+        execution_source VARCHAR(20) NOT NULL,
+        failure_cause VARCHAR(4000) NULL,
+        is_success INT NOT NULL,
+        start_time TIMESTAMP NULL,
+        complete_time TIMESTAMP NULL,
+        run_id VARCHAR(40) NULL,
+        PRIMARY KEY (auto_id),
+        UNIQUE KEY `id` (`id`)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4";
+
+    const CREATE_STATUS_TRACE_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_STATUS_TRACE_LOG (
+        auto_id INT NOT NULL AUTO_INCREMENT,
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        original_task_id VARCHAR(255) NOT NULL,
+        task_id VARCHAR(255) NOT NULL,
+        slave_id VARCHAR(50) NOT NULL,
+        execution_type VARCHAR(20) NOT NULL,
+        sharding_item VARCHAR(100) NOT NULL,
+        state VARCHAR(20) NOT NULL,
+        message VARCHAR(4000) NULL,
+        creation_time TIMESTAMP NULL,
+        run_id VARCHAR(40) NULL,
+        PRIMARY KEY (auto_id),
+        INDEX TASK_ID_STATE_INDEX (task_id(128), state)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
+
+    // Evaluated from left to right: what the others look at comes last.
+    const COMPLETE_EXECUTION: &'static str = " ON DUPLICATE KEY UPDATE \
+        is_success = IF(VALUES(complete_time) IS NULL, is_success, VALUES(is_success)), \
+        failure_cause = IF(VALUES(complete_time) IS NULL, failure_cause, VALUES(failure_cause)), \
+        complete_time = COALESCE(VALUES(complete_time), complete_time)";
+
+    // The table of ElasticJob has no key on `id`.
+    const KEEP_STATUS: &'static str = "";
+
+    const KEEPS_INSTANTS: bool = true;
+
+    fn rows_affected(result: &Self::QueryResult) -> u64 {
+        result.rows_affected()
+    }
+
+    fn delete(table: Table, limit: u64) -> (String, String) {
+        let Table { name, time, .. } = table;
+        (format!("DELETE FROM {name} WHERE {time} <= "), format!(" LIMIT {limit}"))
+    }
+
+    fn is_missing_table(error: &dyn DatabaseError) -> bool {
+        error.code().is_some_and(|code| code == "42S02")
+    }
+
+    fn refuses(error: &dyn DatabaseError) -> bool {
+        let number = error.try_downcast_ref::<MySqlDatabaseError>().map(MySqlDatabaseError::number);
+        let is_data = error.code().is_some_and(|code| code.starts_with("22"));
+        error.kind() != ErrorKind::Other || is_data || number == Some(INCORRECT_STRING)
+    }
+}

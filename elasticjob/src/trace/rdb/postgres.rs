@@ -1,0 +1,64 @@
+//! PostgreSQL.
+
+use sqlx::Postgres;
+use sqlx::error::DatabaseError;
+
+use super::dialect::{Dialect, Table};
+
+impl Dialect for Postgres {
+    const CREATE_EXECUTION_LOG: &'static str = "CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        task_id VARCHAR(255) NOT NULL,
+        hostname VARCHAR(255) NOT NULL,
+        ip VARCHAR(50) NOT NULL,
+        sharding_item INT NOT NULL,
+        execution_source VARCHAR(20) NOT NULL,
+        failure_cause VARCHAR(4000) NULL,
+        is_success BOOLEAN NOT NULL,
+        start_time TIMESTAMP NULL,
+        complete_time TIMESTAMP NULL,
+        run_id VARCHAR(40) NULL,
+        PRIMARY KEY (id))";
+
+    const CREATE_STATUS_TRACE_LOG: &'static [&'static str] = &[
+        "CREATE TABLE IF NOT EXISTS JOB_STATUS_TRACE_LOG (
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        original_task_id VARCHAR(255) NOT NULL,
+        task_id VARCHAR(255) NOT NULL,
+        slave_id VARCHAR(50) NOT NULL,
+        execution_type VARCHAR(20) NOT NULL,
+        sharding_item VARCHAR(100) NOT NULL,
+        state VARCHAR(20) NOT NULL,
+        message VARCHAR(4000) NULL,
+        creation_time TIMESTAMP NULL,
+        run_id VARCHAR(40) NULL,
+        PRIMARY KEY (id))",
+        "CREATE INDEX IF NOT EXISTS TASK_ID_STATE_INDEX ON JOB_STATUS_TRACE_LOG (task_id, state)",
+    ];
+
+    const COMPLETE_EXECUTION: &'static str = " ON CONFLICT (id) DO UPDATE SET is_success = excluded.is_success, \
+        failure_cause = excluded.failure_cause, complete_time = excluded.complete_time \
+        WHERE excluded.complete_time IS NOT NULL";
+
+    const KEEP_STATUS: &'static str = " ON CONFLICT (id) DO NOTHING";
+
+    const KEEPS_INSTANTS: bool = false;
+
+    fn rows_affected(result: &Self::QueryResult) -> u64 {
+        result.rows_affected()
+    }
+
+    fn delete(table: Table, limit: u64) -> (String, String) {
+        let Table { name, time, .. } = table;
+        (
+            format!("DELETE FROM {name} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {name} WHERE {time} <= "),
+            format!(" LIMIT {limit}))"),
+        )
+    }
+
+    fn is_missing_table(error: &dyn DatabaseError) -> bool {
+        error.code().is_some_and(|code| code == "42P01")
+    }
+}

@@ -1,0 +1,118 @@
+//! Events as the columns take them.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+
+use crate::schedule::TimeZone;
+use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent};
+
+/// The sizes of columns, in characters.
+const JOB_NAME: usize = 100;
+const TASK_ID: usize = 255;
+const HOSTNAME: usize = 255;
+const IP: usize = 50;
+const SHARDING_ITEMS: usize = 100;
+const TEXT: usize = 4_000;
+
+/// What is written of some events.
+pub(super) struct Rows {
+    pub(super) executions: Vec<Execution>,
+    pub(super) states: Vec<State>,
+}
+
+pub(super) struct Execution {
+    pub(super) id: String,
+    pub(super) job_name: String,
+    pub(super) task_id: String,
+    pub(super) hostname: String,
+    pub(super) ip: String,
+    pub(super) sharding_item: i32,
+    pub(super) source: String,
+    pub(super) failure_cause: Option<String>,
+    pub(super) success: bool,
+    pub(super) start_time: NaiveDateTime,
+    pub(super) complete_time: Option<NaiveDateTime>,
+    pub(super) run_id: String,
+}
+
+pub(super) struct State {
+    pub(super) id: String,
+    pub(super) job_name: String,
+    pub(super) task_id: String,
+    pub(super) slave_id: String,
+    pub(super) execution_type: String,
+    pub(super) sharding_item: String,
+    pub(super) state: String,
+    pub(super) message: String,
+    pub(super) creation_time: NaiveDateTime,
+    pub(super) run_id: String,
+}
+
+impl Rows {
+    /// The rows of these events, an execution once: a statement must not touch a row twice. `zone` is that of the times.
+    pub(super) fn of(events: &[JobEvent], zone: Option<TimeZone>) -> Self {
+        let mut executions: BTreeMap<&str, &JobExecutionEvent> = BTreeMap::new();
+        let mut states = Vec::new();
+        for event in events {
+            match event {
+                JobEvent::Execution(event) => {
+                    let last = executions.entry(&event.id).or_insert(event);
+                    if event.complete_time.is_some() {
+                        *last = event;
+                    }
+                }
+                JobEvent::Status(event) => states.push(State::of(event, zone)),
+            }
+        }
+        Self { executions: executions.into_values().map(|event| Execution::of(event, zone)).collect(), states }
+    }
+}
+
+impl Execution {
+    fn of(event: &JobExecutionEvent, zone: Option<TimeZone>) -> Self {
+        Self {
+            id: event.id.to_string(),
+            job_name: fit(event.job_name.as_str(), JOB_NAME),
+            task_id: fit(event.task_id.as_str(), TASK_ID),
+            hostname: fit(&event.hostname, HOSTNAME),
+            ip: fit(event.instance.server_ip(), IP),
+            sharding_item: i32::try_from(event.sharding_item).unwrap_or(i32::MAX),
+            source: event.source.to_string(),
+            failure_cause: event.failure_cause.as_ref().map(|cause| fit(cause, TEXT)),
+            success: event.success,
+            start_time: time(event.start_time, zone),
+            complete_time: event.complete_time.map(|at| time(at, zone)),
+            run_id: event.run_id.to_string(),
+        }
+    }
+}
+
+impl State {
+    fn of(event: &JobStatusTraceEvent, zone: Option<TimeZone>) -> Self {
+        Self {
+            id: event.id.clone(),
+            job_name: fit(event.job_name.as_str(), JOB_NAME),
+            task_id: fit(event.task_id.as_str(), TASK_ID),
+            slave_id: fit(event.instance.server_ip(), IP),
+            execution_type: event.execution_type.to_string(),
+            sharding_item: fit(&format!("{:?}", event.sharding_items), SHARDING_ITEMS),
+            state: event.state.to_string(),
+            message: fit(&event.message, TEXT),
+            creation_time: time(event.creation_time, zone),
+            run_id: event.run_id.to_string(),
+        }
+    }
+}
+
+/// A text that its column takes. PostgreSQL takes no zero characters.
+fn fit(text: &str, size: usize) -> String {
+    text.chars().take(size).map(|c| if c == '\0' { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// What a clock of a zone shows, without a zone that of UTC.
+pub(super) fn time(at: DateTime<Utc>, zone: Option<TimeZone>) -> NaiveDateTime {
+    let offset = zone.map_or(0, |zone| zone.offset_at(at.timestamp()));
+    let shifted = at.naive_utc().checked_add_signed(chrono::TimeDelta::seconds(offset.into()));
+    shifted.unwrap_or_else(|| at.naive_utc())
+}

@@ -1,0 +1,351 @@
+//! Where the database is: URLs of sqlx and of JDBC.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::{ConnectOptions, Connection, pool::PoolOptions};
+
+use super::RdbPool;
+use super::error::RdbError;
+use crate::secret::Secret;
+
+/// How long a connection may take, at the start and later.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// The databases there can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Database {
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+    /// MySQL or MariaDB.
+    MySql,
+}
+
+/// Where the database is, and who asks.
+///
+/// URLs are those of sqlx (`sqlite:trace.db`, `postgres://host:5432/db`, `mysql://host/db`) or of JDBC
+/// (`jdbc:sqlite:trace.db`, `jdbc:postgresql://host/db`, `jdbc:mysql://host/db`, `jdbc:mariadb://host/db`). Parameters of
+/// a JDBC URL that are only for Java are left out, see [`ignored`](Self::ignored).
+#[derive(Debug, Clone)]
+pub struct DataSource {
+    database: Database,
+    /// As the driver takes it.
+    url: Secret,
+    username: Option<String>,
+    password: Option<Secret>,
+    ignored: Vec<String>,
+}
+
+impl Database {
+    /// The feature of the package that brings its driver.
+    pub fn feature(self) -> &'static str {
+        match self {
+            Self::Sqlite => "tracing-sqlite",
+            Self::Postgres => "tracing-postgres",
+            Self::MySql => "tracing-mysql",
+        }
+    }
+
+    fn of_scheme(scheme: &str) -> Option<Self> {
+        match scheme {
+            "sqlite" => Some(Self::Sqlite),
+            "postgres" | "postgresql" => Some(Self::Postgres),
+            "mysql" | "mariadb" => Some(Self::MySql),
+            _ => None,
+        }
+    }
+
+    fn scheme(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+            Self::MySql => "mysql",
+        }
+    }
+
+    /// A parameter as the driver takes it, `None` when it does not know it.
+    fn parameter(self, name: &str, value: &str) -> Option<(String, String)> {
+        let as_it_is = || Some((name.to_owned(), value.to_owned()));
+        let known = |known: &str, value: &str| Some((known.to_owned(), value.to_owned()));
+        match (self, name) {
+            (Self::Sqlite, "mode" | "cache" | "immutable" | "vfs") => as_it_is(),
+            (Self::Postgres, "user" | "password" | "sslmode" | "ssl-mode" | "sslrootcert" | "ssl-root-cert") => {
+                as_it_is()
+            }
+            (Self::Postgres, "sslcert" | "ssl-cert" | "sslkey" | "ssl-key" | "ssl-ca" | "host" | "hostaddr") => {
+                as_it_is()
+            }
+            (Self::Postgres, "port" | "dbname" | "application_name" | "options" | "statement-cache-capacity") => {
+                as_it_is()
+            }
+            (Self::Postgres, name) if name.starts_with("options[") => as_it_is(),
+            (Self::Postgres, "ApplicationName") => known("application_name", value),
+            (Self::Postgres, "currentSchema") => known("options[search_path]", value),
+            (Self::Postgres, "ssl") => known("sslmode", if value == "false" { "disable" } else { "require" }),
+            (Self::MySql, "sslmode" | "ssl-mode" | "sslca" | "ssl-ca" | "charset" | "collation" | "socket") => {
+                as_it_is()
+            }
+            (Self::MySql, "sslcert" | "ssl-cert" | "sslkey" | "ssl-key" | "statement-cache-capacity") => as_it_is(),
+            (Self::MySql, "sslMode") => known("ssl-mode", value),
+            (Self::MySql, "useSSL") => known("ssl-mode", if value == "false" { "DISABLED" } else { "REQUIRED" }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+            Self::MySql => "MySQL",
+        })
+    }
+}
+
+impl DataSource {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// [`RdbError::Url`] says what is wrong with it, [`RdbError::NotBuiltIn`] which driver is missing.
+    pub fn new(url: &str) -> Result<Self, RdbError> {
+        let wrong = |reason: String| RdbError::Url { reason };
+        let url = url.trim();
+        let (url, is_jdbc) = url.strip_prefix("jdbc:").map_or((url, false), |url| (url, true));
+        let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+        let Some((scheme, (_, rest))) = scheme.zip(url.split_once(':')) else {
+            return Err(wrong(format!("it names no database; {EXAMPLES}")));
+        };
+        let Some(database) = Database::of_scheme(&scheme) else {
+            return Err(wrong(format!("there is no '{scheme}' here; {EXAMPLES}")));
+        };
+        let (place, query) = rest.split_once('?').map_or((rest, ""), |(place, query)| (place, query));
+        if database != Database::Sqlite {
+            let Some(authority) = place.strip_prefix("//") else {
+                return Err(wrong(format!("after '{scheme}:' stands '//' and a host; {EXAMPLES}")));
+            };
+            let host = authority.split('/').next().unwrap_or_default();
+            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            if host.contains(',') {
+                return Err(wrong("it names several hosts; name one, for example a proxy".to_owned()));
+            }
+        } else if place.trim_start_matches('/').is_empty() {
+            return Err(wrong("it names no file; for example sqlite:trace.db".to_owned()));
+        }
+        let (mut username, mut password, mut ignored) = (None, None, Vec::new());
+        let mut known = Vec::new();
+        for (name, value) in query.split('&').filter(|pair| !pair.is_empty()).map(pair) {
+            match (database, name) {
+                (Database::MySql, "user") => username = Some(decoded(value)),
+                (Database::MySql, "password") => password = Some(Secret::from(decoded(value))),
+                _ => match database.parameter(name, value) {
+                    Some((name, value)) => known.push(format!("{name}={value}")),
+                    None if is_jdbc => ignored.push(name.to_owned()),
+                    None => return Err(wrong(format!("{database} has no parameter '{name}' here; remove it"))),
+                },
+            }
+        }
+        let query = if known.is_empty() { String::new() } else { format!("?{}", known.join("&")) };
+        let url = Secret::from(format!("{}:{place}{query}", database.scheme()));
+        let source = Self { database, url, username, password, ignored };
+        source.check()?;
+        Ok(source)
+    }
+
+    /// The user, instead of that of the URL.
+    #[must_use]
+    pub fn username(mut self, username: Option<String>) -> Self {
+        self.username = username.or(self.username);
+        self
+    }
+
+    /// The password, instead of that of the URL.
+    #[must_use]
+    pub fn password(mut self, password: Option<Secret>) -> Self {
+        self.password = password.or(self.password);
+        self
+    }
+
+    /// The parameters of a JDBC URL that mean nothing here.
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
+    }
+
+    /// Whether the driver is there and understands the URL.
+    fn check(&self) -> Result<(), RdbError> {
+        match self.database {
+            #[cfg(feature = "tracing-sqlite")]
+            Database::Sqlite => self.options::<sqlx::sqlite::SqliteConnectOptions>().map(|_| ()),
+            #[cfg(feature = "tracing-postgres")]
+            Database::Postgres => self.options::<sqlx::postgres::PgConnectOptions>().map(|_| ()),
+            #[cfg(feature = "tracing-mysql")]
+            Database::MySql => self.options::<sqlx::mysql::MySqlConnectOptions>().map(|_| ()),
+            #[allow(unreachable_patterns, reason = "no other is left where all drivers are built in")]
+            database => Err(RdbError::NotBuiltIn { database }),
+        }
+    }
+
+    fn options<O: FromStr<Err = sqlx::Error>>(&self) -> Result<O, RdbError> {
+        self.url.reveal().parse::<O>().map_err(|error| {
+            // What the driver says may show a part of the URL.
+            let reason = match error {
+                sqlx::Error::Configuration(reason) if !self.url.reveal().contains('@') => reason.to_string(),
+                _ => format!("the driver of {} does not understand it; {EXAMPLES}", self.database),
+            };
+            RdbError::Url { reason }
+        })
+    }
+
+    /// Connects once, so that what is wrong is told as it is, and makes a pool of one connection.
+    pub(super) async fn open(&self) -> Result<(RdbPool, String), RdbError> {
+        match self.database {
+            #[cfg(feature = "tracing-sqlite")]
+            Database::Sqlite => {
+                let options: sqlx::sqlite::SqliteConnectOptions = self.options()?;
+                let at = format!("SQLite file {}", options.get_filename().display());
+                let options =
+                    if self.url.reveal().contains("mode=") { options } else { options.create_if_missing(true) };
+                let options = options.journal_mode(sqlx::sqlite::SqliteJournalMode::Wal);
+                let options = options.synchronous(sqlx::sqlite::SqliteSynchronous::Normal);
+                Ok((pool::<sqlx::Sqlite>(options, &at).await?.into(), at))
+            }
+            #[cfg(feature = "tracing-postgres")]
+            Database::Postgres => {
+                let mut options: sqlx::postgres::PgConnectOptions = self.options()?;
+                if let Some(username) = &self.username {
+                    options = options.username(username);
+                }
+                if let Some(password) = &self.password {
+                    options = options.password(password.reveal());
+                }
+                let database = options.get_database().unwrap_or(options.get_username());
+                let at = format!("PostgreSQL database {database} at {}:{}", options.get_host(), options.get_port());
+                Ok((pool::<sqlx::Postgres>(options, &at).await?.into(), at))
+            }
+            #[cfg(feature = "tracing-mysql")]
+            Database::MySql => {
+                let mut options: sqlx::mysql::MySqlConnectOptions = self.options()?;
+                if let Some(username) = &self.username {
+                    options = options.username(username);
+                }
+                if let Some(password) = &self.password {
+                    options = options.password(password.reveal());
+                }
+                let database = options.get_database().unwrap_or_default();
+                let at = format!("MySQL database {database} at {}:{}", options.get_host(), options.get_port());
+                if database.is_empty() {
+                    let reason = format!("it names no database after the host; {EXAMPLES}");
+                    return Err(RdbError::Url { reason });
+                }
+                Ok((pool::<sqlx::MySql>(options, &at).await?.into(), at))
+            }
+            #[allow(unreachable_patterns, reason = "no other is left where all drivers are built in")]
+            database => Err(RdbError::NotBuiltIn { database }),
+        }
+    }
+}
+
+const EXAMPLES: &str = "write for example sqlite:trace.db, postgres://host:5432/database or mysql://host:3306/database, \
+     with or without 'jdbc:' before it";
+
+fn pair(pair: &str) -> (&str, &str) {
+    pair.split_once('=').unwrap_or((pair, ""))
+}
+
+/// A value of a URL.
+fn decoded(value: &str) -> String {
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = tail.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        match (first, hex) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            (byte, _) => {
+                bytes.push(*byte);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+async fn pool<DB: sqlx::Database>(
+    options: <DB::Connection as Connection>::Options,
+    at: &str,
+) -> Result<sqlx::Pool<DB>, RdbError> {
+    let refused = |why: String| RdbError::Connect { at: at.to_owned(), why };
+    let options = options.disable_statement_logging();
+    match tokio::time::timeout(CONNECT_LIMIT, options.connect()).await {
+        Ok(Ok(connection)) => drop(connection.close().await),
+        Ok(Err(error)) => return Err(refused(error.to_string())),
+        Err(_) => return Err(refused(format!("no answer within {} s", CONNECT_LIMIT.as_secs()))),
+    }
+    Ok(PoolOptions::new().max_connections(1).acquire_timeout(CONNECT_LIMIT).connect_lazy_with(options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn driver_url(url: &str) -> String {
+        DataSource::new(url).unwrap().url.reveal().to_owned()
+    }
+
+    #[test]
+    #[cfg(all(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))]
+    fn urls_of_jdbc_mean_what_they_mean_in_java() {
+        for (jdbc, expected) in [
+            ("jdbc:sqlite:data/trace.db", "sqlite:data/trace.db"),
+            (
+                "jdbc:postgresql://db:5433/jobs?currentSchema=batch",
+                "postgres://db:5433/jobs?options[search_path]=batch",
+            ),
+            ("jdbc:mysql://db/jobs?useSSL=false", "mysql://db/jobs?ssl-mode=DISABLED"),
+            ("jdbc:mariadb://db:3307/jobs?sslMode=REQUIRED", "mysql://db:3307/jobs?ssl-mode=REQUIRED"),
+            ("postgres://me:secret@db/jobs?sslmode=require", "postgres://me:secret@db/jobs?sslmode=require"),
+        ] {
+            assert_eq!(driver_url(jdbc), expected);
+        }
+        let source =
+            DataSource::new("jdbc:mysql://db/jobs?serverTimezone=UTC&user=me&password=p%40ss&useUnicode=true").unwrap();
+        assert_eq!(source.ignored(), ["serverTimezone", "useUnicode"]);
+        assert_eq!(
+            (source.username.as_deref(), source.password.as_ref().map(Secret::reveal)),
+            (Some("me"), Some("p@ss"))
+        );
+        assert!(!format!("{source:?}").contains("p@ss"));
+    }
+
+    #[test]
+    #[cfg(all(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))]
+    fn what_is_wrong_with_a_url_is_told_without_showing_it() {
+        for (url, reason) in [
+            ("", "names no database"),
+            ("jdbc:h2:mem:jobs", "there is no 'h2' here"),
+            ("jdbc:oracle:thin:@db:1521/swordfish", "there is no 'oracle' here"),
+            ("mysql:db/jobs", "after 'mysql:' stands '//'"),
+            ("jdbc:mysql://one:3306,two:3306/jobs", "several hosts"),
+            ("sqlite:", "names no file"),
+            ("sqlite:a.db?journal=wal", "SQLite has no parameter 'journal'"),
+            ("postgres://me:swordfish@db:port/jobs", "the driver of PostgreSQL does not understand it"),
+        ] {
+            let error = DataSource::new(url).unwrap_err().to_string();
+            assert!(error.contains(reason) && !error.contains("swordfish"), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    #[cfg(not(feature = "tracing-postgres"))]
+    fn a_driver_that_is_not_built_in_is_named_with_its_feature() {
+        let error = DataSource::new("postgres://db/jobs").unwrap_err().to_string();
+        for part in ["PostgreSQL is not built in", "features = [\"tracing-postgres\"]"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

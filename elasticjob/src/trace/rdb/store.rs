@@ -1,0 +1,210 @@
+//! The two tables of one database.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta};
+use sqlx::{
+    AssertSqlSafe, Column, Encode, Executor, FromRow, IntoArguments, Pool, QueryBuilder, SqlSafeStr, Statement, Type,
+};
+
+use super::dialect::{Dialect, EXECUTION_LOG, RUN_ID, STATUS_TRACE_LOG, Table};
+use super::error::RdbError;
+use super::insert::{insert_executions, insert_states, known_states};
+use super::rows::{Rows, time};
+use super::{Calls, Pending, Retention};
+use crate::runtime::clock::{Clock, SystemClock};
+use crate::schedule::TimeZone;
+use crate::trace::{JobEvent, WriteError};
+
+/// Instances that start together may create the same table at the same moment, of which one is told that it cannot.
+const PREPARE_TRIES: u32 = 5;
+
+/// How many rows are removed in one step.
+const STEP: u64 = 1_000;
+
+/// The pause between two steps, and when nothing is left to remove.
+const NEXT_STEP: Duration = Duration::from_millis(100);
+const NEXT_ROUND: Duration = Duration::from_secs(600);
+
+pub(super) struct Store<DB: Dialect> {
+    pool: Pool<DB>,
+    /// The zone of times, `None` for UTC.
+    zone: Option<TimeZone>,
+    retention: Retention,
+    /// Whether the last write may have come through without an answer.
+    in_doubt: AtomicBool,
+}
+
+impl<DB> Store<DB>
+where
+    DB: Dialect<Arguments: IntoArguments<DB>>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+    for<'e> String: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
+    for<'e> bool: Encode<'e, DB> + Type<DB>,
+    for<'e> i32: Encode<'e, DB> + Type<DB>,
+    for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
+    for<'r> (String,): FromRow<'r, DB::Row>,
+    for<'r> (i64,): FromRow<'r, DB::Row>,
+{
+    /// Creates the tables when they are missing, and looks at their columns.
+    pub(super) async fn prepare(
+        pool: Pool<DB>,
+        at: &str,
+        zone: TimeZone,
+        retention: Retention,
+    ) -> Result<Self, RdbError> {
+        let zone = (!DB::KEEPS_INSTANTS).then_some(zone);
+        let store = Self { pool, zone, retention, in_doubt: AtomicBool::new(false) };
+        store.have(at, EXECUTION_LOG, &[DB::CREATE_EXECUTION_LOG]).await?;
+        store.have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
+        if DB::KEEPS_INSTANTS {
+            store.check_session_zone(at).await?;
+        }
+        Ok(store)
+    }
+
+    async fn have(&self, at: &str, table: Table, create: &[&'static str]) -> Result<(), RdbError> {
+        let unusable = |why: &dyn std::fmt::Display| {
+            let (at, table) = (at.to_owned(), table.name);
+            RdbError::Table { at, table, why: why.to_string() }
+        };
+        let add_run_id = format!("ALTER TABLE {} ADD COLUMN {RUN_ID} VARCHAR(40) NULL", table.name);
+        let mut why = String::new();
+        for attempt in 1..=PREPARE_TRIES {
+            let changed = match self.columns(table, attempt).await {
+                Ok(columns) => match table.missing(&columns).as_slice() {
+                    [] => return Ok(()),
+                    [RUN_ID] => self.run(&[&add_run_id]).await,
+                    missing => {
+                        let (at, table, missing) = (at.to_owned(), table.name, missing.to_vec());
+                        return Err(RdbError::Columns { at, table, missing });
+                    }
+                },
+                Err(sqlx::Error::Database(error)) if DB::is_missing_table(&*error) => self.run(create).await,
+                Err(error) => return Err(unusable(&error)),
+            };
+            why = changed.err().map_or(why, |error| error.to_string());
+        }
+        Err(unusable(&why))
+    }
+
+    /// The columns that a table has. No two attempts are of one text, as connections remember what a text gave.
+    async fn columns(&self, table: Table, attempt: u32) -> Result<Vec<String>, sqlx::Error> {
+        let mut connection = self.pool.acquire().await?;
+        let sql = AssertSqlSafe(format!("SELECT * FROM {} WHERE {attempt} = 0", table.name));
+        let statement = (&mut *connection).prepare(sql.into_sql_str()).await?;
+        Ok(statement.columns().iter().map(|column| column.name().to_lowercase()).collect())
+    }
+
+    async fn run(&self, statements: &[&str]) -> Result<(), sqlx::Error> {
+        let mut connection = self.pool.acquire().await?;
+        for statement in statements {
+            sqlx::query(AssertSqlSafe((*statement).to_owned())).execute(&mut *connection).await?;
+        }
+        Ok(())
+    }
+
+    async fn check_session_zone(&self, at: &str) -> Result<(), RdbError> {
+        let mut query =
+            QueryBuilder::new("SELECT CAST(TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP, CURRENT_TIMESTAMP) AS SIGNED)");
+        match query.build_query_as::<(i64,)>().fetch_one(&self.pool).await {
+            Ok((0,)) => Ok(()),
+            Ok(_) => Err(RdbError::SessionZone { at: at.to_owned() }),
+            Err(error) => Err(RdbError::Connect { at: at.to_owned(), why: error.to_string() }),
+        }
+    }
+
+    /// Writes all or nothing.
+    async fn insert(&self, events: &[JobEvent]) -> Result<(), sqlx::Error> {
+        let Rows { executions, mut states } = Rows::of(events, self.zone);
+        let mut transaction = self.pool.begin().await?;
+        if self.in_doubt.swap(true, Ordering::Relaxed) && DB::KEEP_STATUS.is_empty() && !states.is_empty() {
+            let mut query = known_states(&states);
+            let known: Vec<(String,)> = query.build_query_as().fetch_all(&mut *transaction).await?;
+            states.retain(|state| !known.iter().any(|(id,)| *id == state.id));
+        }
+        if !executions.is_empty() {
+            insert_executions(executions).build().persistent(false).execute(&mut *transaction).await?;
+        }
+        if !states.is_empty() {
+            insert_states(states).build().persistent(false).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        self.in_doubt.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Removes a step of what is too old of a table; returns whether it was a whole one.
+    async fn remove(&self, table: Table) -> Result<bool, sqlx::Error> {
+        let mut removed = 0;
+        if let Some(days) = self.retention.days {
+            let (head, tail) = DB::delete(table, STEP);
+            let mut query = QueryBuilder::new(head);
+            query.push_bind(self.days_ago(days)).push(tail);
+            removed = DB::rows_affected(&query.build().execute(&self.pool).await?);
+        }
+        if let Some(rows) = self.retention.rows.filter(|_| removed < STEP) {
+            let Table { name, time, .. } = table;
+            let mut count = QueryBuilder::new(format!("SELECT COUNT(*) FROM {name}"));
+            let (count,): (i64,) = count.build_query_as().fetch_one(&self.pool).await?;
+            let excess = u64::try_from(count).unwrap_or(0).saturating_sub(rows).min(STEP);
+            if excess > 0 {
+                let (head, tail) = DB::delete(table, excess);
+                // In a table of its own, as MySQL does not look into the one that it removes from.
+                let newest = format!(
+                    "(SELECT t.{time} FROM (SELECT {time} FROM {name} ORDER BY {time} DESC LIMIT 1 OFFSET {rows}) t)"
+                );
+                let mut query = QueryBuilder::new(head);
+                query.push(newest).push(tail);
+                removed = removed.max(DB::rows_affected(&query.build().execute(&self.pool).await?));
+            }
+        }
+        Ok(removed >= STEP)
+    }
+
+    fn days_ago(&self, days: u32) -> NaiveDateTime {
+        let now = DateTime::from_timestamp_millis(SystemClock.wall_ms()).unwrap_or_default();
+        time(now.checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default(), self.zone)
+    }
+
+    fn write_error(error: &sqlx::Error) -> WriteError {
+        match error {
+            sqlx::Error::Database(database) if DB::refuses(&**database) => WriteError::Refused(error.to_string()),
+            error => WriteError::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl<DB> Calls for Store<DB>
+where
+    DB: Dialect<Arguments: IntoArguments<DB>>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+    for<'e> String: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
+    for<'e> bool: Encode<'e, DB> + Type<DB>,
+    for<'e> i32: Encode<'e, DB> + Type<DB>,
+    for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
+    for<'r> (String,): FromRow<'r, DB::Row>,
+    for<'r> (i64,): FromRow<'r, DB::Row>,
+{
+    fn write<'a>(&'a self, events: &'a [JobEvent]) -> Pending<'a, ()> {
+        Box::pin(async { self.insert(events).await.map_err(|error| Self::write_error(&error)) })
+    }
+
+    fn clean(&self) -> Pending<'_, Option<Duration>> {
+        Box::pin(async {
+            if self.retention == Retention::default() {
+                return Ok(None);
+            }
+            let mut more = false;
+            for table in [EXECUTION_LOG, STATUS_TRACE_LOG] {
+                more |= self.remove(table).await.map_err(|error| Self::write_error(&error))?;
+            }
+            Ok(Some(if more { NEXT_STEP } else { NEXT_ROUND }))
+        })
+    }
+}

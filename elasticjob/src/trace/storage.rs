@@ -1,0 +1,112 @@
+//! The seam to what keeps events.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use super::event::JobEvent;
+
+/// Keeps events. The setting `elasticjob.tracing.type` names it.
+///
+/// A program adds its own ones with [`register_tracing_storage!`](crate::register_tracing_storage), or by hand with
+/// [`CatalogBuilder::tracing_storage`](crate::spi::CatalogBuilder::tracing_storage).
+///
+/// # Examples
+/// ```
+/// use elasticjob::trace::{JobEvent, TracingStorage, WriteError};
+///
+/// struct StandardOutput;
+///
+/// impl TracingStorage for StandardOutput {
+///     fn type_name(&self) -> &str {
+///         "STDOUT"
+///     }
+///
+///     async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+///         for event in events {
+///             println!("{event:?}");
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// elasticjob::register_tracing_storage!(StandardOutput);
+/// ```
+pub trait TracingStorage: Send + Sync + 'static {
+    /// The name in `elasticjob.tracing.type`. Always the same one.
+    fn type_name(&self) -> &str;
+
+    /// Keeps these, at most 100, in the order in which they were told.
+    ///
+    /// Calls follow one after the other. After [`WriteError::Unavailable`] the same events come again, so writing an event
+    /// twice must do no harm.
+    fn write(&self, events: &[JobEvent]) -> impl Future<Output = Result<(), WriteError>> + Send;
+
+    /// Removes a little of what is too old. Called between two writes, first soon after the start. Returns when it wants to
+    /// be called again, `None` when it never does.
+    fn clean(&self) -> impl Future<Output = Result<Option<Duration>, WriteError>> + Send {
+        async { Ok(None) }
+    }
+}
+
+/// Why events were not written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The storage is away, or cannot take anything now: it is tried again.
+    #[error("{0}")]
+    Unavailable(String),
+    /// It will never take one of these: each is tried by itself, and what is refused then is lost.
+    #[error("{0}")]
+    Refused(String),
+}
+
+type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, WriteError>> + Send + 'a>>;
+
+/// A storage of any type.
+pub struct JobTracingStorage {
+    type_name: Box<str>,
+    calls: Box<dyn Calls>,
+}
+
+impl JobTracingStorage {
+    /// Takes a storage.
+    pub fn new(storage: impl TracingStorage) -> Self {
+        Self { type_name: storage.type_name().into(), calls: Box::new(storage) }
+    }
+
+    /// The name in `elasticjob.tracing.type`.
+    pub fn type_name(&self) -> &str {
+        &self.type_name
+    }
+
+    pub(super) async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        self.calls.write(events).await
+    }
+
+    pub(super) async fn clean(&self) -> Result<Option<Duration>, WriteError> {
+        self.calls.clean().await
+    }
+}
+
+impl fmt::Debug for JobTracingStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("JobTracingStorage").field(&self.type_name).finish()
+    }
+}
+
+/// A storage, called through a pointer.
+trait Calls: Send + Sync {
+    fn write<'a>(&'a self, events: &'a [JobEvent]) -> Pending<'a, ()>;
+    fn clean(&self) -> Pending<'_, Option<Duration>>;
+}
+
+impl<S: TracingStorage> Calls for S {
+    fn write<'a>(&'a self, events: &'a [JobEvent]) -> Pending<'a, ()> {
+        Box::pin(TracingStorage::write(self, events))
+    }
+
+    fn clean(&self) -> Pending<'_, Option<Duration>> {
+        Box::pin(TracingStorage::clean(self))
+    }
+}

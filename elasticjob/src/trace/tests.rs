@@ -1,0 +1,193 @@
+//! Events on their way to a storage that a test plays.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use chrono::Utc;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::*;
+use crate::ident::{InstanceId, JobName, TaskId};
+
+/// What a storage answers, and what it took.
+#[derive(Clone)]
+struct Played {
+    answers: watch::Sender<Answer>,
+    batches: Arc<Mutex<Vec<Vec<String>>>>,
+    attempts: watch::Sender<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Answer {
+    Takes,
+    IsAway,
+    Hangs,
+    Refuses(&'static str),
+}
+
+impl Played {
+    fn new(answer: Answer) -> Self {
+        Self { answers: watch::Sender::new(answer), batches: Arc::default(), attempts: watch::Sender::new(0) }
+    }
+
+    fn start(&self, queue: usize) -> Tracing {
+        Tracing::start(TracingConfiguration::new(self.clone()).queue(queue), &Handle::current())
+    }
+
+    async fn attempts(&self, at_least: u32) {
+        self.attempts.subscribe().wait_for(|attempts| *attempts >= at_least).await.unwrap();
+    }
+
+    fn batches(&self) -> Vec<Vec<String>> {
+        self.batches.lock().unwrap().clone()
+    }
+}
+
+impl TracingStorage for Played {
+    fn type_name(&self) -> &str {
+        "PLAYED"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        self.attempts.send_modify(|attempts| *attempts += 1);
+        let names: Vec<String> = events.iter().map(|event| event.job_name().to_string()).collect();
+        let answer = self.answers.borrow().clone();
+        match answer {
+            Answer::Takes => {}
+            Answer::IsAway => return Err(WriteError::Unavailable("away".to_owned())),
+            Answer::Hangs => std::future::pending().await,
+            Answer::Refuses(name) if names.iter().any(|known| known == name) => {
+                return Err(WriteError::Refused(format!("{name} is not for it")));
+            }
+            Answer::Refuses(_) => {}
+        }
+        self.batches.lock().unwrap().push(names);
+        Ok(())
+    }
+}
+
+fn event(job: &str) -> JobEvent {
+    let (job_name, instance) = (JobName::new(job).unwrap(), InstanceId::of_process("192.0.2.2", 7));
+    JobEvent::Status(JobStatusTraceEvent {
+        id: job.to_owned(),
+        run_id: "run".into(),
+        task_id: TaskId::new(&job_name, [0], &instance),
+        job_name,
+        instance,
+        execution_type: ExecutionType::Ready,
+        sharding_items: vec![0],
+        state: TaskState::Running,
+        message: String::new(),
+        creation_time: Utc::now(),
+    })
+}
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+#[tokio::test(start_paused = true)]
+async fn events_are_written_together_in_their_order_and_the_last_ones_at_the_end() {
+    let storage = Played::new(Answer::Takes);
+    let tracing = storage.start(1_000);
+    (0..250).for_each(|number| tracing.post(event(&number.to_string())));
+    storage.attempts(3).await;
+    tracing.post(event("last"));
+    tracing.close(LIMIT).await;
+    let batches = storage.batches();
+    assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 50, 1]);
+    let expected: Vec<String> = (0..250).map(|number| number.to_string()).chain(["last".to_owned()]).collect();
+    assert_eq!(batches.concat(), expected);
+    assert_eq!(tracing.counts(), TracingCounts { posted: 251, written: 251, lost: 0 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lone_event_waits_a_fifth_of_a_second_for_company() {
+    let storage = Played::new(Answer::Takes);
+    let tracing = storage.start(10);
+    let began = tokio::time::Instant::now();
+    tracing.post(event("lone"));
+    storage.attempts(1).await;
+    assert_eq!(began.elapsed(), Duration::from_millis(200));
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_the_storage_is_away_events_are_kept_up_to_the_bound_and_the_rest_is_counted() {
+    let storage = Played::new(Answer::IsAway);
+    let tracing = storage.start(150);
+    // In the hands of the writer, beside what waits.
+    (0..100).for_each(|number| tracing.post(event(&number.to_string())));
+    storage.attempts(3).await;
+    (100..300).for_each(|number| tracing.post(event(&number.to_string())));
+    assert_eq!(tracing.counts(), TracingCounts { posted: 300, written: 0, lost: 50 });
+    assert_eq!(tracing.counts().waiting(), 250);
+    storage.answers.send_replace(Answer::Takes);
+    tracing.close(LIMIT).await;
+    assert_eq!(tracing.counts(), TracingCounts { posted: 300, written: 250, lost: 50 });
+    assert_eq!(storage.batches().concat(), (0..250).map(|number| number.to_string()).collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_is_refused_does_not_take_others_along() {
+    let storage = Played::new(Answer::Refuses("b"));
+    let tracing = storage.start(10);
+    ["a", "b", "c"].into_iter().for_each(|name| tracing.post(event(name)));
+    tracing.close(LIMIT).await;
+    assert_eq!(storage.batches().concat(), ["a", "c"]);
+    assert_eq!(tracing.counts(), TracingCounts { posted: 3, written: 2, lost: 1 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_does_not_wait_longer_than_it_may_for_a_storage() {
+    for answer in [Answer::IsAway, Answer::Hangs] {
+        let storage = Played::new(answer);
+        let tracing = storage.start(10);
+        tracing.post(event("a"));
+        storage.attempts(1).await;
+        tracing.post(event("b"));
+        let began = tokio::time::Instant::now();
+        tracing.close(LIMIT).await;
+        assert_eq!(began.elapsed(), LIMIT);
+        tracing.post(event("too late"));
+        assert_eq!(tracing.counts(), TracingCounts { posted: 3, written: 0, lost: 3 });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_storage_that_hangs_is_tried_again() {
+    let storage = Played::new(Answer::Hangs);
+    let tracing = storage.start(10);
+    tracing.post(event("a"));
+    storage.attempts(1).await;
+    storage.answers.send_replace(Answer::Takes);
+    tracing.close(Duration::from_secs(60)).await;
+    assert_eq!(storage.batches().concat(), ["a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_too_old_is_removed_between_writes_as_often_as_the_storage_wants() {
+    struct Cleans(watch::Sender<u32>);
+    impl TracingStorage for Cleans {
+        fn type_name(&self) -> &str {
+            "CLEANS"
+        }
+
+        async fn write(&self, _: &[JobEvent]) -> Result<(), WriteError> {
+            Ok(())
+        }
+
+        async fn clean(&self) -> Result<Option<Duration>, WriteError> {
+            self.0.send_modify(|times| *times += 1);
+            let times = *self.0.borrow();
+            if times == 2 { Err(WriteError::Unavailable("not now".to_owned())) } else { Ok(Some(LIMIT)) }
+        }
+    }
+    let times = watch::Sender::new(0);
+    let mut cleaned = times.subscribe();
+    let began = tokio::time::Instant::now();
+    let tracing = Tracing::start(TracingConfiguration::new(Cleans(times)), &Handle::current());
+    for (time, after) in [(1, 1), (2, 11), (3, 71), (4, 81)] {
+        cleaned.wait_for(|times| *times >= time).await.unwrap();
+        assert_eq!(began.elapsed(), Duration::from_secs(after));
+    }
+    tracing.close(LIMIT).await;
+}

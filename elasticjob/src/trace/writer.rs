@@ -1,0 +1,158 @@
+//! The one task that writes events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::Receiver;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, warn};
+
+use super::counts::Counters;
+use super::event::JobEvent;
+use super::loss::Trouble;
+use super::storage::{JobTracingStorage, WriteError};
+
+/// How many events are written together.
+const BATCH: usize = 100;
+
+/// How long an event waits for others to be written with.
+const GATHER: Duration = Duration::from_millis(200);
+
+/// The first pause after a failure; doubled up to the longest one.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How long one write may take. A storage that hangs is one that is away.
+const WRITE_LIMIT: Duration = Duration::from_secs(30);
+
+/// When the storage is first asked to remove what is too old, and again after it could not.
+const CLEAN_PAUSE: Duration = Duration::from_secs(1);
+const CLEAN_RETRY: Duration = Duration::from_secs(60);
+
+pub(super) struct Writer {
+    storage: Arc<JobTracingStorage>,
+    events: Receiver<JobEvent>,
+    counters: Arc<Counters>,
+    closing: CancellationToken,
+    trouble: Trouble,
+    /// When to ask the storage to remove what is too old; `None` when it never wants to be asked again.
+    clean_at: Option<Instant>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        storage: Arc<JobTracingStorage>,
+        events: Receiver<JobEvent>,
+        counters: Arc<Counters>,
+        closing: CancellationToken,
+    ) -> Self {
+        let clean_at = Some(Instant::now() + CLEAN_PAUSE);
+        Self { storage, events, counters, closing, trouble: Trouble::default(), clean_at }
+    }
+
+    /// Writes until tracing is closed and nothing waits any more, or until it is given up.
+    pub(super) async fn run(mut self, given_up: CancellationToken) {
+        let mut batch = Vec::with_capacity(BATCH);
+        if given_up.run_until_cancelled(self.write_all(&mut batch)).await.is_none() {
+            let left = batch.len() + self.events.len();
+            self.counters.count_lost(left);
+            warn!("tracing: {left} events were not written in time and are lost");
+        }
+        let counts = self.counters.read();
+        debug!("tracing ended: {} events written, {} lost", counts.written, counts.lost);
+    }
+
+    async fn write_all(&mut self, batch: &mut Vec<JobEvent>) {
+        loop {
+            tokio::select! {
+                biased;
+                () = at(self.clean_at) => {
+                    self.clean().await;
+                    continue;
+                }
+                count = self.events.recv_many(batch, BATCH) => if count == 0 { return },
+                () = self.closing.cancelled(), if !self.events.is_closed() => {
+                    // What was taken before is still delivered.
+                    self.events.close();
+                    continue;
+                }
+            }
+            self.gather(batch).await;
+            self.write(batch).await;
+            self.trouble.lost(self.counters.read().lost);
+        }
+    }
+
+    /// Waits a little for more.
+    async fn gather(&mut self, batch: &mut Vec<JobEvent>) {
+        let until = Instant::now() + GATHER;
+        while batch.len() < BATCH && !self.closing.is_cancelled() {
+            let room = BATCH - batch.len();
+            let more = timeout_at(until, self.events.recv_many(batch, room));
+            match self.closing.run_until_cancelled(more).await {
+                Some(Ok(count)) if count > 0 => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// Writes a batch, however long it takes.
+    async fn write(&mut self, batch: &mut Vec<JobEvent>) {
+        let mut together = batch.len();
+        while !batch.is_empty() {
+            let events = together.min(batch.len());
+            match self.attempt(&batch[..events]).await {
+                Ok(()) => self.counters.count_written(events),
+                Err(_) if events > 1 => {
+                    together = 1;
+                    continue;
+                }
+                Err(error) => {
+                    self.counters.count_lost(1);
+                    self.trouble.refused(&error, self.counters.read().lost);
+                }
+            }
+            batch.drain(..events);
+        }
+    }
+
+    /// Tries until the storage takes these events, or refuses them for good.
+    async fn attempt(&mut self, events: &[JobEvent]) -> Result<(), WriteError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let hangs = || WriteError::Unavailable(format!("no answer within {} s", WRITE_LIMIT.as_secs()));
+            let written = tokio::time::timeout(WRITE_LIMIT, self.storage.write(events)).await;
+            let lost = self.counters.read().lost;
+            match written.unwrap_or_else(|_| Err(hangs())) {
+                Err(error @ WriteError::Unavailable(_)) => self.trouble.unavailable(&error, lost),
+                taken => {
+                    self.trouble.available(lost);
+                    return taken;
+                }
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn clean(&mut self) {
+        let cleaned = tokio::time::timeout(WRITE_LIMIT, self.storage.clean()).await;
+        let next = match cleaned {
+            Ok(Ok(next)) => next,
+            Ok(Err(error)) => {
+                warn!("tracing: what is too old is not removed, trying again: {error}");
+                Some(CLEAN_RETRY)
+            }
+            Err(_) => Some(CLEAN_RETRY),
+        };
+        self.clean_at = next.map(|pause| Instant::now() + pause);
+    }
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}

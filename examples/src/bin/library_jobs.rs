@@ -1,0 +1,21 @@
+//! Jobs of a library: `examples/library` has them, and this program runs them.
+//!
+//! ```text
+//! cargo run --bin library_jobs
+//! ```
+//!
+//! A library whose name stands nowhere in the program is not linked, and its jobs are not there. Where nothing of it is
+//! needed, `use elasticjob_examples_library as _;` names it.
+
+use std::path::Path;
+
+use elasticjob_examples_library::Ledger;
+use elasticjob_starter::prelude::*;
+
+#[tokio::main]
+async fn main() -> Result<(), AppError> {
+    init_logging()?;
+    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("library_jobs.yaml");
+    let app = ElasticJobApp::builder().settings_from(settings).provide(Ledger::default()).start().await?;
+    app.until_shutdown().await
+}

@@ -1,0 +1,17 @@
+//! A job of the type SCRIPT: all there is to it stands in `script.yaml`, and `backup.sh` does the work.
+//!
+//! ```text
+//! cargo run --bin script
+//! ```
+
+use std::path::Path;
+
+use elasticjob_starter::prelude::*;
+
+#[tokio::main]
+async fn main() -> Result<(), AppError> {
+    init_logging()?;
+    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("script.yaml");
+    let app = ElasticJobApp::builder().settings_from(settings).start().await?;
+    app.until_shutdown().await
+}

@@ -1,0 +1,106 @@
+//! Writes the same events into each database one by one, as Java does, and through the queue, in one run. The last line
+//! is one JSON object with the rates and their ratio.
+//!
+//!     trace_bench [--events N]
+
+use std::env;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
+use elasticjob::trace::{JobEvent, TaskState, Tracing, TracingConfiguration, TracingStorage};
+use elasticjob_tests::databases::{Database, DatabaseServer, Kind};
+use elasticjob_tests::tracing_suite::{end, start, state};
+use serde_json::{Map, Value, json};
+use tokio::runtime::Handle;
+
+const USAGE: &str = "usage: trace_bench [--events N]";
+
+/// How many of the events are written one by one: so slow that more tell nothing more.
+const SINGLY: usize = 4_000;
+
+fn events(count: usize, mark: &str) -> Vec<JobEvent> {
+    let run = |number: usize| {
+        let id = format!("{mark}-{number:08}");
+        [
+            JobEvent::Status(state(&format!("{id}-begin"), TaskState::Running)),
+            JobEvent::Execution(start(&id)),
+            JobEvent::Execution(end(&id, None)),
+            JobEvent::Status(state(&format!("{id}-end"), TaskState::Finished)),
+        ]
+    };
+    (0..count / 4).flat_map(run).collect()
+}
+
+fn rate(events: usize, took: Duration) -> f64 {
+    (events as f64 / took.as_secs_f64()).round()
+}
+
+async fn measure(database: &Database, count: usize) -> Result<Value, String> {
+    let open = async || {
+        let source = DataSource::new(database.url())?;
+        RdbTracingStorage::connect(&source, RdbOptions::default()).await
+    };
+    let storage = open().await.map_err(|error| error.to_string())?;
+    let (single, queued) = (events(SINGLY.min(count), "single"), events(count, "queued"));
+
+    let began = Instant::now();
+    for event in &single {
+        storage.write(std::slice::from_ref(event)).await.map_err(|error| error.to_string())?;
+    }
+    let singly = rate(single.len(), began.elapsed());
+
+    let configuration = TracingConfiguration::new(storage).queue(count);
+    let tracing = Tracing::start(configuration, &Handle::current());
+    let (posted, began) = (queued.len(), Instant::now());
+    queued.into_iter().for_each(|event| tracing.post(event));
+    let posting = rate(posted, began.elapsed());
+    tracing.close(Duration::from_secs(600)).await;
+    let together = rate(posted, began.elapsed());
+    let ratio = (together / singly * 10.0).round() / 10.0;
+    let lost = tracing.counts().lost;
+    Ok(
+        json!({ "one_by_one_per_s": singly, "queued_per_s": together, "ratio": ratio, "posted_per_s": posting, "lost": lost }),
+    )
+}
+
+async fn run(count: usize) -> Result<Map<String, Value>, String> {
+    let mut results = Map::new();
+    results.insert("events".to_owned(), json!(count));
+    for kind in Kind::ALL {
+        let database = match kind {
+            Kind::Sqlite => Database::file().await,
+            _ => {
+                let server = DatabaseServer::start(kind).await.map_err(|error| error.to_string())?;
+                Database::on(Arc::new(server), kind).await
+            }
+        };
+        results.insert(kind.name().to_owned(), measure(&database, count).await?);
+    }
+    Ok(results)
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let count = match arguments.as_slice() {
+        [] => Some(100_000),
+        [option, count] if option == "--events" => count.parse().ok().filter(|count| *count >= 4),
+        _ => None,
+    };
+    let Some(count) = count else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match run(count).await {
+        Ok(results) => {
+            println!("{}", Value::Object(results));
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

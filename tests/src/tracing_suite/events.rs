@@ -1,0 +1,71 @@
+//! Events as a job tells them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use elasticjob::engine::ExecutionSource;
+use elasticjob::ident::{InstanceId, JobName, TaskId};
+use elasticjob::trace::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};
+
+/// A time with milliseconds, in winter.
+pub(super) fn moment() -> DateTime<Utc> {
+    DateTime::from_timestamp_millis(1_768_476_896_789).expect("a time of the year 2026")
+}
+
+fn job() -> (JobName, InstanceId, TaskId) {
+    let (job, instance) = (JobName::new("settle").expect("a name"), InstanceId::of_process("192.0.2.2", 7));
+    let task_id = TaskId::new(&job, [3], &instance);
+    (job, instance, task_id)
+}
+
+/// The start of an item.
+pub fn start(id: &str) -> JobExecutionEvent {
+    let (job_name, instance, task_id) = job();
+    JobExecutionEvent {
+        id: id.into(),
+        run_id: "run".into(),
+        job_name,
+        task_id,
+        hostname: "host".into(),
+        instance,
+        sharding_item: 3,
+        source: ExecutionSource::NormalTrigger,
+        start_time: moment(),
+        complete_time: None,
+        success: false,
+        failure_cause: None,
+    }
+}
+
+/// Its end two seconds later, well or with a cause.
+pub fn end(id: &str, failure_cause: Option<&str>) -> JobExecutionEvent {
+    JobExecutionEvent {
+        complete_time: Some(moment() + TimeDelta::seconds(2)),
+        success: failure_cause.is_none(),
+        failure_cause: failure_cause.map(str::to_owned),
+        ..start(id)
+    }
+}
+
+/// A state of a run.
+pub fn state(id: &str, state: TaskState) -> JobStatusTraceEvent {
+    let (job_name, instance, task_id) = job();
+    JobStatusTraceEvent {
+        id: id.to_owned(),
+        run_id: "run".into(),
+        job_name,
+        task_id,
+        instance,
+        execution_type: ExecutionType::Ready,
+        sharding_items: vec![3, 4],
+        state,
+        message: String::new(),
+        creation_time: moment(),
+    }
+}
+
+pub(super) fn execution(event: JobExecutionEvent) -> JobEvent {
+    JobEvent::Execution(event)
+}
+
+pub(super) fn status(event: JobStatusTraceEvent) -> JobEvent {
+    JobEvent::Status(event)
+}

@@ -1,0 +1,67 @@
+//! What holds for every database that is traced to.
+
+mod events;
+mod many;
+mod outage;
+mod retention;
+mod tables;
+mod through;
+mod values;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::databases::Database;
+
+pub use events::{end, start, state};
+
+/// A case of the suite.
+pub struct Case {
+    /// What holds.
+    pub name: &'static str,
+    /// Whether it takes the server away from others.
+    pub alone: bool,
+    /// Plays it on a fresh database.
+    pub play: fn(Database) -> Pin<Box<dyn Future<Output = ()>>>,
+}
+
+macro_rules! cases {
+    ($($module:ident { $($name:ident $(alone $alone:literal)?),* $(,)? })*) => {
+        /// All cases.
+        pub fn cases() -> Vec<Case> {
+            vec![$($(Case {
+                name: stringify!($name),
+                alone: false $(|| $alone)?,
+                play: |database| Box::pin($module::$name(database)),
+            },)*)*]
+        }
+    };
+}
+
+cases! {
+    tables {
+        tables_are_made_as_elasticjob_has_them_by_whoever_comes_first,
+        a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows,
+        a_table_of_something_else_is_refused_with_what_it_lacks,
+        what_cannot_be_reached_is_told_without_the_password,
+    }
+    values {
+        start_and_end_come_to_one_row_in_any_order_and_however_often,
+        states_are_written_once_however_often,
+        texts_that_are_too_long_or_odd_fit_their_columns,
+        times_are_those_of_the_configured_zone,
+    }
+    retention {
+        rows_that_are_too_old_or_too_many_are_removed_in_steps,
+    }
+    through {
+        a_job_is_traced_through_the_settings,
+        a_job_is_traced_through_the_pool_of_the_application,
+    }
+    outage {
+        while_the_database_is_away_the_job_goes_on_and_what_is_kept_is_written_then alone true,
+    }
+    many {
+        a_hundred_thousand_events_come_in_and_none_is_lost,
+    }
+}

@@ -1,0 +1,136 @@
+//! The tables: made, completed, refused.
+
+use elasticjob::trace::rdb::{DataSource, RdbError, RdbOptions, RdbTracingStorage};
+use elasticjob::trace::{TaskState, TracingStorage};
+
+use super::events::{end, execution, start, state, status};
+use crate::databases::{Database, Kind};
+
+const EXECUTION: [&str; 12] = [
+    "id",
+    "job_name",
+    "task_id",
+    "hostname",
+    "ip",
+    "sharding_item",
+    "execution_source",
+    "failure_cause",
+    "is_success",
+    "start_time",
+    "complete_time",
+    "run_id",
+];
+const STATUS: [&str; 11] = [
+    "id",
+    "job_name",
+    "original_task_id",
+    "task_id",
+    "slave_id",
+    "execution_type",
+    "sharding_item",
+    "state",
+    "message",
+    "creation_time",
+    "run_id",
+];
+
+pub(super) async fn open(database: &Database) -> RdbTracingStorage {
+    open_with(database, RdbOptions::default()).await
+}
+
+pub(super) async fn open_with(database: &Database, options: RdbOptions) -> RdbTracingStorage {
+    let source = DataSource::new(database.url()).expect("the URL is right");
+    RdbTracingStorage::connect(&source, options).await.expect("it can be traced to")
+}
+
+/// The columns of a table in order.
+async fn columns(database: &Database, table: &str) -> Vec<String> {
+    let (from, name, condition) = match database.kind() {
+        Kind::Sqlite => (format!("pragma_table_info('{table}')"), "name", "1 = 1".to_owned()),
+        Kind::Postgresql => {
+            let condition = format!("table_name = lower('{table}')");
+            ("information_schema.columns".to_owned(), "column_name", condition)
+        }
+        Kind::Mariadb => {
+            let condition = format!("table_name = '{table}' AND table_schema = DATABASE()");
+            ("information_schema.columns".to_owned(), "column_name", condition)
+        }
+    };
+    let place = if database.kind() == Kind::Sqlite { "cid" } else { "ordinal_position" };
+    let mut rows = database.rows(&from, &[place, name], &condition).await;
+    rows.sort_by_key(|row| row[0].as_deref().and_then(|place| place.parse::<u32>().ok()));
+    rows.into_iter().filter_map(|mut row| row.pop().flatten()).collect()
+}
+
+fn with_key(database: &Database, columns: &[&str]) -> Vec<String> {
+    let key = (database.kind() == Kind::Mariadb).then_some("auto_id");
+    key.into_iter().chain(columns.iter().copied()).map(str::to_owned).collect()
+}
+
+pub(super) async fn tables_are_made_as_elasticjob_has_them_by_whoever_comes_first(database: Database) {
+    let together = tokio::join!(open(&database), open(&database), open(&database), open(&database));
+    for storage in [together.0, together.1, together.2, together.3] {
+        storage
+            .write(&[status(state("same", TaskState::Running)), execution(start("same"))])
+            .await
+            .expect("it is written");
+    }
+    assert_eq!(columns(&database, "JOB_EXECUTION_LOG").await, with_key(&database, &EXECUTION));
+    assert_eq!(columns(&database, "JOB_STATUS_TRACE_LOG").await, with_key(&database, &STATUS));
+    let (from, condition) = match database.kind() {
+        Kind::Sqlite => ("sqlite_master", "name = 'TASK_ID_STATE_INDEX'"),
+        Kind::Postgresql => ("pg_indexes", "indexname = 'task_id_state_index'"),
+        Kind::Mariadb => (
+            "information_schema.statistics",
+            "index_name = 'TASK_ID_STATE_INDEX' AND seq_in_index = 1 AND table_schema = DATABASE()",
+        ),
+    };
+    assert_eq!(database.rows(from, &["COUNT(*)"], condition).await, [[Some("1".to_owned())]]);
+}
+
+pub(super) async fn a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows(database: Database) {
+    open(&database).await;
+    for table in ["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"] {
+        database.execute(format!("ALTER TABLE {table} DROP COLUMN run_id")).await;
+    }
+    database
+        .execute(
+            "INSERT INTO JOB_STATUS_TRACE_LOG (id, job_name, original_task_id, task_id, slave_id, execution_type, \
+             sharding_item, state, message) VALUES ('java', 'j', '', 't', 's', 'READY', '[0]', 'TASK_RUNNING', '')",
+        )
+        .await;
+    let storage = open(&database).await;
+    storage
+        .write(&[status(state("rust", TaskState::Running)), execution(end("rust", None))])
+        .await
+        .expect("it is written");
+    let rows = database.rows("JOB_STATUS_TRACE_LOG", &["id", "run_id"], "1 = 1").await;
+    assert_eq!(rows, [[Some("java".to_owned()), None], [Some("rust".to_owned()), Some("run".to_owned())]]);
+    assert_eq!(columns(&database, "JOB_EXECUTION_LOG").await, with_key(&database, &EXECUTION));
+}
+
+pub(super) async fn a_table_of_something_else_is_refused_with_what_it_lacks(database: Database) {
+    database.execute("CREATE TABLE JOB_EXECUTION_LOG (id INT, job_name VARCHAR(9), state INT)").await;
+    let source = DataSource::new(database.url()).expect("the URL is right");
+    let error = RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect_err("it is refused");
+    let RdbError::Columns { missing, .. } = &error else { panic!("{error}") };
+    assert_eq!(missing.len(), EXECUTION.len() - 2);
+    let text = error.to_string();
+    for part in ["table JOB_EXECUTION_LOG", "no column task_id, hostname", "rename or drop it"] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!text.contains("open sesame"), "{text}");
+}
+
+pub(super) async fn what_cannot_be_reached_is_told_without_the_password(database: Database) {
+    let secret = "swordfish";
+    let url = match database.kind() {
+        Kind::Sqlite => format!("{}/no/such/folder", database.url()),
+        _ => database.url().replace("open%20sesame", secret),
+    };
+    let source = DataSource::new(&url).expect("the URL is right");
+    let error = RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect_err("it is refused");
+    assert!(matches!(error, RdbError::Connect { .. }), "{error}");
+    let shown = format!("{error} {error:?} {source:?}");
+    assert!(shown.contains("cannot be used for tracing") && !shown.contains(secret), "{shown}");
+}

@@ -1,0 +1,107 @@
+//! Traced through the starter, as a program is.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use elasticjob::trace::rdb::RdbPool;
+use elasticjob_starter::prelude::*;
+use elasticjob_starter::settings::Sources;
+use elasticjob_starter::{AppError, ElasticJobAppBuilder};
+
+use crate::databases::{Database, Kind};
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+#[elastic_job(sharding_total_count = 2, job_bootstrap_bean_name = "traced")]
+async fn traced_by_suite(context: ShardingContext) -> JobResult {
+    if context.sharding_item() == 1 {
+        return Err(JobError::message("the second item fails"));
+    }
+    Ok(())
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    /// One with these settings for tracing.
+    fn with(database: &Database, tracing: &str) -> Self {
+        let place = database.url().replace(['/', ':', '@'], "-");
+        let folder = std::env::temp_dir().join(format!("elasticjob-through-{}{place}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let yaml = format!("elasticjob:\n  tracing:\n    type: rdb\n{tracing}");
+        fs::write(folder.join("application.yaml"), yaml).expect("a file");
+        Self(folder)
+    }
+
+    fn builder(&self) -> ElasticJobAppBuilder {
+        ElasticJobApp::builder().sources(Sources::in_folder(self.0.clone()))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs the job once and looks at the rows.
+async fn is_traced(database: &Database, builder: ElasticJobAppBuilder) -> Result<(), AppError> {
+    let app = builder.start().await?;
+    app.one_off_job("traced")?.execute().await?;
+    let tracing = app.tracing().expect("it is traced").clone();
+    let ends = async {
+        // Three states, and start and end of two items.
+        while tracing.counts().posted < 7 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, ends).await.expect("it runs");
+    app.shutdown().await;
+    let rows = database.rows("JOB_STATUS_TRACE_LOG", &["state", "message", "sharding_item"], "1 = 1").await;
+    let text = |row: &[Option<String>]| row.iter().map(|text| text.clone().unwrap_or_default()).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| text(row)).collect();
+    assert_eq!(
+        rows,
+        [
+            ["TASK_ERROR", "{1=the second item fails}", "[0, 1]"],
+            ["TASK_RUNNING", "", "[0, 1]"],
+            ["TASK_STAGING", "Job 'traced_by_suite' execute begin.", "[0, 1]"],
+        ]
+    );
+    let rows =
+        database.rows("JOB_EXECUTION_LOG", &["sharding_item", "failure_cause"], "complete_time IS NOT NULL").await;
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| text(row)).collect();
+    assert_eq!(rows, [["0", ""], ["1", "the second item fails"]]);
+    Ok(())
+}
+
+pub(super) async fn a_job_is_traced_through_the_settings(database: Database) {
+    // As a Java program has it.
+    let (url, user) = match database.kind() {
+        Kind::Sqlite => (format!("jdbc:{}", database.url()), String::new()),
+        kind => {
+            let (_, place) = database.url().split_once('@').expect("user and password");
+            let (scheme, rest) = match kind {
+                Kind::Postgresql => ("postgresql", "?ApplicationName=jobs"),
+                _ => ("mysql", "?useSSL=false&serverTimezone=UTC&characterEncoding=utf8"),
+            };
+            let user = "      username: tester\n      password: open sesame\n";
+            (format!("jdbc:{scheme}://{place}{rest}"), user.to_owned())
+        }
+    };
+    let source = format!("    data-source:\n      url: {url}\n{user}      driver-class-name: org.example.Driver\n");
+    let folder = Folder::with(&database, &format!("{source}    exclude-job-names: [other]\n"));
+    is_traced(&database, folder.builder()).await.expect("it is traced");
+}
+
+pub(super) async fn a_job_is_traced_through_the_pool_of_the_application(database: Database) {
+    let folder = Folder::with(&database, "");
+    let builder = match database.pool().clone() {
+        RdbPool::Sqlite(pool) => folder.builder().provide(pool),
+        RdbPool::Postgres(pool) => folder.builder().provide(pool),
+        RdbPool::MySql(pool) => folder.builder().provide(pool),
+        other => panic!("{other:?}"),
+    };
+    is_traced(&database, builder).await.expect("it is traced");
+}

@@ -1,0 +1,68 @@
+//! The conformance suite of tracing on all databases.
+
+use std::process::ExitCode;
+
+#[cfg(feature = "databases")]
+fn main() -> ExitCode {
+    databases::run()
+}
+
+/// Built without the drivers: what is left out is still said.
+#[cfg(not(feature = "databases"))]
+fn main() -> ExitCode {
+    let mut harness = elasticjob_tests::harness::Harness::new();
+    for kind in ["sqlite", "postgresql", "mariadb"] {
+        let missing = "run it with `--features databases`, or all tests with tests/run".to_owned();
+        harness.with_service(kind, Some(missing), format!("{kind}::all"), async || ());
+    }
+    harness.run()
+}
+
+#[cfg(feature = "databases")]
+mod databases {
+    use std::process::ExitCode;
+    use std::sync::Arc;
+
+    use elasticjob_tests::databases::{Database, DatabaseServer, Kind};
+    use elasticjob_tests::harness::Harness;
+    use elasticjob_tests::tracing_suite::cases;
+    use tokio::sync::Mutex;
+
+    /// The server that cases share, started by the first that needs it.
+    type Shared = Arc<Mutex<Option<Arc<DatabaseServer>>>>;
+
+    async fn server(kind: Kind) -> Arc<DatabaseServer> {
+        Arc::new(DatabaseServer::start(kind).await.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    pub fn run() -> ExitCode {
+        let mut harness = Harness::new();
+        for case in cases() {
+            harness.test(
+                format!("sqlite::{}", case.name),
+                move || async move { (case.play)(Database::file().await).await },
+            );
+        }
+        for kind in [Kind::Postgresql, Kind::Mariadb] {
+            let missing = DatabaseServer::find(kind).err();
+            let shared = Shared::default();
+            for case in cases() {
+                let shared = shared.clone();
+                let name = format!("{}::{}", kind.name(), case.name);
+                harness.with_service(kind.name(), missing.clone(), name, move || async move {
+                    let server = if case.alone {
+                        server(kind).await
+                    } else {
+                        let mut shared = shared.lock().await;
+                        match &*shared {
+                            Some(server) => server.clone(),
+                            None => shared.insert(server(kind).await).clone(),
+                        }
+                    };
+                    (case.play)(Database::on(server, kind).await).await;
+                });
+            }
+        }
+        harness.run()
+    }
+}
