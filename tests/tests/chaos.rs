@@ -2,13 +2,17 @@
 
 use std::fs;
 use std::process::{Command, ExitCode, Output, Stdio};
+use std::sync::Arc;
 
 use elasticjob_tests::harness::Harness;
+use elasticjob_tests::java_peer::JavaPeer;
+use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::Value;
 
 fn main() -> ExitCode {
     let mut harness = Harness::new();
     harness.beside_zookeeper("a_group_of_three_lives_through_a_minute_of_faults", lives_through_faults);
+    harness.beside_java("rust_instances_keep_their_promises_beside_java_ones_under_faults", lives_beside_java);
     harness.beside_zookeeper("an_item_that_is_run_twice_behind_the_engines_back_is_found", finds_a_double_run);
     harness.test("wrong_usage_is_told", tells_wrong_usage);
     harness.run()
@@ -29,6 +33,13 @@ async fn lives_through_faults() {
     assert!(line["takeover_ms"].get("p99").is_some(), "{all}");
 }
 
+async fn lives_beside_java(_: Arc<ZookeeperServer>, _: Arc<JavaPeer>) {
+    let output = chaos(&["--minutes", "0.7", "--instances", "4", "--java", "2", "--seed", "3"]).await;
+    let (line, all) = told(&output);
+    assert_eq!(output.status.code(), Some(0), "{all}");
+    assert!(line["begun"].as_u64() > Some(100), "it goes on between the faults: {all}");
+}
+
 async fn finds_a_double_run() {
     let output = chaos(&["--minutes", "0.05", "--bug", "double-run"]).await;
     let (line, all) = told(&output);
@@ -44,7 +55,13 @@ async fn finds_a_double_run() {
 }
 
 async fn tells_wrong_usage() {
-    for wrong in [&[][..], &["--minutes", "0"], &["--minutes", "1", "--instances", "7"], &["--moon", "full"]] {
+    for wrong in [
+        &[][..],
+        &["--minutes", "0"],
+        &["--minutes", "1", "--instances", "7"],
+        &["--moon", "full"],
+        &["--minutes", "1", "--java", "4"],
+    ] {
         let output = chaos(wrong).await;
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{wrong:?}: {told}");

@@ -1,4 +1,5 @@
-//! Real processes under faults: `chaos --minutes M [--instances N] [--seed S] [--zookeeper HOST:PORT] [--bug NAME]`.
+//! Real processes under faults: `chaos --minutes M [--instances N] [--java J] [--seed S] [--zookeeper HOST:PORT] [--bug
+//! NAME]`. With `--java` so many of the instances are of the Java release, which needs Maven and a JDK.
 //!
 //! Starts itself as workers, and its own ZooKeeper unless one is given. The last line is JSON. Exit code 0, 1 when the
 //! records show a violation (it is printed, and the records are kept) or nothing could be tried, 2 for wrong usage. With
@@ -11,7 +12,8 @@ use elasticjob_tests::chaos::{Settings, play};
 use elasticjob_tests::usage::arguments;
 use elasticjob_tests::worker::{self, WorkerPlan};
 
-const USAGE: &str = "usage: chaos --minutes M [--instances N] [--seed S] [--zookeeper HOST:PORT] [--bug NAME]";
+const USAGE: &str =
+    "usage: chaos --minutes M [--instances N] [--java J] [--seed S] [--zookeeper HOST:PORT] [--bug NAME]";
 
 /// The first argument of a worker.
 const WORKER: &str = "worker";
@@ -34,6 +36,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
         worker: (program, &[WORKER]),
         time: Duration::ZERO,
         instances: 3,
+        java: 0,
         seed: 0,
         zookeeper: None,
         bug: None,
@@ -48,6 +51,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
                     Duration::try_from_secs_f64(minutes * 60.0).map_err(|error| format!("{name} {value}: {error}"))?;
             }
             "--instances" => settings.instances = number()? as usize,
+            "--java" => settings.java = number()? as usize,
             "--seed" => settings.seed = number()?,
             "--zookeeper" => settings.zookeeper = Some(value),
             "--bug" => settings.bug = Some(value.parse()?),
@@ -56,6 +60,9 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
     }
     match (settings.time, settings.instances) {
         (Duration::ZERO, _) => Err("--minutes is missing, or 0".to_owned()),
+        (_, instances) if settings.java > instances => {
+            Err(format!("--java {}: there are {instances} instances in all", settings.java))
+        }
         (_, 2..=6) => Ok(Arguments::Play(Box::new(settings))),
         (_, instances) => Err(format!("--instances {instances}: it must be from 2 to 6, as the jobs have 6 items")),
     }

@@ -1,7 +1,8 @@
 //! Does what the plan says to a group of processes.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::runtime::JobEnvironment;
@@ -12,6 +13,7 @@ use super::plan::{Planned, Step};
 use super::server::Server;
 use super::{SESSION_TIMEOUT, Settings};
 use crate::group::{Group, WorkerProgram};
+use crate::java_peer::{JavaPeer, MixedProgram};
 use crate::observer::Observer;
 use crate::records::{ExpectedTrigger, FaultKind, History, now_us};
 use crate::worker::JobPlan;
@@ -19,11 +21,25 @@ use crate::worker::JobPlan;
 /// How long a process may take to leave: its longest run, with something to spare.
 const LEAVE: Duration = Duration::from_secs(40);
 
+/// How long a Java process may take. While the server is away it does not end, and is killed then, as whoever supervises
+/// it would.
+const JAVA_LEAVE: Duration = Duration::from_secs(15);
+
+/// How a virtual machine for Java says that it ended in good order at SIGTERM.
+const JAVA_TERMINATED: i32 = 128 + 15;
+
 /// A place for a process, with the one that is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
+    kind: Kind,
     pid: u32,
     state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Rust,
+    Java,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +52,7 @@ enum State {
 
 /// The group, and what was done to it.
 pub(super) struct Actor {
-    pub(super) group: Group<WorkerProgram>,
+    pub(super) group: Group<MixedProgram>,
     pub(super) jobs: Vec<JobPlan>,
     pub(super) triggers: Vec<ExpectedTrigger>,
     /// How many faults of each kind there were.
@@ -64,9 +80,14 @@ impl Actor {
         let (binary, arguments) = &settings.worker;
         let program =
             WorkerProgram::new((binary, arguments), server.connect_string(), &namespace, jobs.clone(), SESSION_TIMEOUT);
+        let peer = match settings.java {
+            0 => None,
+            _ => Some(JavaPeer::build().map_err(|error| error.to_string())?),
+        };
+        let program = MixedProgram::new(program.with_bug(settings.bug), peer.map(Arc::new));
         let observer = Observer::start(&registry, jobs.iter().map(|job| job.name.as_str()));
         let mut actor = Self {
-            group: Group::new(program.with_bug(settings.bug)).observed_by(observer),
+            group: Group::new(program).observed_by(observer),
             operator: Operator::new(registry, jobs.clone()),
             jobs,
             triggers: Vec::new(),
@@ -76,9 +97,10 @@ impl Actor {
             places: Vec::new(),
             _environment: environment,
         };
-        for _ in 0..settings.instances {
-            let pid = actor.group.start().await;
-            actor.places.push(Place { pid, state: State::Up });
+        for number in 0..settings.instances {
+            let kind = if number < settings.java { Kind::Java } else { Kind::Rust };
+            let pid = actor.start_kind(kind).await;
+            actor.places.push(Place { kind, pid, state: State::Up });
         }
         Ok(actor)
     }
@@ -95,6 +117,11 @@ impl Actor {
         };
         let find = |history: &History| self.jobs.iter().all(|job| is_complete(history, job)).then(now_us);
         self.group.find(limit, find).await
+    }
+
+    /// Whether some of the processes are of the Java release.
+    pub(super) fn has_java(&self) -> bool {
+        self.places.iter().any(|place| place.kind == Kind::Java)
     }
 
     pub(super) fn complain(&mut self, what: String) {
@@ -196,12 +223,20 @@ impl Actor {
     }
 
     async fn start_process(&mut self, place: usize) {
-        let pid = self.group.start().await;
-        self.places[place] = Place { pid, state: State::Up };
+        let kind = self.places[place].kind;
+        let pid = self.start_kind(kind).await;
+        self.places[place] = Place { kind, pid, state: State::Up };
+    }
+
+    async fn start_kind(&mut self, kind: Kind) -> u32 {
+        match kind {
+            Kind::Rust => self.group.start().await,
+            Kind::Java => self.group.start_java().await,
+        }
     }
 
     fn recover(&mut self, place: usize) {
-        let Place { pid, state } = &mut self.places[place];
+        let Place { pid, state, .. } = &mut self.places[place];
         match std::mem::replace(state, State::Up) {
             State::Frozen => {
                 self.group.thaw(*pid);
@@ -217,13 +252,30 @@ impl Actor {
     }
 
     async fn left(&mut self, place: usize) {
-        let pid = self.places[place].pid;
+        let Place { kind, pid, .. } = self.places[place];
+        if kind == Kind::Java && !self.leaves_within(pid, JAVA_LEAVE).await {
+            self.group.note_end(FaultKind::Left { pid });
+            self.kill(&[place]);
+            return;
+        }
         let status = self.group.exited(pid, LEAVE).await;
         self.group.note_end(FaultKind::Left { pid });
         self.places[place].state = State::Down;
-        if !status.success() {
+        let is_good = status.success() || (kind == Kind::Java && status.code() == Some(JAVA_TERMINATED));
+        if !is_good {
             self.complain(format!("process {pid} was asked to leave and ended with {status}"));
         }
+    }
+
+    async fn leaves_within(&mut self, pid: u32, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        while self.group.exit_status(pid).is_none() {
+            if Instant::now() > deadline {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        true
     }
 
     async fn set_servers(&mut self, state: &str) {
@@ -235,7 +287,7 @@ impl Actor {
     /// Nobody ends by itself. Who does is replaced.
     async fn look_for_crashes(&mut self) {
         for place in 0..self.places.len() {
-            let Place { pid, state } = self.places[place];
+            let Place { pid, state, .. } = self.places[place];
             if state != State::Down
                 && let Some(status) = self.group.exit_status(pid)
             {

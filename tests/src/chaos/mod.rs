@@ -36,6 +36,8 @@ pub struct Settings {
     pub time: Duration,
     /// How many processes there are.
     pub instances: usize,
+    /// How many of them are of the Java release.
+    pub java: usize,
     /// Which faults are made when.
     pub seed: u64,
     /// A server that is left alone, instead of one that is started, stopped and frozen.

@@ -14,6 +14,8 @@ use crate::worker::JobPlan;
 #[derive(Debug)]
 pub struct Report {
     verdict: Verdict,
+    /// What is so of all runs beside Java instances, of which nothing is promised.
+    mixed: Option<Verdict>,
     complaints: Vec<String>,
     faults: BTreeMap<&'static str, u64>,
     takeovers: Vec<Takeover>,
@@ -27,9 +29,15 @@ impl Report {
     pub(super) fn new(actor: Actor, from_us: i64, until_us: i64) -> Self {
         let history = actor.group.full_history();
         let expected: Vec<Expected> = actor.jobs.iter().map(|job| expected(job, from_us, until_us)).collect();
-        let verdict = history.check(&expected, &actor.triggers);
+        let whole = history.check(&expected, &actor.triggers);
+        let (verdict, mixed) = match actor.has_java() {
+            false => (whole, None),
+            // Java runs have no tokens, and write to no sink.
+            true => (history.of_rust().check(&[], &[]), Some(Verdict { tokens: vec![], sink: vec![], ..whole })),
+        };
         let mut report = Self {
             verdict,
+            mixed,
             complaints: actor.complaints,
             faults: actor.faults,
             takeovers: takeovers(&history),
@@ -55,7 +63,8 @@ impl Report {
         lines.extend(self.complaints.iter().cloned());
         lines.extend(self.folder.iter().map(|folder| format!("records, logs and faults: {}", folder.display())));
         lines.push(format!("{} runs, {} stale writes refused by the sink", self.runs, self.refused));
-        lines.push(format!("explained: {}", json!(self.verdict.explained)));
+        lines.push(format!("explained: {}", json!(self.of_all().explained)));
+        lines.extend(self.mixed.iter().flat_map(Verdict::violations).map(|seen| format!("beside Java: {seen}")));
         for (who, busy) in [("busy", true), ("idle", false)] {
             let of: Vec<&Takeover> = self.takeovers.iter().filter(|takeover| takeover.busy == busy).collect();
             let since_removal = percentiles(of.iter().map(|takeover| takeover.since_removal_us));
@@ -66,15 +75,21 @@ impl Report {
         lines
     }
 
-    /// The line of numbers. Takeovers are counted from the removal of the dead instance.
+    /// What was found of all runs.
+    fn of_all(&self) -> &Verdict {
+        self.mixed.as_ref().unwrap_or(&self.verdict)
+    }
+
+    /// The line of numbers, of all runs. Takeovers are counted from the removal of the dead instance.
     pub fn line(&self) -> Value {
+        let all = self.of_all();
         json!({
-            "fires": self.verdict.fires,
-            "begun": self.verdict.begun,
-            "explained": self.verdict.explained.values().sum::<usize>(),
-            "overlaps": self.verdict.overlaps.len(),
-            "begun_twice": self.verdict.begun_twice.len(),
-            "lost": self.verdict.lost.len(),
+            "fires": all.fires,
+            "begun": all.begun,
+            "explained": all.explained.values().sum::<usize>(),
+            "overlaps": all.overlaps.len(),
+            "begun_twice": all.begun_twice.len(),
+            "lost": all.lost.len(),
             "faults": self.faults,
             "takeover_ms": percentiles(self.takeovers.iter().map(|takeover| takeover.since_removal_us)),
         })

@@ -15,12 +15,12 @@ use crate::records::ProcessRecords;
 #[derive(Debug)]
 pub struct MixedProgram {
     worker: WorkerProgram,
-    peer: Arc<JavaPeer>,
+    peer: Option<Arc<JavaPeer>>,
 }
 
 impl MixedProgram {
-    /// Java instances beside these workers.
-    pub fn new(worker: WorkerProgram, peer: Arc<JavaPeer>) -> Self {
+    /// Java instances beside these workers. Without the Java program there are none.
+    pub fn new(worker: WorkerProgram, peer: Option<Arc<JavaPeer>>) -> Self {
         Self { worker, peer }
     }
 
@@ -33,7 +33,8 @@ impl MixedProgram {
         let plan = self.worker.plan();
         let plan =
             JavaPlan::beside(plan, registry.unwrap_or(&plan.zookeeper), records).expect("a plan that makes sense");
-        let mut command = self.peer.command("instance");
+        let peer = self.peer.as_ref().expect("the Java program was built");
+        let mut command = peer.command("instance");
         command.stdout(Stdio::null()).arg(serde_json::to_string(&plan).expect("a plan is JSON"));
         command
     }
@@ -41,6 +42,9 @@ impl MixedProgram {
 
 impl Group<MixedProgram> {
     /// Starts one more Java process and returns its id.
+    ///
+    /// # Panics
+    /// When the group was made without the Java program.
     pub async fn start_java(&mut self) -> u32 {
         self.start_command(MixedProgram::java_command).await
     }

@@ -35,6 +35,12 @@ pub struct History {
 }
 
 impl History {
+    /// The same without the runs of Java instances, which have no fencing token.
+    pub fn of_rust(&self) -> Self {
+        let runs = self.runs.iter().filter(|run| run.token.is_some()).cloned().collect();
+        Self { runs, ..self.clone() }
+    }
+
     /// The processes that began each item of a scheduled fire of a job.
     pub fn owners(&self, job: &str, scheduled_ms: i64) -> BTreeMap<u32, u32> {
         let of_fire = self.runs.iter().filter(|run| run.job == job && run.scheduled_ms == scheduled_ms);

@@ -81,7 +81,7 @@ impl Mixed {
         }
         let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
         Self {
-            group: Group::new(MixedProgram::new(program, peer.clone())),
+            group: Group::new(MixedProgram::new(program, Some(peer.clone()))),
             peer: peer.clone(),
             servers,
             namespace: namespace.to_owned(),
