@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libtest_mimic::{Arguments, Trial};
 
 use crate::java_peer::JavaPeer;
+use crate::wrong_clock::WrongClock;
 use crate::zookeeper::ZookeeperServer;
 
 /// The tests of one program.
@@ -63,6 +64,17 @@ impl Harness {
     ) {
         let server = self.server.clone();
         self.add_ignorable(name, move || test(server.get(ZookeeperServer::start)));
+    }
+
+    /// Adds a test on the server that all share, with a clock for processes that can be set.
+    pub fn with_wrong_clock<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(Arc<ZookeeperServer>, WrongClock) -> F + Send + 'static,
+    ) {
+        let server = self.server.clone();
+        let with_both = move || test(server.get(ZookeeperServer::start), WrongClock::find().expect("a clock"));
+        self.with_service("faketime", WrongClock::find().err().or_else(no_zookeeper), name, with_both);
     }
 
     /// Adds a test on a server of its own, which it may stop, kill and freeze.

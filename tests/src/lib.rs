@@ -18,4 +18,5 @@ pub mod tracing_suite;
 pub mod twins;
 pub mod usage;
 pub mod worker;
+pub mod wrong_clock;
 pub mod zookeeper;

@@ -1,5 +1,6 @@
 //! What operators do to real processes on a real ZooKeeper, with nothing but the nodes that a console writes.
 
+mod clock;
 mod command_line;
 mod configuration;
 mod items;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     harness.on_zookeeper("a_changed_strategy_moves_the_work_on_with_each_fire", configuration::balanced);
     harness.on_zookeeper("misfires_are_made_up_for_until_misfire_is_switched_off", configuration::misfire);
     harness.on_zookeeper("failover_that_is_switched_off_leaves_nothing_behind", configuration::failover);
+    harness.with_wrong_clock("a_host_whose_clock_goes_wrong_runs_nothing_until_it_is_right_again", clock::wrong);
     harness.on_zookeeper("the_command_line_shows_and_operates_a_job_in_other_processes", command_line::operated);
     harness.on_zookeeper("the_command_line_shows_changes_as_they_come", command_line::watched);
     harness.on_zookeeper("the_command_line_makes_no_namespace", command_line::mistyped);
