@@ -95,9 +95,9 @@ impl MadeUp {
                 }
                 Ok(())
             }
-            // What its successor does is not by it.
-            Observation::Notice { host, notice: Notice::Left } => {
-                self.free.retain(|_, (by, _)| by != host);
+            // Items move, and come back.
+            Observation::Notice { notice: Notice::Left | Notice::Resharded { .. }, .. } => {
+                self.free.clear();
                 Ok(())
             }
             Observation::Started { item, fire: Fire::Manual { .. }, .. } => {

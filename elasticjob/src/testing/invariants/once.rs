@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Observation, Scene};
-use crate::engine::{Fire, Hook, KEPT_FIRES, Notice};
+use crate::engine::{CancelReason, Fire, Hook, KEPT_FIRES, Notice};
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::testing::sim::{EPOCH, Execution, Millis};
@@ -26,7 +26,7 @@ pub(super) struct Once {
     calls: BTreeMap<Key, bool>,
     /// Hosts that said that they go on without.
     without: BTreeSet<(Key, usize)>,
-    /// Fires that are older than those which the record remembers.
+    /// Fires that are older than those which the record remembers, or whose round ended with the grace time of a shutdown.
     forgotten: BTreeSet<Fire>,
     /// When each item of a fire started last.
     started: BTreeMap<(Fire, ShardingItem), Millis>,
@@ -141,6 +141,9 @@ impl Once {
                 } else if is_of_calm && scene.shape.listeners.is_patient() && self.is_steady(scene) {
                     return Err(format!("nothing is wrong, and host {host} says {notice:?}"));
                 }
+            }
+            Notice::ListenersCutOff { fire, reason: CancelReason::Shutdown } => {
+                self.forgotten.insert(*fire);
             }
             Notice::Begun { fire, .. } if scene.calm => {
                 self.open.entry((host, *fire)).or_insert(scene.now);
