@@ -125,7 +125,10 @@ impl DatabaseServer {
     fn program(&self, number: usize) -> io::Result<Command> {
         let name = programs(self.kind)[number];
         let program = find(name).ok_or_else(|| io::Error::other(format!("no {name}")))?;
-        command(&program, user(self.kind))
+        let mut command = command(&program, user(self.kind))?;
+        // Its user may not write where the tests do.
+        command.env("TMPDIR", &self.folder);
+        Ok(command)
     }
 
     fn install(&self) -> io::Result<()> {
