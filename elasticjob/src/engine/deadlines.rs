@@ -52,7 +52,7 @@ impl JobEngine {
                     run.stage = Stage::Cancelled { abort_at };
                     cancelled.push(item);
                 }
-                Stage::Held(_) => {
+                Stage::Held { .. } => {
                     let error = Some("it was cut off before it started".to_owned());
                     let end = ItemEnd { state: FireState::Cancelled, took: 0, error };
                     run.stage = Stage::Ended { at: now.mono, end };

@@ -144,6 +144,8 @@ pub(super) struct Membership {
     pub(super) own_sessions: Vec<SessionId>,
     /// What the clock of this host showed when the instance was about to register for the first time.
     pub(super) joining_since: Option<i64>,
+    /// The configuration in the registry was written with the registration.
+    pub(super) wrote_configuration: bool,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(super) removal_confirmed: bool,
 }

@@ -1,5 +1,7 @@
 //! The way of a fire: due, open, looked at, running, over.
 
+use std::time::Duration;
+
 use super::action::{Action, Start};
 use super::engine::{JobEngine, Phase};
 use super::event::Now;
@@ -7,7 +9,7 @@ use super::fire::{Attempt, ExecutionSource, Fire};
 use super::listeners::Hook;
 use super::notice::{Notice, SkipReason};
 use super::round::Round;
-use super::run::{ItemRun, OpenFire, Stage};
+use super::run::{ItemRun, LATE_ACQUISITION, OpenFire, Stage};
 use crate::config::JobConfiguration;
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -80,7 +82,11 @@ impl JobEngine {
             return;
         }
         self.close();
-        self.open = Some(Box::new(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono)));
+        // Who has just joined may come to it a little later.
+        let late = u64::try_from(now.wall - at).map_or(Duration::ZERO, Duration::from_millis).min(LATE_ACQUISITION);
+        let mut open = OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono);
+        open.closes_at -= late;
+        self.open = Some(Box::new(open));
     }
 
     /// Whether it is not known what became of the begin of a fire that came here.
@@ -149,7 +155,10 @@ impl JobEngine {
         }
         let held_by = run.round.as_ref().filter(|round| round.holds_items()).map(|round| round.id);
         for (item, token) in &items {
-            let stage = if held_by.is_some() { Stage::Held(*token) } else { Stage::Executing };
+            let stage = match held_by {
+                Some(_) => Stage::Held { token: *token, wanted: None },
+                None => Stage::Executing,
+            };
             run.items.insert(*item, ItemRun { attempt: attempt.cloned(), stage });
         }
         self.tell(Notice::Begun { fire, source, items: items.iter().map(|(item, _)| *item).collect() });

@@ -66,16 +66,20 @@ impl JobEngine {
             return;
         }
         round.stage = RoundStage::Items;
-        let mut started = Vec::new();
+        let (mut started, mut asked) = (Vec::new(), Vec::new());
         for (item, run) in items {
-            if let Stage::Held(token) = run.stage {
+            if let Stage::Held { token, wanted } = run.stage {
                 run.stage = Stage::Executing;
                 started.push((*item, token));
+                asked.extend(wanted.map(|reason| (*item, reason)));
             }
         }
         let configuration = round.configuration.clone();
         let start = Start { fire: *fire, source: *source, instance, configuration, items: started };
         self.act(Action::Start(start));
+        for (wanted, reason) in asked {
+            self.ask_items(reason, |item| item == wanted);
+        }
     }
 
     /// The call of a round is over.

@@ -7,6 +7,7 @@ use litemap::LiteMap;
 
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::notice::StopReason;
 use super::round::{Call, Round, RoundId, RoundStage, Step, Waiting};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -91,8 +92,9 @@ pub(super) struct ItemRun {
 /// Where the run of an item stands.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// Begun in the registry, with this token; it starts when the listeners before it were called.
-    Held(Option<Zxid>),
+    /// Begun in the registry, with this token; it starts when the listeners before it were called, and is asked at once to
+    /// come to an end where something wanted that meanwhile.
+    Held { token: Option<Zxid>, wanted: Option<StopReason> },
     /// Its future lives.
     Executing,
     /// Its future lives, and was told that it should come to an end.
@@ -229,7 +231,7 @@ impl Run {
         let items = self
             .items
             .values()
-            .any(|item| matches!(item.stage, Stage::Held(_) | Stage::Executing | Stage::AskedToStop));
+            .any(|item| matches!(item.stage, Stage::Held { .. } | Stage::Executing | Stage::AskedToStop));
         let round = self.round.as_ref();
         items || round.is_some_and(|round| round.waiting().is_some() || round.call() == Some(Call::Executing))
     }

@@ -20,9 +20,9 @@ impl JobEngine {
             self.ask_items(reason, |_| true);
         }
         let mirror = &self.mirror;
-        let executing = self.runs.items_in(|stage| matches!(stage, Stage::Executing));
+        let unasked = self.runs.items_in(|stage| matches!(stage, Stage::Executing | Stage::Held { wanted: None, .. }));
         let disabled: Vec<ShardingItem> =
-            executing.filter(|item| mirror.exists(&JobPath::Item(*item, ItemNode::Disabled))).collect();
+            unasked.filter(|item| mirror.exists(&JobPath::Item(*item, ItemNode::Disabled))).collect();
         if !disabled.is_empty() {
             self.ask_items(StopReason::ItemDisabled, |item| disabled.contains(&item));
         }
@@ -63,9 +63,16 @@ impl JobEngine {
     pub(super) fn ask_items(&mut self, reason: StopReason, is_meant: impl Fn(ShardingItem) -> bool) {
         let mut asked = Vec::new();
         for (item, run) in self.runs.items_mut() {
-            if matches!(run.stage, Stage::Executing) && is_meant(item) {
-                run.stage = Stage::AskedToStop;
-                asked.push(item);
+            match &mut run.stage {
+                Stage::Executing if is_meant(item) => {
+                    run.stage = Stage::AskedToStop;
+                    asked.push(item);
+                }
+                // The listeners before it are called yet.
+                Stage::Held { wanted, .. } if is_meant(item) => {
+                    wanted.get_or_insert(reason);
+                }
+                _ => {}
             }
         }
         if !asked.is_empty() {

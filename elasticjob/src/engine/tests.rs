@@ -4,6 +4,7 @@ mod clock;
 mod failover;
 mod group;
 mod java_peers;
+mod joining;
 mod listeners;
 mod misfire;
 mod once;

@@ -1,6 +1,7 @@
 //! Following the configuration in the registry.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Step;
 use crate::config::{JobConfiguration, wire};
@@ -10,9 +11,12 @@ use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
 use crate::engine::notice::{Notice, StopReason};
 use crate::engine::planted::Bug;
-use crate::engine::run::LATE_ACQUISITION;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
+
+/// How long before an instance joined a fire may have come that an owner had not come to: clocks differ, and who is
+/// busy is late.
+const HANDOVER: Duration = Duration::from_secs(2);
 
 /// Puts a changed configuration in force. One that cannot be used is refused and the last good one stays; so it does
 /// when the node is deleted.
@@ -65,13 +69,17 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
 ///
 /// An item may move to it before its owner has come to a fire, and after its own clock has passed that: then both would
 /// think that it is not theirs. So it looks at a fire of the last moments too, which came since it set out to register
-/// or while the group was there. Where others have begun it, the records say so; without records it is let go.
+/// or while the group was there, by the schedule that the group followed. Where others have begun it, the records say so;
+/// without records it is let go.
 fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, now: Now) -> Option<i64> {
     let Some(schedule) = configuration.schedule().filter(|_| configuration.monitor_execution()) else {
         return Some(now.wall);
     };
-    let earliest = now.wall - LATE_ACQUISITION.as_millis() as i64;
+    let earliest = now.wall - HANDOVER.as_millis() as i64;
     let since = engine.membership.joining_since.unwrap_or(now.wall).max(earliest);
+    if engine.membership.wrote_configuration {
+        return Some(since);
+    }
     let Some(fire) = last_between(schedule, earliest, since) else { return Some(since) };
     match engine.look(&JobPath::LeaderInstance) {
         Lookup::Unread => None,

@@ -94,6 +94,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         txn.delete_existing(&engine.own_trigger());
     }
     engine.membership.joining_since.get_or_insert(now.wall);
+    engine.membership.wrote_configuration |= accepted.write.is_some();
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
     let max_time_diff = accepted.max_time_diff;
     if max_time_diff.is_some() {

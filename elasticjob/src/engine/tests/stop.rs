@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::group::{Group, every_five, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Event, Notice, StopReason};
+use crate::engine::{Event, ListenerSpec, Notice, StopReason};
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, WatchEvent};
@@ -129,4 +129,20 @@ fn a_wish_waits_for_no_answer_of_the_registry() {
     group.disconnect(0);
     group.tell(0, Event::Shutdown { grace: Duration::from_secs(60) });
     assert_eq!(asked(&mut group, 0), [(vec![0, 1], StopReason::Leaving)]);
+}
+
+#[test]
+fn what_is_wanted_while_the_listeners_before_a_run_are_called_reaches_the_run_after_them() {
+    let listened = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").job_listener_type("audit");
+    let audit = ListenerSpec { type_name: "audit".into(), order: 0, once: None };
+    let mut group = Group::listening(1, &listened.build().unwrap(), [audit]);
+    group.run_until(5_000);
+    let (now, path) = (group.now(), JobPath::Necessary.absolute(&job()));
+    for event in [WatchEvent::Created(path.clone()), WatchEvent::Deleted(path)] {
+        group.hosts[0].engine.note(now, Event::Watch(event));
+    }
+    group.tell(0, Event::Tick);
+    assert_eq!(asked(&mut group, 0), [], "nothing runs yet");
+    group.end_call(0);
+    assert_eq!(asked(&mut group, 0), [(vec![0], StopReason::Resharding)]);
 }

@@ -113,8 +113,8 @@ impl World {
             self.log(|_| format!("server ends session {session}"));
             self.heard.remove(&session);
             let events = self.tree.close_session(session);
-            // Who left has taken everything along before.
-            if !events.is_empty() {
+            // Who left has taken everything along before; Java peers may have missed more than that by then.
+            if !events.is_empty() || self.is_mixed() {
                 self.incident();
             }
             self.publish(&events);
