@@ -88,6 +88,15 @@ pub(super) async fn tables_are_made_as_elasticjob_has_them_by_whoever_comes_firs
     assert_eq!(database.rows(from, &["COUNT(*)"], condition).await, [[Some("1".to_owned())]]);
 }
 
+pub(super) async fn numbers_of_rows_do_not_run_out(database: Database) {
+    open(&database).await;
+    if database.kind() == Kind::Mariadb {
+        let ours = "column_name = 'auto_id' AND table_schema = DATABASE()";
+        let types = database.rows("information_schema.columns", &["data_type"], ours).await;
+        assert_eq!(types, [[Some("bigint".to_owned())], [Some("bigint".to_owned())]]);
+    }
+}
+
 pub(super) async fn a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows(database: Database) {
     open(&database).await;
     for table in ["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"] {

@@ -10,8 +10,9 @@ use super::dialect::{Dialect, Table};
 const INCORRECT_STRING: u16 = 1366;
 
 impl Dialect for MySql {
+    // Completing a row takes a number of `auto_id` as well, which is INT in tables that Java made.
     const CREATE_EXECUTION_LOG: &'static str = "CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
-        auto_id INT NOT NULL AUTO_INCREMENT,
+        auto_id BIGINT NOT NULL AUTO_INCREMENT,
         id VARCHAR(40) NOT NULL,
         job_name VARCHAR(100) NOT NULL,
         task_id VARCHAR(255) NOT NULL,
@@ -28,7 +29,7 @@ impl Dialect for MySql {
         UNIQUE KEY `id` (`id`)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4";
 
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_STATUS_TRACE_LOG (
-        auto_id INT NOT NULL AUTO_INCREMENT,
+        auto_id BIGINT NOT NULL AUTO_INCREMENT,
         id VARCHAR(40) NOT NULL,
         job_name VARCHAR(100) NOT NULL,
         original_task_id VARCHAR(255) NOT NULL,
