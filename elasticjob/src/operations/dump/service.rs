@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::{debug, info, warn};
 
@@ -29,7 +29,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 ///
 /// Addresses of hosts are hidden as `ip1`, `ip2` and so on, and secrets are masked, so that an answer can be passed on.
 /// It listens on the loopback address alone unless it is opened: whoever reaches it may read all configurations.
-/// Where Java closes the connection without a word, here a line says what is wrong. Clients do not wait for each other.
+/// Where Java closes the connection without a word, here a line says what is wrong. Clients that ask nothing, or take
+/// their answer slowly, keep nobody waiting; but one dump is read at a time, so that they take little from the jobs.
 ///
 /// ```
 /// use std::error::Error;
@@ -54,13 +55,16 @@ pub struct DumpService {
     port: u16,
     patience: Duration,
     clients: usize,
+    /// Whose turn it is to read: a registry center serves the jobs at the same time.
+    turn: Arc<Semaphore>,
 }
 
 impl DumpService {
     /// For the jobs of a registry center's namespace, on a port of the loopback address; 0 stands for any that is free.
     pub fn new(registry: Arc<dyn RegistryCenter>, port: u16) -> Self {
         let registries = vec![Operations::new(registry)];
-        Self { registries, address: Ipv4Addr::LOCALHOST.into(), port, patience: PATIENCE, clients: CLIENTS }
+        let turn = Arc::new(Semaphore::new(1));
+        Self { registries, address: Ipv4Addr::LOCALHOST.into(), port, patience: PATIENCE, clients: CLIENTS, turn }
     }
 
     /// Also for the jobs of another registry center. Where several have a job of one name, the first is asked.
@@ -125,6 +129,11 @@ impl DumpService {
 
     pub(super) fn registries(&self) -> &[Operations] {
         &self.registries
+    }
+
+    /// Waits for the turn to read, and keeps it until what it returns is dropped.
+    pub(super) async fn turn(&self) -> SemaphorePermit<'_> {
+        self.turn.acquire().await.expect("it is never closed")
     }
 
     pub(super) fn limit(&self) -> Duration {
