@@ -119,11 +119,8 @@ impl DumpService {
             false => info!("dumps of jobs are given at {address}, to everybody who reaches it"),
         }
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
-        let (accept, is_closed) = (accept(listener, Arc::new(self), closing.clone()), closed.clone().drop_guard());
-        runtime.spawn(async move {
-            accept.await;
-            drop(is_closed);
-        });
+        let open = Arc::new(closed.clone().drop_guard());
+        runtime.spawn(accept(listener, Arc::new(self), closing.clone(), open));
         Ok(DumpPort { address, closed, closing: closing.drop_guard() })
     }
 
@@ -155,7 +152,7 @@ impl DumpPort {
         self.address
     }
 
-    /// Closes the port and all connections; afterwards it can be taken again.
+    /// Closes the port and all connections; afterwards it can be taken again, and nothing is read any more.
     pub async fn close(self) {
         let Self { closed, closing, .. } = self;
         drop(closing);
@@ -163,20 +160,21 @@ impl DumpPort {
     }
 }
 
-async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: CancellationToken) {
+/// Whoever holds `open` has something that `close` waits for.
+async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: CancellationToken, open: Arc<DropGuard>) {
     let places = Arc::new(Semaphore::new(service.clients));
     let serve = async {
         loop {
             let Ok(place) = places.clone().acquire_owned().await else { return };
             match listener.accept().await {
                 Ok((stream, client)) => {
-                    let (service, closing) = (service.clone(), closing.clone());
+                    let (service, closing, open) = (service.clone(), closing.clone(), open.clone());
                     tokio::spawn(async move {
                         let talk = Conversation::new(stream, &service).hold();
                         if let Some(Err(error)) = closing.run_until_cancelled(talk).await {
                             debug!("a client of the dump port at {client} went: {error}");
                         }
-                        drop(place);
+                        drop((place, service, open));
                     });
                 }
                 Err(error) => {
@@ -187,6 +185,7 @@ async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: Cance
         }
     };
     closing.run_until_cancelled(serve).await;
+    drop((listener, service, open));
 }
 
 #[cfg(test)]

@@ -267,6 +267,20 @@ async fn jobs_of_several_registry_centers_are_found() {
 }
 
 #[tokio::test]
+async fn nothing_of_a_port_that_is_closed_goes_on() {
+    let registry = settle().await;
+    let port = DumpService::new(registry.clone(), 0).clients(201).listen().await.unwrap();
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        silent.push(connected(&port).await);
+    }
+    // They were all accepted before this one.
+    assert!(answered(&port, b"dump@settle\n").await.starts_with("/settle/servers"));
+    port.close().await;
+    assert_eq!(Arc::strong_count(&registry), 1);
+}
+
+#[tokio::test]
 async fn a_port_that_is_closed_ends_its_connections_and_can_be_taken_again() {
     let registry = settle().await;
     let port = DumpService::new(registry.clone(), 0).listen().await.unwrap();
