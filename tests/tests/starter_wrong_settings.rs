@@ -17,7 +17,7 @@ const SERVERS: &str = "elasticjob.reg-center: {server-lists: '127.0.0.1:1', name
 const TRACING: &str = "elasticjob.tracing.type: RDB\n";
 const BACKUP: &str = "elasticjob.jobs.backup.sharding-total-count: 1\n";
 const SCRIPT: &str = "elasticjob.jobs.backup: {sharding-total-count: 1, elastic-job-type: SCRIPT}\n";
-const URL: &str = "elasticjob.tracing: {type: RDB, data-source.url: 'sqlite::memory:'}\n";
+const URL: &str = "elasticjob.tracing: {type: RDB, data-source.url: 'sqlite:trace.db'}\n";
 const NOTHING: &str = "";
 
 /// No single value is wrong for a text that is not looked into.

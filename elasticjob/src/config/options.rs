@@ -24,8 +24,9 @@ impl<'a> Options<'a> {
 
     /// The same, with the name that it stands under.
     fn given<'k>(&self, keys: &[&'k str]) -> Option<(&'k str, &'a str)> {
-        let given = keys.iter().find_map(|key| Some((*key, self.configuration.prop(key)?.trim())));
-        given.filter(|(_, text)| !text.is_empty())
+        let mut texts = keys.iter().filter_map(|key| Some((*key, self.configuration.prop(key)?.trim())));
+        // A name that is left empty does not hide an older one.
+        texts.find(|(_, text)| !text.is_empty())
     }
 
     /// A text that has to be there.
@@ -71,5 +72,19 @@ impl<'a> Options<'a> {
     /// What was read, unless something is wrong.
     pub(crate) fn end<T>(self, value: T) -> Result<T, Vec<Invalid>> {
         if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_left_empty_does_not_hide_an_older_one() {
+        let job = JobConfiguration::builder("job", 1).prop("new", " ").prop("old", "5").build().unwrap();
+        let mut options = Options::of(&job, "the test");
+        assert_eq!(options.text(&["new", "old"]), Some("5"));
+        assert_eq!(options.milliseconds_if_given(&["new", "old"]), Some(Duration::from_millis(5)));
+        assert_eq!(options.text(&["new"]), None);
     }
 }

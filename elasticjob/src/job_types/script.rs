@@ -18,11 +18,14 @@ use crate::config::{Invalid, JobConfiguration, Options};
 pub const SCRIPT: &str = "SCRIPT";
 /// What is run. Required.
 const COMMAND_LINE: &str = "script.command.line";
-/// After how long it is killed. Java has no such limit.
+/// After how long it is stopped. Java has no such limit.
 const TIMEOUT: &str = "script.timeout.milliseconds";
 
 /// A line of output that is longer than this is cut into several.
 const LONGEST_LINE: u64 = 8 * 1024;
+
+/// How long a program that took too long may take to end in order: the longest that a run has which is cut off.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs programs.
 pub(super) struct Script;
@@ -43,8 +46,11 @@ impl TypedJobItemExecutor for Script {
         let ended = tokio::select! {
             status = running.end() => status?,
             () = elapsed(timeout) => {
+                running.terminate();
+                let has_ended = tokio::time::timeout(GRACE, running.end()).await.is_ok();
+                let how = if has_ended { "terminated" } else { "killed" };
                 let limit = timeout.unwrap_or_default().as_millis();
-                return Err(JobError::message(format!("'{line}' was killed: it ran for more than {limit} ms")));
+                return Err(JobError::message(format!("'{line}' was {how}: it ran for more than {limit} ms")));
             }
             () = context.cancelled() => {
                 running.terminate();

@@ -14,6 +14,8 @@ use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, 
 
 /// The cause of what was neither finished nor failed.
 const CUT_OFF: &str = "it was cut off before its end";
+/// The cause of what was begun and then not started.
+const NOT_RUN: &str = "it was not started: the clock of this host is off";
 
 /// Follows the runs of a job. There is one only where the job is traced.
 pub(super) struct Recorder {
@@ -75,6 +77,7 @@ impl Recorder {
                 self.runs.push(TracedRun { run, fire: *fire, errors: BTreeMap::new() });
             }
             Notice::Finished { fire, source, items } => self.finished(*fire, *source, items),
+            Notice::RunsAbandoned { items } => self.abandoned(items),
             Notice::Skipped { reason: SkipReason::StillRunning { since }, .. } => {
                 let items = self.items_of(*since);
                 let then = if makes_up {
@@ -116,15 +119,19 @@ impl Recorder {
 
     /// The run of an item is over.
     pub(super) fn item_ended(&mut self, item: ShardingItem, end: &ItemEnd) {
-        let run = self.runs.iter_mut().rev().find(|run| run.run.items.contains(&item));
-        if let (Some(run), Some(cause)) = (run, failure(end)) {
-            run.errors.insert(item, cause);
+        let place = self.place_of(item);
+        if let (Some(place), Some(cause)) = (place, failure(end)) {
+            self.runs[place].errors.insert(item, cause);
         }
     }
 
-    /// An item is in several runs only where the listeners after an earlier one are still called.
     fn run_of(&self, item: ShardingItem) -> Option<&Arc<RunIdentity>> {
-        self.runs.iter().rev().map(|run| &run.run).find(|run| run.items.contains(&item))
+        self.place_of(item).map(|place| &self.runs[place].run)
+    }
+
+    /// An item is in several runs only where the listeners after an earlier one are still called.
+    fn place_of(&self, item: ShardingItem) -> Option<usize> {
+        self.runs.iter().rposition(|run| run.run.items.contains(&item))
     }
 
     fn items_of(&self, fire: Fire) -> Vec<ShardingItem> {
@@ -155,13 +162,30 @@ impl Recorder {
             run.fire == fire && run.run.source == source && run.run.items.iter().any(of_it)
         };
         let over: Vec<TracedRun> = self.runs.extract_if(.., is_over).collect();
-        for TracedRun { run, errors, .. } in over {
-            if errors.is_empty() {
-                self.trace.status(&run, TaskState::Finished, String::new());
-            } else {
-                let errors: Vec<String> = errors.iter().map(|(item, cause)| format!("{item}={cause}")).collect();
-                self.trace.status(&run, TaskState::Error, format!("{{{}}}", errors.join(", ")));
+        for TracedRun { run, mut errors, .. } in over {
+            // Items that never started end without their end being told here.
+            for (item, state) in items.iter().filter(|(item, _)| run.items.contains(item)) {
+                if let Some(cause) = cause(*state) {
+                    errors.entry(*item).or_insert_with(|| cause.to_owned());
+                }
             }
+            self.trace.over(&run, &errors);
+        }
+    }
+
+    /// The instance leaves without these items: no notice about the end of their runs has them.
+    fn abandoned(&mut self, items: &[ShardingItem]) {
+        let mut left: BTreeMap<usize, Vec<ShardingItem>> = BTreeMap::new();
+        for item in items {
+            if let Some(place) = self.place_of(*item) {
+                left.entry(place).or_default().push(*item);
+            }
+        }
+        // From the last one, so that the places before it stay what they are.
+        for (place, items) in left.into_iter().rev() {
+            let TracedRun { run, mut errors, .. } = self.runs.remove(place);
+            errors.extend(items.into_iter().map(|item| (item, CUT_OFF.to_owned())));
+            self.trace.over(&run, &errors);
         }
     }
 }
@@ -211,6 +235,16 @@ impl Trace {
         DateTime::from_timestamp_millis(self.environment.now().wall).unwrap_or_default()
     }
 
+    /// The run is over, with these causes of items that did not end well.
+    fn over(&self, run: &RunIdentity, errors: &BTreeMap<ShardingItem, String>) {
+        if errors.is_empty() {
+            self.status(run, TaskState::Finished, String::new());
+        } else {
+            let errors: Vec<String> = errors.iter().map(|(item, cause)| format!("{item}={cause}")).collect();
+            self.status(run, TaskState::Error, format!("{{{}}}", errors.join(", ")));
+        }
+    }
+
     fn status(&self, run: &RunIdentity, state: TaskState, message: String) {
         self.tracing.post(JobEvent::Status(JobStatusTraceEvent {
             id: uuid_v4(),
@@ -229,9 +263,15 @@ impl Trace {
 
 /// Why an item did not end well.
 fn failure(end: &ItemEnd) -> Option<String> {
-    match (&end.error, end.state) {
-        (_, FireState::Succeeded) => None,
-        (Some(error), _) => Some(cut(error.clone())),
-        (None, _) => Some(CUT_OFF.to_owned()),
+    let cause = cause(end.state)?;
+    Some(end.error.as_ref().map_or_else(|| cause.to_owned(), |error| cut(error.clone())))
+}
+
+/// The cause where none is told.
+fn cause(state: FireState) -> Option<&'static str> {
+    match state {
+        FireState::Succeeded => None,
+        FireState::NotRun => Some(NOT_RUN),
+        FireState::Running | FireState::Failed | FireState::Cancelled => Some(CUT_OFF),
     }
 }

@@ -191,3 +191,63 @@ async fn what_is_too_old_is_removed_between_writes_as_often_as_the_storage_wants
     }
     tracing.close(LIMIT).await;
 }
+
+/// What is logged while it is the default.
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Logged {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut line = event.metadata().level().to_string();
+        event.record(&mut |_: &tracing::field::Field, value: &dyn std::fmt::Debug| line += &format!(" {value:?}"));
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
+    struct Hangs(watch::Sender<u32>);
+    impl TracingStorage for Hangs {
+        fn type_name(&self) -> &str {
+            "HANGS"
+        }
+
+        async fn write(&self, _: &[JobEvent]) -> Result<(), WriteError> {
+            Ok(())
+        }
+
+        async fn clean(&self) -> Result<Option<Duration>, WriteError> {
+            self.0.send_modify(|times| *times += 1);
+            let times = *self.0.borrow();
+            if times == 1 { std::future::pending().await } else { Ok(None) }
+        }
+    }
+    let logged = Logged::default();
+    let _default = tracing::subscriber::set_default(logged.clone());
+    let times = watch::Sender::new(0);
+    let mut cleaned = times.subscribe();
+    let began = tokio::time::Instant::now();
+    let tracing = Tracing::start(TracingConfiguration::new(Hangs(times)), &Handle::current());
+    cleaned.wait_for(|times| *times == 2).await.unwrap();
+    assert_eq!(began.elapsed(), Duration::from_secs(1 + 30 + 60));
+    let said = "WARN tracing: what is too old is not removed, trying again: ";
+    let lines = logged.0.lock().unwrap().clone();
+    assert!(lines.iter().any(|line| line.starts_with(said) && line.ends_with("no answer within 30 s")), "{lines:?}");
+    tracing.close(LIMIT).await;
+}

@@ -121,7 +121,6 @@ impl Writer {
     async fn attempt(&mut self, events: &[JobEvent]) -> Result<(), WriteError> {
         let mut pause = FIRST_PAUSE;
         loop {
-            let hangs = || WriteError::Unavailable(format!("no answer within {} s", WRITE_LIMIT.as_secs()));
             let written = tokio::time::timeout(WRITE_LIMIT, self.storage.write(events)).await;
             let lost = self.counters.read().lost;
             match written.unwrap_or_else(|_| Err(hangs())) {
@@ -138,16 +137,16 @@ impl Writer {
 
     async fn clean(&mut self) {
         let cleaned = tokio::time::timeout(WRITE_LIMIT, self.storage.clean()).await;
-        let next = match cleaned {
-            Ok(Ok(next)) => next,
-            Ok(Err(error)) => {
-                warn!("tracing: what is too old is not removed, trying again: {error}");
-                Some(CLEAN_RETRY)
-            }
-            Err(_) => Some(CLEAN_RETRY),
-        };
+        let next = cleaned.unwrap_or_else(|_| Err(hangs())).unwrap_or_else(|error| {
+            warn!("tracing: what is too old is not removed, trying again: {error}");
+            Some(CLEAN_RETRY)
+        });
         self.clean_at = next.map(|pause| Instant::now() + pause);
     }
+}
+
+fn hangs() -> WriteError {
+    WriteError::Unavailable(format!("no answer within {} s", WRITE_LIMIT.as_secs()))
 }
 
 async fn at(time: Option<Instant>) {

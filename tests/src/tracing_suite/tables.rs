@@ -77,15 +77,26 @@ pub(super) async fn tables_are_made_as_elasticjob_has_them_by_whoever_comes_firs
     }
     assert_eq!(columns(&database, "JOB_EXECUTION_LOG").await, with_key(&database, &EXECUTION));
     assert_eq!(columns(&database, "JOB_STATUS_TRACE_LOG").await, with_key(&database, &STATUS));
-    let (from, condition) = match database.kind() {
-        Kind::Sqlite => ("sqlite_master", "name = 'TASK_ID_STATE_INDEX'"),
-        Kind::Postgresql => ("pg_indexes", "indexname = 'task_id_state_index'"),
-        Kind::Mariadb => (
-            "information_schema.statistics",
-            "index_name = 'TASK_ID_STATE_INDEX' AND seq_in_index = 1 AND table_schema = DATABASE()",
-        ),
-    };
-    assert_eq!(database.rows(from, &["COUNT(*)"], condition).await, [[Some("1".to_owned())]]);
+    for index in ["TASK_ID_STATE_INDEX", "START_TIME_INDEX", "CREATION_TIME_INDEX"] {
+        let (from, condition) = match database.kind() {
+            Kind::Sqlite => ("sqlite_master", format!("name = '{index}'")),
+            Kind::Postgresql => ("pg_indexes", format!("indexname = lower('{index}')")),
+            Kind::Mariadb => (
+                "information_schema.statistics",
+                format!("index_name = '{index}' AND seq_in_index = 1 AND table_schema = DATABASE()"),
+            ),
+        };
+        assert_eq!(database.rows(from, &["COUNT(*)"], &condition).await, [[Some("1".to_owned())]], "{index}");
+    }
+}
+
+pub(super) async fn numbers_of_rows_do_not_run_out(database: Database) {
+    open(&database).await;
+    if database.kind() == Kind::Mariadb {
+        let ours = "column_name = 'auto_id' AND table_schema = DATABASE()";
+        let types = database.rows("information_schema.columns", &["data_type"], ours).await;
+        assert_eq!(types, [[Some("bigint".to_owned())], [Some("bigint".to_owned())]]);
+    }
 }
 
 pub(super) async fn a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows(database: Database) {

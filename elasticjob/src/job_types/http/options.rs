@@ -64,9 +64,11 @@ fn uri(options: &mut Options<'_>) -> Option<Url> {
     let parsed = text.parse::<Url>().map_err(|error| error.to_string());
     let checked = parsed.and_then(|uri| match uri.scheme() {
         "http" | "https" => Ok(uri),
-        other => Err(format!("{other} is neither http nor https")),
+        // What stands before the first colon may be a user.
+        _ => Err("its scheme is neither http nor https".to_owned()),
     });
-    checked.map_err(|why| options.wrong(URI[0], format!("'{text}': expected an address, http://host/path: {why}"))).ok()
+    // The address may carry a password or a token.
+    checked.map_err(|why| options.wrong(URI[0], format!("'***': expected an address, http://host/path: {why}"))).ok()
 }
 
 fn method(options: &mut Options<'_>) -> Option<Method> {

@@ -129,13 +129,21 @@ fn what_is_wrong_with_the_properties_is_told_at_start() {
         ("http.read.timeout.milliseconds", "0"),
     ]);
     let expected = [
-        "props.http.uri: 'ftp://host/': expected an address, http://host/path: ftp is neither http nor https",
+        "props.http.uri: '***': expected an address, http://host/path: its scheme is neither http nor https",
         "props.http.method: 'post': expected a method in capitals, such as GET or POST",
         "props.http.content.type: 'a\nb': expected a content type such as application/json",
         "props.http.connect.timeout.milliseconds: 'soon': expected milliseconds, 1 or more",
         "props.http.read.timeout.milliseconds: '0': expected milliseconds, 1 or more",
     ];
     assert_eq!(wrong, expected);
+    let reason = |uri: &str| problems(&props(uri, "GET")).concat();
+    assert_eq!(
+        reason("http://clerk:hush@host:port/"),
+        "props.http.uri: '***': expected an address, http://host/path: invalid port number"
+    );
+    for uri in ["hush:clerk@host/settle", "host/settle?token=hush", "http://?token=hush"] {
+        assert!(reason(uri).contains("'***'") && !reason(uri).contains("hush"), "{}", reason(uri));
+    }
     let data = problems(&[("http.uri", "http://host/"), ("http.method", "GET"), ("http.data", "x")]);
     assert_eq!(data, ["props.http.data: is not sent with GET: remove it, or use POST, PUT, PATCH or DELETE"]);
 }

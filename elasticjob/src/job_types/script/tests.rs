@@ -40,8 +40,31 @@ async fn a_script_that_takes_too_long_is_killed_with_its_children() {
     let context = context("job", "", "", &[(COMMAND_LINE, &line), (TIMEOUT, "300")]);
     let began = Instant::now();
     let error = Script.process(context).await.unwrap_err().to_string();
-    assert!(error.ends_with("was killed: it ran for more than 300 ms"), "{error}");
+    assert!(error.ends_with("was terminated: it ran for more than 300 ms"), "{error}");
     assert!(began.elapsed() < LONG && !marker.exists());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_script_that_takes_too_long_may_end_in_order() {
+    let file = std::env::temp_dir().join(format!("elasticjob-in-order-{}", std::process::id()));
+    let line = format!("sh -c 'trap \"echo tidy >{}; exit 0\" TERM; sleep 60 & wait'", file.display());
+    let context = context("job", "", "", &[(COMMAND_LINE, &line), (TIMEOUT, "300")]);
+    let error = tokio::time::timeout(LONG, Script.process(context)).await.unwrap().unwrap_err().to_string();
+    assert!(error.ends_with("was terminated: it ran for more than 300 ms"), "{error}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "tidy\n");
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_script_that_takes_too_long_and_does_not_heed_that_is_killed() {
+    let line = "sh -c 'trap \"\" TERM; while :; do sleep 1; done'";
+    let context = context("job", "", "", &[(COMMAND_LINE, line), (TIMEOUT, "300")]);
+    let began = Instant::now();
+    let error = tokio::time::timeout(LONG, Script.process(context)).await.unwrap().unwrap_err().to_string();
+    assert!(error.ends_with("was killed: it ran for more than 300 ms"), "{error}");
+    assert!(began.elapsed() >= GRACE, "{:?}", began.elapsed());
 }
 
 #[cfg(target_os = "linux")]

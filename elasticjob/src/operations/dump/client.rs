@@ -53,13 +53,17 @@ pub async fn ask(address: &str, job: &JobName) -> Result<String, DumpError> {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(format!("dump@{job}\n").as_bytes()).await?;
         let mut answer = Vec::new();
-        stream.take(LIMIT).read_to_end(&mut answer).await?;
+        stream.take(LIMIT + 1).read_to_end(&mut answer).await?;
         std::io::Result::Ok(answer)
     };
     let answer = match timeout(PATIENCE, talk).await {
         Ok(answer) => answer.map_err(|error| no_answer(error.to_string()))?,
         Err(_) => return Err(no_answer(format!("no end of the answer within {} s", PATIENCE.as_secs()))),
     };
+    if answer.len() as u64 > LIMIT {
+        let why = format!("its answer is longer than {} MiB, which no dump is", LIMIT >> 20);
+        return Err(DumpError::Refused { address: address.to_owned(), why });
+    }
     let text = String::from_utf8(answer).map_err(|_| no_answer("it sends no text".to_owned()))?;
     if text.trim().is_empty() {
         return Err(DumpError::Nothing { address: address.to_owned(), job: job.clone() });
@@ -78,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    async fn answered(answer: &'static str) -> (String, Result<String, DumpError>) {
+    async fn answered(answer: &str) -> (String, Result<String, DumpError>) {
         let port = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = port.local_addr().unwrap().to_string();
         let serve = async {
@@ -86,7 +90,8 @@ mod tests {
             let mut stream = BufReader::new(stream);
             let mut line = String::new();
             stream.read_line(&mut line).await.unwrap();
-            stream.write_all(answer.as_bytes()).await.unwrap();
+            // Who has had enough goes.
+            let _ = stream.write_all(answer.as_bytes()).await;
             line
         };
         let job = JobName::new("job").unwrap();
@@ -97,6 +102,15 @@ mod tests {
     async fn the_port_is_asked_with_one_line_and_read_to_the_end() {
         let (asked, answer) = answered("/job/sharding | \n").await;
         assert_eq!((asked.as_str(), answer.unwrap().as_str()), ("dump@job\n", "/job/sharding | \n"));
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_end_is_not_returned_as_a_dump() {
+        let mut answer = "/job/sharding | \n".to_owned();
+        answer.push_str(&"x".repeat(usize::try_from(LIMIT).unwrap()));
+        let (_, refused) = answered(&answer).await;
+        let Err(refused @ DumpError::Refused { .. }) = refused else { panic!("it is cut off") };
+        assert!(refused.to_string().ends_with("its answer is longer than 64 MiB, which no dump is"), "{refused}");
     }
 
     #[tokio::test]

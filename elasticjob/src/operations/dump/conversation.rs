@@ -3,7 +3,7 @@
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::service::DumpService;
 use super::{Addresses, privacy};
@@ -70,7 +70,11 @@ impl<'s, S: AsyncRead + AsyncWrite + Unpin> Conversation<'s, S> {
 impl DumpService {
     /// The dump of a job, or why there is none.
     async fn answer(&self, job: &JobName) -> String {
-        match timeout(self.limit(), self.dump(job)).await {
+        let until = Instant::now() + self.limit();
+        let Ok(_turn) = timeout_at(until, self.turn()).await else {
+            return format!("others were being answered for {:?}; ask again later", self.limit());
+        };
+        match timeout_at(until, self.dump(job)).await {
             Ok(Ok(dump)) => dump,
             Ok(Err(error)) => privacy::hide(&error.to_string(), std::iter::empty()),
             Err(_) => format!("the registry center does not answer within {:?}; ask again later", self.limit()),

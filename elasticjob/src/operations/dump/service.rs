@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::{debug, info, warn};
 
@@ -29,7 +29,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 ///
 /// Addresses of hosts are hidden as `ip1`, `ip2` and so on, and secrets are masked, so that an answer can be passed on.
 /// It listens on the loopback address alone unless it is opened: whoever reaches it may read all configurations.
-/// Where Java closes the connection without a word, here a line says what is wrong. Clients do not wait for each other.
+/// Where Java closes the connection without a word, here a line says what is wrong. Clients that ask nothing, or take
+/// their answer slowly, keep nobody waiting; but one dump is read at a time, so that they take little from the jobs.
 ///
 /// ```
 /// use std::error::Error;
@@ -54,13 +55,16 @@ pub struct DumpService {
     port: u16,
     patience: Duration,
     clients: usize,
+    /// Whose turn it is to read: a registry center serves the jobs at the same time.
+    turn: Arc<Semaphore>,
 }
 
 impl DumpService {
     /// For the jobs of a registry center's namespace, on a port of the loopback address; 0 stands for any that is free.
     pub fn new(registry: Arc<dyn RegistryCenter>, port: u16) -> Self {
         let registries = vec![Operations::new(registry)];
-        Self { registries, address: Ipv4Addr::LOCALHOST.into(), port, patience: PATIENCE, clients: CLIENTS }
+        let turn = Arc::new(Semaphore::new(1));
+        Self { registries, address: Ipv4Addr::LOCALHOST.into(), port, patience: PATIENCE, clients: CLIENTS, turn }
     }
 
     /// Also for the jobs of another registry center. Where several have a job of one name, the first is asked.
@@ -115,16 +119,18 @@ impl DumpService {
             false => info!("dumps of jobs are given at {address}, to everybody who reaches it"),
         }
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
-        let (accept, is_closed) = (accept(listener, Arc::new(self), closing.clone()), closed.clone().drop_guard());
-        runtime.spawn(async move {
-            accept.await;
-            drop(is_closed);
-        });
+        let open = Arc::new(closed.clone().drop_guard());
+        runtime.spawn(accept(listener, Arc::new(self), closing.clone(), open));
         Ok(DumpPort { address, closed, closing: closing.drop_guard() })
     }
 
     pub(super) fn registries(&self) -> &[Operations] {
         &self.registries
+    }
+
+    /// Waits for the turn to read, and keeps it until what it returns is dropped.
+    pub(super) async fn turn(&self) -> SemaphorePermit<'_> {
+        self.turn.acquire().await.expect("it is never closed")
     }
 
     pub(super) fn limit(&self) -> Duration {
@@ -146,7 +152,7 @@ impl DumpPort {
         self.address
     }
 
-    /// Closes the port and all connections; afterwards it can be taken again.
+    /// Closes the port and all connections; afterwards it can be taken again, and nothing is read any more.
     pub async fn close(self) {
         let Self { closed, closing, .. } = self;
         drop(closing);
@@ -154,20 +160,21 @@ impl DumpPort {
     }
 }
 
-async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: CancellationToken) {
+/// Whoever holds `open` has something that `close` waits for.
+async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: CancellationToken, open: Arc<DropGuard>) {
     let places = Arc::new(Semaphore::new(service.clients));
     let serve = async {
         loop {
             let Ok(place) = places.clone().acquire_owned().await else { return };
             match listener.accept().await {
                 Ok((stream, client)) => {
-                    let (service, closing) = (service.clone(), closing.clone());
+                    let (service, closing, open) = (service.clone(), closing.clone(), open.clone());
                     tokio::spawn(async move {
                         let talk = Conversation::new(stream, &service).hold();
                         if let Some(Err(error)) = closing.run_until_cancelled(talk).await {
                             debug!("a client of the dump port at {client} went: {error}");
                         }
-                        drop(place);
+                        drop((place, service, open));
                     });
                 }
                 Err(error) => {
@@ -178,6 +185,7 @@ async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: Cance
         }
     };
     closing.run_until_cancelled(serve).await;
+    drop((listener, service, open));
 }
 
 #[cfg(test)]

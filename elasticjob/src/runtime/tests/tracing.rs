@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
 use super::super::ShutdownMode;
+use super::super::recorder::Recorder;
 use super::*;
-use crate::api::JobError;
-use crate::engine::ExecutionSource;
+use crate::api::{ElasticJobListener, JobError, JobResult, ListenerContext};
+use crate::engine::{ExecutionSource, Fire, FireState, ItemEnd, Notice};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::{CreateMode, Transaction};
 use crate::trace::{
     ExecutionType, JobEvent, JobExecutionEvent, JobSelection, JobStatusTraceEvent, TaskState, TracingConfiguration,
@@ -177,6 +179,88 @@ async fn an_item_that_is_cut_off_and_one_that_never_started_are_told_as_such() {
     let cut = "it was cut off before its end";
     let last = *states(&events).last().unwrap();
     assert_eq!((last.state, last.message.as_str()), (TaskState::Error, format!("{{0={cut}, 1={cut}}}").as_str()));
+}
+
+/// A listener whose call before the items does not end.
+struct Waiting(mpsc::UnboundedSender<()>);
+
+impl ElasticJobListener for Waiting {
+    fn type_name(&self) -> &str {
+        "waiting"
+    }
+
+    async fn before_job_executed(&self, _: &ListenerContext) -> JobResult {
+        self.0.send(()).unwrap();
+        std::future::pending().await
+    }
+
+    async fn after_job_executed(&self, _: &ListenerContext) -> JobResult {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn items_that_are_cut_off_while_a_listener_before_them_is_called_are_told_as_such() {
+    let (called, mut calls) = mpsc::unbounded_channel();
+    let catalog = crate::spi::Catalog::builder().listener(Waiting(called)).build().unwrap();
+    let told = Told::default();
+    let environment = JobEnvironment::builder().catalog(catalog).build().unwrap();
+    let environment = environment.with_tracing(TracingConfiguration::new(told.clone()).jobs(JobSelection::All));
+    let registry = environment.embedded_registry();
+    let (handler, _runs) = reporter();
+    let job = each_second("held", 2).job_listener_type("waiting");
+    let mut job = scheduled(&environment, &registry, job, handler).await;
+    soon(calls.recv()).await.unwrap();
+    job.shutdown(ShutdownMode::Now).await;
+    let events = told.all(&environment).await;
+    assert!(executions(&events).is_empty(), "none started: {events:?}");
+    let last = *states(&events).last().unwrap();
+    let cut = "it was cut off before its end";
+    assert_eq!((last.state, last.message.as_str()), (TaskState::Error, format!("{{0={cut}, 1={cut}}}").as_str()));
+}
+
+const FIRE: Fire = Fire::Scheduled(1_000);
+
+/// What is told about the end of a run of two items that began, after these notices and ends.
+async fn end_of_two(ends: &[(ShardingItem, FireState)], notices: &[Notice]) -> Vec<(TaskState, String)> {
+    let told = Told::default();
+    let environment = told.traced(JobSelection::All);
+    let mut recorder = Recorder::of(&environment, &JobName::new("job").unwrap()).unwrap();
+    let instance: InstanceId = "10.0.0.1@-@7".parse().unwrap();
+    let source = ExecutionSource::NormalTrigger;
+    recorder.note(&instance, true, &Notice::Begun { fire: FIRE, source, items: vec![0, 1] });
+    recorder.running([0, 1].into_iter());
+    for (item, state) in ends {
+        recorder.item_ended(*item, &ItemEnd { state: *state, took: 0, error: None });
+    }
+    notices.iter().for_each(|notice| recorder.note(&instance, true, notice));
+    let events = told.all(&environment).await;
+    states(&events).into_iter().skip(2).map(|state| (state.state, state.message.clone())).collect()
+}
+
+fn finished(items: &[(ShardingItem, FireState)]) -> Notice {
+    Notice::Finished { fire: FIRE, source: ExecutionSource::NormalTrigger, items: items.to_vec() }
+}
+
+#[tokio::test]
+async fn a_run_of_which_an_item_is_abandoned_is_told_as_cut_off() {
+    let well = (1, FireState::Succeeded);
+    let told = end_of_two(&[well], &[Notice::RunsAbandoned { items: vec![0] }, finished(&[well])]).await;
+    assert_eq!(told, [(TaskState::Error, "{0=it was cut off before its end}".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_run_of_which_all_items_are_abandoned_is_told_as_cut_off() {
+    let told = end_of_two(&[], &[Notice::RunsAbandoned { items: vec![0, 1] }, finished(&[])]).await;
+    let cut = "it was cut off before its end";
+    assert_eq!(told, [(TaskState::Error, format!("{{0={cut}, 1={cut}}}"))]);
+}
+
+#[tokio::test]
+async fn items_that_were_begun_and_not_started_are_told_as_such() {
+    let told = end_of_two(&[], &[finished(&[(0, FireState::NotRun), (1, FireState::NotRun)])]).await;
+    let cause = "it was not started: the clock of this host is off";
+    assert_eq!(told, [(TaskState::Error, format!("{{0={cause}, 1={cause}}}"))]);
 }
 
 #[tokio::test]

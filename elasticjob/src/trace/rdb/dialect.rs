@@ -61,9 +61,9 @@ pub(super) const STATUS_TRACE_LOG: Table = Table {
 
 /// A database as the tables need it.
 pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
-    /// Creates [`EXECUTION_LOG`].
-    const CREATE_EXECUTION_LOG: &'static str;
-    /// Creates [`STATUS_TRACE_LOG`] and its index.
+    /// Creates [`EXECUTION_LOG`], with an index on its time, which that of Java has not.
+    const CREATE_EXECUTION_LOG: &'static [&'static str];
+    /// Creates [`STATUS_TRACE_LOG`], with the index of Java and one on its time.
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str];
     /// After the values of executions: an end completes the row of its start, and nothing undoes an end.
     const COMPLETE_EXECUTION: &'static str;

@@ -10,8 +10,9 @@ use super::dialect::{Dialect, Table};
 const INCORRECT_STRING: u16 = 1366;
 
 impl Dialect for MySql {
-    const CREATE_EXECUTION_LOG: &'static str = "CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
-        auto_id INT NOT NULL AUTO_INCREMENT,
+    // Completing a row takes a number of `auto_id` as well, which is INT in tables that Java made.
+    const CREATE_EXECUTION_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
+        auto_id BIGINT NOT NULL AUTO_INCREMENT,
         id VARCHAR(40) NOT NULL,
         job_name VARCHAR(100) NOT NULL,
         task_id VARCHAR(255) NOT NULL,
@@ -25,10 +26,11 @@ impl Dialect for MySql {
         complete_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
         PRIMARY KEY (auto_id),
-        UNIQUE KEY `id` (`id`)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4";
+        UNIQUE KEY `id` (`id`),
+        INDEX START_TIME_INDEX (start_time)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
 
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_STATUS_TRACE_LOG (
-        auto_id INT NOT NULL AUTO_INCREMENT,
+        auto_id BIGINT NOT NULL AUTO_INCREMENT,
         id VARCHAR(40) NOT NULL,
         job_name VARCHAR(100) NOT NULL,
         original_task_id VARCHAR(255) NOT NULL,
@@ -41,7 +43,8 @@ impl Dialect for MySql {
         creation_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
         PRIMARY KEY (auto_id),
-        INDEX TASK_ID_STATE_INDEX (task_id(128), state)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
+        INDEX TASK_ID_STATE_INDEX (task_id(128), state),
+        INDEX CREATION_TIME_INDEX (creation_time)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
 
     // Evaluated from left to right: what the others look at comes last.
     const COMPLETE_EXECUTION: &'static str = " ON DUPLICATE KEY UPDATE \

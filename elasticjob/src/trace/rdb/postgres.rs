@@ -6,7 +6,8 @@ use sqlx::error::DatabaseError;
 use super::dialect::{Dialect, Table};
 
 impl Dialect for Postgres {
-    const CREATE_EXECUTION_LOG: &'static str = "CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
+    const CREATE_EXECUTION_LOG: &'static [&'static str] = &[
+        "CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
         id VARCHAR(40) NOT NULL,
         job_name VARCHAR(100) NOT NULL,
         task_id VARCHAR(255) NOT NULL,
@@ -19,7 +20,9 @@ impl Dialect for Postgres {
         start_time TIMESTAMP NULL,
         complete_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
-        PRIMARY KEY (id))";
+        PRIMARY KEY (id))",
+        "CREATE INDEX IF NOT EXISTS START_TIME_INDEX ON JOB_EXECUTION_LOG (start_time)",
+    ];
 
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str] = &[
         "CREATE TABLE IF NOT EXISTS JOB_STATUS_TRACE_LOG (
@@ -36,6 +39,7 @@ impl Dialect for Postgres {
         run_id VARCHAR(40) NULL,
         PRIMARY KEY (id))",
         "CREATE INDEX IF NOT EXISTS TASK_ID_STATE_INDEX ON JOB_STATUS_TRACE_LOG (task_id, state)",
+        "CREATE INDEX IF NOT EXISTS CREATION_TIME_INDEX ON JOB_STATUS_TRACE_LOG (creation_time)",
     ];
 
     const COMPLETE_EXECUTION: &'static str = " ON CONFLICT (id) DO UPDATE SET is_success = excluded.is_success, \

@@ -134,6 +134,9 @@ impl DataSource {
             }
         } else if place.trim_start_matches('/').is_empty() {
             return Err(wrong("it names no file; for example sqlite:trace.db".to_owned()));
+        } else if is_in_memory(place, query) {
+            let why = "it is a database in memory, which is gone with its connection; name a file, for example sqlite:trace.db";
+            return Err(wrong(why.to_owned()));
         }
         let (mut username, mut password, mut ignored) = (None, None, Vec::new());
         let mut known = Vec::new();
@@ -199,6 +202,13 @@ impl DataSource {
         })
     }
 
+    /// Whether the URL of an SQLite file says how to open it.
+    #[cfg(feature = "tracing-sqlite")]
+    fn names_mode(&self) -> bool {
+        let (_, query) = self.url.reveal().split_once('?').unwrap_or_default();
+        query.split('&').any(|parameter| pair(parameter).0 == "mode")
+    }
+
     /// Connects once, so that what is wrong is told as it is, and makes a pool of one connection.
     pub(super) async fn open(&self) -> Result<(RdbPool, String), RdbError> {
         match self.database {
@@ -206,8 +216,7 @@ impl DataSource {
             Database::Sqlite => {
                 let options: sqlx::sqlite::SqliteConnectOptions = self.options()?;
                 let at = format!("SQLite file {}", options.get_filename().display());
-                let options =
-                    if self.url.reveal().contains("mode=") { options } else { options.create_if_missing(true) };
+                let options = if self.names_mode() { options } else { options.create_if_missing(true) };
                 let options = options.journal_mode(sqlx::sqlite::SqliteJournalMode::Wal);
                 let options = options.synchronous(sqlx::sqlite::SqliteSynchronous::Normal);
                 Ok((pool::<sqlx::Sqlite>(options, &at).await?.into(), at))
@@ -250,6 +259,12 @@ impl DataSource {
 
 const EXAMPLES: &str = "write for example sqlite:trace.db, postgres://host:5432/database or mysql://host:3306/database, \
      with or without 'jdbc:' before it";
+
+/// Whether SQLite keeps nothing of it in a file.
+fn is_in_memory(place: &str, query: &str) -> bool {
+    let mode = query.split('&').map(pair).any(|(name, value)| name == "mode" && decoded(value) == "memory");
+    mode || decoded(place).trim_start_matches('/') == ":memory:"
+}
 
 fn pair(pair: &str) -> (&str, &str) {
     pair.split_once('=').unwrap_or((pair, ""))
@@ -332,12 +347,29 @@ mod tests {
             ("mysql:db/jobs", "after 'mysql:' stands '//'"),
             ("jdbc:mysql://one:3306,two:3306/jobs", "several hosts"),
             ("sqlite:", "names no file"),
+            ("sqlite::memory:", "it is a database in memory"),
+            ("jdbc:sqlite::memory:", "it is a database in memory"),
+            ("sqlite://:memory:", "it is a database in memory"),
+            ("sqlite:%3Amemory:", "it is a database in memory"),
+            ("sqlite:a.db?cache=shared&mode=memory", "it is a database in memory"),
             ("sqlite:a.db?journal=wal", "SQLite has no parameter 'journal'"),
             ("postgres://me:swordfish@db:port/jobs", "the driver of PostgreSQL does not understand it"),
         ] {
             let error = DataSource::new(url).unwrap_err().to_string();
             assert!(error.contains(reason) && !error.contains("swordfish"), "{url}: {error}");
         }
+    }
+
+    #[tokio::test]
+    #[cfg(feature = "tracing-sqlite")]
+    async fn a_file_whose_name_looks_like_a_parameter_is_created() {
+        let folder = std::env::temp_dir().join(format!("elasticjob-mode=-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("trace.db");
+        let opened = DataSource::new(&format!("sqlite:{}", file.display())).unwrap().open().await;
+        let exists = file.exists();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(opened.is_ok() && exists, "{:?}", opened.err());
     }
 
     #[test]

@@ -58,7 +58,7 @@ where
     ) -> Result<Self, RdbError> {
         let zone = (!DB::KEEPS_INSTANTS).then_some(zone);
         let store = Self { pool, zone, retention, in_doubt: AtomicBool::new(false) };
-        store.have(at, EXECUTION_LOG, &[DB::CREATE_EXECUTION_LOG]).await?;
+        store.have(at, EXECUTION_LOG, DB::CREATE_EXECUTION_LOG).await?;
         store.have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
         if DB::KEEPS_INSTANTS {
             store.check_session_zone(at).await?;

@@ -1,5 +1,6 @@
 use std::future::{Future, pending, ready};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -128,6 +129,88 @@ async fn a_client_that_asks_nothing_is_sent_away_and_the_next_one_served() {
     assert!(dump.starts_with("/settle/servers"), "{dump}");
 }
 
+#[tokio::test]
+async fn one_dump_is_read_at_a_time() {
+    let slow = Arc::new(Slow::new(registry(&[("/lone", ""), ("/lone/sharding", "")]).await));
+    let port = DumpService::new(slow.clone(), 0).listen().await.unwrap();
+    answered(&port, b"dump@lone\n").await;
+    let alone = slow.most.load(Ordering::Relaxed);
+    let clients = (0..20).map(|_| answered(&port, b"dump@lone\n"));
+    for answer in futures_util::future::join_all(clients).await {
+        assert_eq!(answer, "/lone/sharding | \n");
+    }
+    assert_eq!(slow.most.load(Ordering::Relaxed), alone);
+}
+
+#[tokio::test]
+async fn a_client_whose_turn_does_not_come_is_sent_away() {
+    let service = DumpService::new(settle().await, 0).patience(SHORT);
+    let turn = service.turn.clone();
+    let port = service.listen().await.unwrap();
+    let taken = turn.acquire().await.unwrap();
+    assert_eq!(answered(&port, b"dump@settle\n").await, "others were being answered for 50ms; ask again later\n");
+    drop(taken);
+    assert!(answered(&port, b"dump@settle\n").await.starts_with("/settle/servers"));
+}
+
+/// A registry center that takes its time, and counts how many requests it has at once.
+#[derive(Debug)]
+struct Slow {
+    registry: Arc<dyn RegistryCenter>,
+    now: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+impl Slow {
+    fn new(registry: Arc<dyn RegistryCenter>) -> Self {
+        Self { registry, now: Arc::default(), most: Arc::default() }
+    }
+
+    fn slowly<T: 'static>(&self, answer: Answer<T>) -> Answer<T> {
+        let (now, most) = (self.now.clone(), self.most.clone());
+        Box::pin(async move {
+            most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            now.fetch_sub(1, Ordering::Relaxed);
+            answer.await
+        })
+    }
+}
+
+impl RegistryCenter for Slow {
+    fn get(&self, path: &str) -> Answer<Option<NodeData>> {
+        self.slowly(self.registry.get(path))
+    }
+
+    fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
+        self.slowly(self.registry.children(path))
+    }
+
+    fn commit(&self, _: Transaction) -> Answer<Committed, CommitError> {
+        unreachable!("a dump writes nothing")
+    }
+
+    fn watch(&self, _: &str) -> Box<dyn WatchStream> {
+        unreachable!("a dump watches nothing")
+    }
+
+    fn session(&self) -> watch::Receiver<SessionState> {
+        self.registry.session()
+    }
+
+    fn proof(&self) -> Option<Instant> {
+        self.registry.proof()
+    }
+
+    fn requests(&self) -> RequestCount {
+        self.registry.requests()
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        self.registry.close()
+    }
+}
+
 /// A registry center that is away.
 #[derive(Debug)]
 struct Away;
@@ -181,6 +264,20 @@ async fn jobs_of_several_registry_centers_are_found() {
     assert_eq!(answered(&port, b"dump@other\n").await, "/other/sharding | \n");
     let nobody = answered(&port, b"dump@nobody\n").await;
     assert!(nobody.contains("settle") && nobody.contains("other"), "{nobody}");
+}
+
+#[tokio::test]
+async fn nothing_of_a_port_that_is_closed_goes_on() {
+    let registry = settle().await;
+    let port = DumpService::new(registry.clone(), 0).clients(201).listen().await.unwrap();
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        silent.push(connected(&port).await);
+    }
+    // They were all accepted before this one.
+    assert!(answered(&port, b"dump@settle\n").await.starts_with("/settle/servers"));
+    port.close().await;
+    assert_eq!(Arc::strong_count(&registry), 1);
 }
 
 #[tokio::test]
