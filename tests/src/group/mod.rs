@@ -82,7 +82,7 @@ impl<P: Program> Group<P> {
     }
 
     /// Starts one more process by a command that is made as [`Program::command`] makes it.
-    pub async fn start_command(&mut self, command: impl FnOnce(&P, &Path, Option<&str>) -> Command) -> u32 {
+    pub async fn start_command(&mut self, command: impl Fn(&P, &Path, Option<&str>) -> Command) -> u32 {
         let number = self.members.len();
         let records = self.folder.path().join(format!("records-{number}"));
         let log = self.folder.path().join(format!("log-{number}"));
@@ -91,9 +91,15 @@ impl<P: Program> Group<P> {
             None => None,
         };
         let address = link.as_ref().map(Proxy::connect_string);
-        let process = TestProcess::start(command(&self.program, &records, address.as_deref()), log);
-        let process = process.expect("the process starts");
-        let pid = process.pid();
+        // Everything that is recorded goes by the id, and the system uses the ids of the dead again.
+        let (process, pid) = loop {
+            let process = TestProcess::start(command(&self.program, &records, address.as_deref()), log.clone());
+            let process = process.expect("the process starts");
+            let pid = process.pid();
+            if self.members.iter().all(|member| member.process.pid() != pid) {
+                break (process, pid);
+            }
+        };
         self.members.push(Member { process, link, records });
         pid
     }

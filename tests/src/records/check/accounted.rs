@@ -15,6 +15,9 @@ const HANDOVER: Duration = Duration::from_millis(1_500);
 /// How long the end of an item waits for that of others before it is written, with the time to write it.
 const END_WRITTEN: Duration = Duration::from_millis(950);
 
+/// How long a fire waits for the assignment of its items.
+const HELD: Duration = Duration::from_secs(5);
+
 /// How far the clocks of what is recorded and what decides may be apart.
 const HAIR: Duration = Duration::from_millis(100);
 
@@ -129,19 +132,26 @@ impl Fire<'_> {
         again.any(|run| matches!(run.end, Some((at, Ending::Finished)) if at < self.at_us() - us(HANDOVER)))
     }
 
-    /// When the mark of a run is gone that ended, or was stopped, at that time.
+    /// When the mark of a run is gone that ended, or was stopped, at that time. Who is stopped before the end is written
+    /// leaves it there.
     fn mark_gone_us(&self, pid: u32, ended_us: i64) -> i64 {
-        let stopped = |fault: &&Fault| fault.separates(pid) && fault.at_us == ended_us;
+        let written = ended_us.saturating_add(us(END_WRITTEN));
+        let stopped = |fault: &&Fault| fault.separates(pid) && (ended_us..=written).contains(&fault.at_us);
         match self.history.faults.iter().find(stopped) {
-            Some(_) => self.history.gone_by(pid, ended_us),
-            None => ended_us.saturating_add(us(END_WRITTEN)),
+            Some(fault) => self.history.gone_by(pid, fault.at_us),
+            None => written,
         }
     }
 
     /// What was done to an owner, or to the registry.
     fn fault(&self, owners: &[Option<u32>]) -> Option<String> {
         let (history, at) = (self.history, self.at_us());
-        let near = history.faults.iter().filter(|fault| within(history.reach(fault), at));
+        // Who is killed may not have come to a fire that it held for its items.
+        let held = |fault: &Fault| if matches!(fault.kind, FaultKind::Killed { .. }) { us(HELD) } else { 0 };
+        let near = history.faults.iter().filter(|fault| {
+            let (from, until) = history.reach(fault);
+            within((from - held(fault), until), at)
+        });
         let name = |kind: &FaultKind| match kind {
             FaultKind::Outage => Some("registry_away"),
             FaultKind::Killed { pid } if owners.contains(&Some(*pid)) => Some("killed"),
@@ -199,6 +209,26 @@ mod tests {
         assert_eq!(kill(2).lost.len(), 13, "not the owner");
         // Session 4 s, tick 2.5 s, settle 3 s.
         assert_eq!((explained(&kill(1)), kill(1).lost.len()), (vec![("killed", 9)], 4));
+    }
+
+    #[test]
+    fn a_mark_stays_when_its_process_is_killed_before_the_end_of_the_run_is_written() {
+        // The run ends half a second after its begin.
+        let mut history = history(&[run(1, 1), run(2, 9)], &[killed(1, S + S / 2 + S / 10)]);
+        history.observed.came(0, JOB, &instance(1));
+        history.observed.came(0, JOB, &instance(2));
+        history.observed.went(5 * S, JOB, &instance(1));
+        history.observed.owned(0, JOB, 0, Some(instance(1)));
+        history.observed.owned(S, JOB, 0, Some(instance(2)));
+        history.skips = vec![skip(2, 4, &[0], Reason::RunsElsewhere)];
+        assert!(explained(&account(&history, 4)).contains(&("skipped_runs_elsewhere", 1)));
+    }
+
+    #[test]
+    fn a_fire_that_its_owner_held_when_it_was_killed_is_explained() {
+        let runs = [run(1, 1), run(2, 9)];
+        let kill = |second: i64| account(&history(&runs, &[killed(1, second * S + 1)]), 2).lost.len();
+        assert_eq!([7, 8].map(kill), [0, 1], "it holds a fire for five seconds, and is asked within one");
     }
 
     #[test]
