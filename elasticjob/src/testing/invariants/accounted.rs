@@ -76,6 +76,10 @@ impl Accounted {
             Observation::Notice { notice: Notice::Registered { .. } | Notice::Left, .. } if !scene.shape.monitored => {
                 self.incident(EPOCH + scene.now as i64);
             }
+            // Nobody is there to say anything.
+            Observation::Notice { notice: Notice::Left, .. } if scene.children(&JobPath::Instances).is_empty() => {
+                self.incident(EPOCH + scene.now as i64);
+            }
             Observation::LeftOut { fires, items } => {
                 for fire in *fires {
                     self.left_out.entry(*fire).or_default().extend(*items);
