@@ -97,13 +97,14 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The target folder of Cargo: the outermost one around this program that is marked as such.
+/// The target folder of Cargo: the outermost one around this program with what Cargo notes of the compiler. The tag of a
+/// cache is no sign: it is not there where somebody else made the folder.
 ///
 /// # Errors
 /// When this program is in none.
 pub fn target_folder() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
-    let marked = program.ancestors().filter(|folder| folder.join("CACHEDIR.TAG").is_file());
+    let marked = program.ancestors().filter(|folder| folder.join(".rustc_info.json").is_file());
     let outermost = marked.last().map(Path::to_owned);
     outermost.ok_or_else(|| io::Error::other(format!("{} is in no target folder of Cargo", program.display())))
 }
