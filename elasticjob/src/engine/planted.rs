@@ -55,12 +55,14 @@ pub enum Bug {
     Usurper,
     /// The leader never looks at everything again.
     BlindTrust,
+    /// Who joins looks at no fire that came before.
+    LateJoiner,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 26] = [
+    pub const ALL: [(&'static str, Self); 27] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -87,6 +89,7 @@ impl Bug {
         ("clinging-leader", Self::ClingingLeader),
         ("usurper", Self::Usurper),
         ("blind-trust", Self::BlindTrust),
+        ("late-joiner", Self::LateJoiner),
     ];
 }
 

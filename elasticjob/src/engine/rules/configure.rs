@@ -72,9 +72,8 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
 /// or while the group was there, by the schedule that the group followed. Where others have begun it, the records say so;
 /// without records it is let go.
 fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, now: Now) -> Option<i64> {
-    let Some(schedule) = configuration.schedule().filter(|_| configuration.monitor_execution()) else {
-        return Some(now.wall);
-    };
+    let looks_back = configuration.monitor_execution() && !engine.planted.has(Bug::LateJoiner);
+    let Some(schedule) = configuration.schedule().filter(|_| looks_back) else { return Some(now.wall) };
     let earliest = now.wall - HANDOVER.as_millis() as i64;
     let since = engine.membership.joining_since.unwrap_or(now.wall).max(earliest);
     if engine.membership.wrote_configuration {
