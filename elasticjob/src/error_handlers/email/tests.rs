@@ -1,7 +1,11 @@
 use std::sync::Arc;
 
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::*;
 use crate::api::Failed;
@@ -31,44 +35,83 @@ fn failure(props: &[(&str, &str)]) -> JobFailure {
     }
 }
 
-/// A server that takes one mail, and tells everything that it was sent.
-async fn server() -> (u16, tokio::task::JoinHandle<Vec<String>>) {
+/// A server that takes one mail over such a connection, and tells everything that it was sent.
+async fn server(security: Security) -> (String, tokio::task::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let port = listener.local_addr().unwrap().port().to_string();
     let told = tokio::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
-        let (read, mut write) = stream.into_split();
-        let mut lines = BufReader::new(read).lines();
-        write.write_all(b"220 here\r\n").await.unwrap();
-        let (mut told, mut in_data) = (Vec::new(), false);
-        while let Some(line) = lines.next_line().await.unwrap() {
-            told.push(line.clone());
-            let answer = match line.split(' ').next().unwrap_or_default() {
-                "." => {
-                    in_data = false;
-                    "250 taken\r\n"
-                }
-                _ if in_data => continue,
-                "EHLO" => "250-here\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250 AUTH PLAIN LOGIN\r\n",
-                "AUTH" => "235 welcome\r\n",
-                "DATA" => {
-                    in_data = true;
-                    "354 go on\r\n"
-                }
-                "QUIT" => "221 bye\r\n",
-                _ => "250 fine\r\n",
-            };
-            write.write_all(answer.as_bytes()).await.unwrap();
+        match security {
+            Security::Plain => converse(stream, "220 here\r\n", "").await.0,
+            Security::Implicit => {
+                let Ok(stream) = acceptor().accept(stream).await else { return vec![] };
+                converse(stream, "220 here\r\n", "").await.0
+            }
+            Security::StartTls => {
+                let (mut told, stream) = converse(stream, "220 here\r\n", "250-STARTTLS\r\n").await;
+                told.extend(converse(acceptor().accept(stream).await.unwrap(), "", "").await.0);
+                told
+            }
         }
-        told
     });
     (port, told)
 }
 
+/// Talks until the client is done or wants to go on in TLS; returns what it said.
+async fn converse<S>(stream: S, greeting: &str, offers: &str) -> (Vec<String>, S)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut stream = BufReader::new(stream);
+    stream.write_all(greeting.as_bytes()).await.unwrap();
+    let (mut told, mut in_data) = (Vec::new(), false);
+    let capabilities = format!("250-here\r\n{offers}250-8BITMIME\r\n250-SMTPUTF8\r\n250 AUTH PLAIN LOGIN\r\n");
+    let mut line = String::new();
+    // An error is an end without goodbye.
+    while stream.read_line(&mut line).await.unwrap_or(0) > 0 {
+        let said = std::mem::take(&mut line).trim_end().to_owned();
+        told.push(said.clone());
+        let answer = match said.split(' ').next().unwrap_or_default() {
+            "." => {
+                in_data = false;
+                "250 taken\r\n"
+            }
+            _ if in_data => continue,
+            "EHLO" => &capabilities,
+            "AUTH" => "235 welcome\r\n",
+            "STARTTLS" => "220 go on\r\n",
+            "DATA" => {
+                in_data = true;
+                "354 go on\r\n"
+            }
+            "QUIT" => "221 bye\r\n",
+            _ => "250 fine\r\n",
+        };
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+        if said == "STARTTLS" {
+            break;
+        }
+    }
+    (told, stream.into_inner())
+}
+
+/// With a certificate of its own for 127.0.0.1.
+fn acceptor() -> TlsAcceptor {
+    let certificate = CertificateDer::from_pem_file(certificate_file()).unwrap();
+    let key = PrivateKeyDer::from_pem_file(certificate_file().replace(".pem", ".key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    TlsAcceptor::from(Arc::new(config.with_no_client_auth().with_single_cert(vec![certificate], key).unwrap()))
+}
+
+fn certificate_file() -> String {
+    format!("{}/../tests/data/tls/localhost.pem", env!("CARGO_MANIFEST_DIR"))
+}
+
 #[tokio::test]
 async fn a_mail_goes_to_everybody_and_what_failed_stays_text() {
-    let (port, told) = server().await;
-    let port = port.to_string();
+    let (port, told) = server(Security::Plain).await;
     let props = [
         ("email.port", port.as_str()),
         ("email.useSsl", "false"),
@@ -102,9 +145,35 @@ fn the_connection_is_safe_unless_that_is_switched_off() {
 }
 
 #[tokio::test]
+async fn a_mail_goes_over_tls_from_the_first_byte_on_or_after_a_request() {
+    for (security, start_tls) in [(Security::Implicit, "false"), (Security::StartTls, "true")] {
+        let (port, told) = server(security).await;
+        let trusted = certificate_file();
+        let props = [
+            ("email.port", port.as_str()),
+            ("email.useStartTls", start_tls),
+            ("email.ssl.trusted.certificates", trusted.as_str()),
+        ];
+        Email.handle(&failure(&props)).await.unwrap();
+        let told = told.await.unwrap();
+        assert_eq!(told.iter().any(|line| line == "STARTTLS"), start_tls == "true", "{told:#?}");
+        assert!(told.iter().any(|line| line.starts_with("RCPT TO:<a@example.com>")), "{told:#?}");
+        let (login, asked) = (|line: &String| line.starts_with("AUTH "), |line: &String| line == "STARTTLS");
+        assert!(told.iter().position(login) > told.iter().position(asked), "the password goes over TLS: {told:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_with_a_certificate_that_nobody_vouches_for_gets_nothing() {
+    let (port, told) = server(Security::Implicit).await;
+    let error = Email.handle(&failure(&[("email.port", &port)])).await.unwrap_err();
+    assert!(error.to_string().contains("certificate"), "{error}");
+    assert_eq!(told.await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_server_that_does_not_speak_tls_is_an_error() {
-    let (port, _told) = server().await;
-    let port = port.to_string();
+    let (port, _told) = server(Security::Plain).await;
     let error = Email.handle(&failure(&[("email.port", &port), ("email.useStartTls", "true")])).await.unwrap_err();
     assert!(error.to_string().contains("STARTTLS"), "{error}");
 }
