@@ -32,6 +32,7 @@ pub(super) fn resolve(
         let node = Node::text(Origin::environment(name), value.clone());
         match candidates(name, known) {
             None => {}
+            Some(_) if is_of_a_service(name, value) => warnings.push(unknown(name, known)),
             Some(candidates) => match candidates.as_slice() {
                 [] => warnings.push(unknown(name, known)),
                 [tokens] => resolver.dotted(tokens, &node),
@@ -45,6 +46,12 @@ pub(super) fn resolve(
     let (layer, more) = resolver.finish();
     errors.extend(more);
     (layer, errors, warnings)
+}
+
+/// Whether Kubernetes put it there for a service of that name: `ELASTICJOB_DUMP_PORT=tcp://10.0.0.1:9888`. No port of ours
+/// is written like that.
+fn is_of_a_service(name: &str, value: &str) -> bool {
+    name.ends_with("_PORT") && ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme))
 }
 
 /// The keys a variable can mean, `None` when it is not ours.
@@ -249,5 +256,14 @@ mod tests {
         assert_eq!(warnings.len(), 3, "{warnings:?}");
         assert!(warnings[1].contains("did you mean 'ELASTICJOB_REG_CENTER_NAMESPACE'?"), "{}", warnings[1]);
         assert!(warnings[0].contains("(j)"), "{}", warnings[0]);
+    }
+
+    #[test]
+    fn what_a_cluster_says_of_a_service_of_our_name_is_no_setting() {
+        let (layer, errors, warnings) = resolved(&[], &[("ELASTICJOB_DUMP_PORT", "tcp://10.0.0.1:9888")]);
+        assert!(errors.is_empty() && warnings.len() == 1, "{errors:?} {warnings:?}");
+        assert_eq!(format!("{layer:?}"), "{}");
+        let (layer, ..) = resolved(&[], &[("ELASTICJOB_DUMP_PORT", "9888")]);
+        assert_eq!(value(&layer, Key::of(["dump", "port"])), "9888");
     }
 }
