@@ -1,6 +1,8 @@
-//! How the test programs take their arguments.
+//! How the test programs take their arguments, and end.
 
 use std::env::{Args, args};
+use std::error::Error;
+use std::fmt::Display;
 use std::iter::Skip;
 use std::process::ExitCode;
 
@@ -13,4 +15,20 @@ pub fn arguments<A>(parse: impl FnOnce(Skip<Args>) -> Result<A, String>, usage: 
         eprintln!("{error}\n{usage}");
         ExitCode::from(2)
     })
+}
+
+/// Runs what a program does with two threads for user code, prints what it came to, and gives the exit code: 1 after an
+/// error.
+pub fn run<T: Display>(program: impl Future<Output = Result<T, Box<dyn Error>>>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    match runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(program)) {
+        Ok(result) => {
+            println!("{result}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(1)
+        }
+    }
 }

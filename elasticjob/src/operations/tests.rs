@@ -8,21 +8,15 @@ mod removed;
 mod statistics;
 
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use super::*;
-use crate::api::{ItemHandler, ShardingContext, item_handler};
+use crate::api::ItemHandler;
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::ident::JobName;
 use crate::registry::memory::MemoryRegistry;
 use crate::registry::{CreateMode, RegistryCenter, Transaction};
+use crate::runtime::tests::{reporter, soon};
 use crate::runtime::{JobEnvironment, ScheduleJobBootstrap};
-
-/// Everything that is waited for happens within this, or never.
-const LIMIT: Duration = Duration::from_secs(20);
 
 /// A registry with an operator, and what jobs need.
 struct Desk {
@@ -75,19 +69,4 @@ fn name(job: &str) -> JobName {
 /// A job that fires at the turn of the year alone.
 fn once_a_year(job: &str, items: u32) -> JobConfigurationBuilder {
     JobConfiguration::builder(job, items).cron("0 0 0 1 1 ?").time_zone("UTC")
-}
-
-/// A handler that sends the context of each run, and the channel they come through.
-fn reporter() -> (ItemHandler, mpsc::UnboundedReceiver<ShardingContext>) {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    let handler = item_handler(move |context: ShardingContext| {
-        // A test that has seen enough listens no more.
-        let _ = sender.send(context);
-        async {}
-    });
-    (handler, receiver)
-}
-
-async fn soon<T>(future: impl Future<Output = T>) -> T {
-    timeout(LIMIT, future).await.expect("it happens in time")
 }

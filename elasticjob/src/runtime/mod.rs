@@ -15,7 +15,7 @@ mod random;
 mod recorder;
 pub mod system;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod timers;
 
 pub use bootstrap::{OneOffJobBootstrap, ScheduleJobBootstrap, StartError};

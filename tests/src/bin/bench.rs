@@ -19,7 +19,7 @@ use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstr
 use elasticjob::schedule::Schedule;
 use elasticjob_tests::measure::{Begins, Begun, ProcessUse, percentiles, sleep_to};
 use elasticjob_tests::records::now_us;
-use elasticjob_tests::usage::arguments;
+use elasticjob_tests::usage::{arguments, run};
 use serde_json::json;
 
 const USAGE: &str = "usage: bench --jobs J --items N --seconds S [--zookeeper HOST:PORT] [--cron EXPR] [--no-monitor] \
@@ -82,18 +82,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::ERROR).init();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let measured = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(measure(arguments)));
-    match measured {
-        Ok(line) => {
-            println!("{line}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(1)
-        }
-    }
+    run(measure(arguments))
 }
 
 fn recorder(begins: &Arc<Begins>) -> ItemHandler {

@@ -81,22 +81,27 @@ impl Operated {
 
     /// Waits until a node of the job has so many children.
     pub async fn number_of(&self, path: &str, children: usize) {
-        let deadline = tokio::time::Instant::now() + LIMIT;
-        while self.children(path).await.len() != children {
-            assert!(tokio::time::Instant::now() < deadline, "no {children} in {path}\n{}", self.group.logs());
-            tokio::time::sleep(LOOK).await;
-        }
+        self.look(path, async || {
+            let names = self.children(path).await;
+            if names.len() == children { Ok(()) } else { Err(format!("{names:?}")) }
+        })
+        .await;
     }
 
     /// Waits until a node of the job is as wanted.
     pub async fn until(&self, path: &str, is_so: impl Fn(Option<&str>) -> bool) {
-        let deadline = tokio::time::Instant::now() + LIMIT;
-        loop {
+        self.look(path, async || {
             let data = self.node(path).await;
-            if is_so(data.as_deref()) {
-                return;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "{path} stays {data:?}\n{}", self.group.logs());
+            if is_so(data.as_deref()) { Ok(()) } else { Err(format!("{data:?}")) }
+        })
+        .await;
+    }
+
+    /// Looks again and again, until it is not told any more what else is there.
+    async fn look(&self, path: &str, other: impl AsyncFn() -> Result<(), String>) {
+        let deadline = tokio::time::Instant::now() + LIMIT;
+        while let Err(other) = other().await {
+            assert!(tokio::time::Instant::now() < deadline, "{path} stays {other}\n{}", self.group.logs());
             tokio::time::sleep(LOOK).await;
         }
     }

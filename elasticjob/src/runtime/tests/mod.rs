@@ -50,7 +50,7 @@ async fn scheduled(
 }
 
 /// A handler that sends the context of each run, and the channel they come through.
-fn reporter() -> (ItemHandler, mpsc::UnboundedReceiver<ShardingContext>) {
+pub(crate) fn reporter() -> (ItemHandler, mpsc::UnboundedReceiver<ShardingContext>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let handler = item_handler(move |context: ShardingContext| {
         // A test that has seen enough listens no more.
@@ -60,7 +60,7 @@ fn reporter() -> (ItemHandler, mpsc::UnboundedReceiver<ShardingContext>) {
     (handler, receiver)
 }
 
-async fn soon<T>(future: impl Future<Output = T>) -> T {
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(LIMIT, future).await.expect("it happens in time")
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use elasticjob_tests::measure::{Begins, ProcessUse, percentiles, sleep_to};
 use elasticjob_tests::records::now_us;
-use elasticjob_tests::usage::arguments;
+use elasticjob_tests::usage::{arguments, run};
 use serde_json::json;
 
 use self::schedulers::Scheduler;
@@ -53,18 +53,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let measured = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(measure(arguments)));
-    match measured {
-        Ok(line) => {
-            println!("{line}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(1)
-        }
-    }
+    run(measure(arguments))
 }
 
 async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {

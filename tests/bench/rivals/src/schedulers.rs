@@ -70,8 +70,7 @@ fn apalis_cron(jobs: usize, begins: &Arc<Begins>) -> Result<Box<dyn Any>, Box<dy
 
     for number in 0..jobs {
         let backend = CronScheduler::new(cron::Schedule::from_str(EACH_SECOND)?);
-        let worker =
-            WorkerBuilder::new(format!("worker-{number}")).backend(backend).data(begins.clone()).build(tick);
+        let worker = WorkerBuilder::new(format!("worker-{number}")).backend(backend).data(begins.clone()).build(tick);
         tokio::spawn(async move {
             if let Err(error) = worker.run().await {
                 eprintln!("a worker of apalis ended: {error}");
