@@ -7,6 +7,7 @@
 //! Times: PostgreSQL and SQLite keep the wall-clock time of one zone, by default that of the host, as Java writes it.
 //! MySQL keeps the instant, which each reader sees in the zone of its session.
 
+mod connect;
 mod dialect;
 mod error;
 mod insert;

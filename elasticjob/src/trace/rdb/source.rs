@@ -2,16 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
-use sqlx::{ConnectOptions, Connection, pool::PoolOptions};
-
-use super::RdbPool;
 use super::error::RdbError;
 use crate::secret::Secret;
-
-/// How long a connection may take, at the start and later.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// The databases there can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +24,11 @@ pub enum Database {
 /// a JDBC URL that are only for Java are left out, see [`ignored`](Self::ignored).
 #[derive(Debug, Clone)]
 pub struct DataSource {
-    database: Database,
+    pub(super) database: Database,
     /// As the driver takes it.
     url: Secret,
-    username: Option<String>,
-    password: Option<Secret>,
+    pub(super) username: Option<String>,
+    pub(super) password: Option<Secret>,
     ignored: Vec<String>,
 }
 
@@ -191,7 +184,7 @@ impl DataSource {
         }
     }
 
-    fn options<O: FromStr<Err = sqlx::Error>>(&self) -> Result<O, RdbError> {
+    pub(super) fn options<O: FromStr<Err = sqlx::Error>>(&self) -> Result<O, RdbError> {
         self.url.reveal().parse::<O>().map_err(|error| {
             // What the driver says may show a part of the URL.
             let reason = match error {
@@ -204,60 +197,13 @@ impl DataSource {
 
     /// Whether the URL of an SQLite file says how to open it.
     #[cfg(feature = "tracing-sqlite")]
-    fn names_mode(&self) -> bool {
+    pub(super) fn names_mode(&self) -> bool {
         let (_, query) = self.url.reveal().split_once('?').unwrap_or_default();
         query.split('&').any(|parameter| pair(parameter).0 == "mode")
     }
-
-    /// Connects once, so that what is wrong is told as it is, and makes a pool of one connection.
-    pub(super) async fn open(&self) -> Result<(RdbPool, String), RdbError> {
-        match self.database {
-            #[cfg(feature = "tracing-sqlite")]
-            Database::Sqlite => {
-                let options: sqlx::sqlite::SqliteConnectOptions = self.options()?;
-                let at = format!("SQLite file {}", options.get_filename().display());
-                let options = if self.names_mode() { options } else { options.create_if_missing(true) };
-                let options = options.journal_mode(sqlx::sqlite::SqliteJournalMode::Wal);
-                let options = options.synchronous(sqlx::sqlite::SqliteSynchronous::Normal);
-                Ok((pool::<sqlx::Sqlite>(options, &at).await?.into(), at))
-            }
-            #[cfg(feature = "tracing-postgres")]
-            Database::Postgres => {
-                let mut options: sqlx::postgres::PgConnectOptions = self.options()?;
-                if let Some(username) = &self.username {
-                    options = options.username(username);
-                }
-                if let Some(password) = &self.password {
-                    options = options.password(password.reveal());
-                }
-                let database = options.get_database().unwrap_or(options.get_username());
-                let at = format!("PostgreSQL database {database} at {}:{}", options.get_host(), options.get_port());
-                Ok((pool::<sqlx::Postgres>(options, &at).await?.into(), at))
-            }
-            #[cfg(feature = "tracing-mysql")]
-            Database::MySql => {
-                let mut options: sqlx::mysql::MySqlConnectOptions = self.options()?;
-                if let Some(username) = &self.username {
-                    options = options.username(username);
-                }
-                if let Some(password) = &self.password {
-                    options = options.password(password.reveal());
-                }
-                let database = options.get_database().unwrap_or_default();
-                let at = format!("MySQL database {database} at {}:{}", options.get_host(), options.get_port());
-                if database.is_empty() {
-                    let reason = format!("it names no database after the host; {EXAMPLES}");
-                    return Err(RdbError::Url { reason });
-                }
-                Ok((pool::<sqlx::MySql>(options, &at).await?.into(), at))
-            }
-            #[allow(unreachable_patterns, reason = "no other is left where all drivers are built in")]
-            database => Err(RdbError::NotBuiltIn { database }),
-        }
-    }
 }
 
-const EXAMPLES: &str = "write for example sqlite:trace.db, postgres://host:5432/database or mysql://host:3306/database, \
+pub(super) const EXAMPLES: &str = "write for example sqlite:trace.db, postgres://host:5432/database or mysql://host:3306/database, \
      with or without 'jdbc:' before it";
 
 /// Whether SQLite keeps nothing of it in a file.
@@ -288,20 +234,6 @@ fn decoded(value: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-async fn pool<DB: sqlx::Database>(
-    options: <DB::Connection as Connection>::Options,
-    at: &str,
-) -> Result<sqlx::Pool<DB>, RdbError> {
-    let refused = |why: String| RdbError::Connect { at: at.to_owned(), why };
-    let options = options.disable_statement_logging();
-    match tokio::time::timeout(CONNECT_LIMIT, options.connect()).await {
-        Ok(Ok(connection)) => drop(connection.close().await),
-        Ok(Err(error)) => return Err(refused(error.to_string())),
-        Err(_) => return Err(refused(format!("no answer within {} s", CONNECT_LIMIT.as_secs()))),
-    }
-    Ok(PoolOptions::new().max_connections(1).acquire_timeout(CONNECT_LIMIT).connect_lazy_with(options))
 }
 
 #[cfg(test)]
@@ -358,18 +290,6 @@ mod tests {
             let error = DataSource::new(url).unwrap_err().to_string();
             assert!(error.contains(reason) && !error.contains("swordfish"), "{url}: {error}");
         }
-    }
-
-    #[tokio::test]
-    #[cfg(feature = "tracing-sqlite")]
-    async fn a_file_whose_name_looks_like_a_parameter_is_created() {
-        let folder = std::env::temp_dir().join(format!("elasticjob-mode=-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("trace.db");
-        let opened = DataSource::new(&format!("sqlite:{}", file.display())).unwrap().open().await;
-        let exists = file.exists();
-        std::fs::remove_dir_all(&folder).unwrap();
-        assert!(opened.is_ok() && exists, "{:?}", opened.err());
     }
 
     #[test]

@@ -1,0 +1,134 @@
+//! Connections to where a [`DataSource`] points.
+
+use std::time::Duration;
+
+use sqlx::{ConnectOptions, Connection, pool::PoolOptions};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::RdbPool;
+use super::error::RdbError;
+use super::source::{DataSource, Database};
+
+/// How long a connection may take, at the start and later.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// The pause before a database that was locked is tried again.
+const LOCKED_PAUSE: Duration = Duration::from_millis(20);
+
+impl DataSource {
+    /// Connects once, so that what is wrong is told as it is, and makes a pool of one connection.
+    pub(super) async fn open(&self) -> Result<(RdbPool, String), RdbError> {
+        match self.database {
+            #[cfg(feature = "tracing-sqlite")]
+            Database::Sqlite => {
+                let options: sqlx::sqlite::SqliteConnectOptions = self.options()?;
+                let at = format!("SQLite file {}", options.get_filename().display());
+                let options = if self.names_mode() { options } else { options.create_if_missing(true) };
+                let options = options.journal_mode(sqlx::sqlite::SqliteJournalMode::Wal);
+                let options = options.synchronous(sqlx::sqlite::SqliteSynchronous::Normal);
+                Ok((pool::<sqlx::Sqlite>(options, &at, is_locked).await?.into(), at))
+            }
+            #[cfg(feature = "tracing-postgres")]
+            Database::Postgres => {
+                let mut options: sqlx::postgres::PgConnectOptions = self.options()?;
+                if let Some(username) = &self.username {
+                    options = options.username(username);
+                }
+                if let Some(password) = &self.password {
+                    options = options.password(password.reveal());
+                }
+                let database = options.get_database().unwrap_or(options.get_username());
+                let at = format!("PostgreSQL database {database} at {}:{}", options.get_host(), options.get_port());
+                Ok((pool::<sqlx::Postgres>(options, &at, |_| false).await?.into(), at))
+            }
+            #[cfg(feature = "tracing-mysql")]
+            Database::MySql => {
+                let mut options: sqlx::mysql::MySqlConnectOptions = self.options()?;
+                if let Some(username) = &self.username {
+                    options = options.username(username);
+                }
+                if let Some(password) = &self.password {
+                    options = options.password(password.reveal());
+                }
+                let database = options.get_database().unwrap_or_default();
+                let at = format!("MySQL database {database} at {}:{}", options.get_host(), options.get_port());
+                if database.is_empty() {
+                    let reason = format!("it names no database after the host; {}", super::source::EXAMPLES);
+                    return Err(RdbError::Url { reason });
+                }
+                Ok((pool::<sqlx::MySql>(options, &at, |_| false).await?.into(), at))
+            }
+            #[allow(unreachable_patterns, reason = "no other is left where all drivers are built in")]
+            database => Err(RdbError::NotBuiltIn { database }),
+        }
+    }
+}
+
+async fn pool<DB: sqlx::Database>(
+    options: <DB::Connection as Connection>::Options,
+    at: &str,
+    is_passing: fn(&sqlx::Error) -> bool,
+) -> Result<sqlx::Pool<DB>, RdbError> {
+    let refused = |why: String| RdbError::Connect { at: at.to_owned(), why };
+    let options = options.disable_statement_logging();
+    let deadline = Instant::now() + CONNECT_LIMIT;
+    loop {
+        match timeout_at(deadline, options.connect()).await {
+            Ok(Ok(connection)) => break drop(connection.close().await),
+            Ok(Err(error)) if is_passing(&error) && Instant::now() < deadline => sleep(LOCKED_PAUSE).await,
+            Ok(Err(error)) => return Err(refused(error.to_string())),
+            Err(_) => return Err(refused(format!("no answer within {} s", CONNECT_LIMIT.as_secs()))),
+        }
+    }
+    Ok(PoolOptions::new().max_connections(1).acquire_timeout(CONNECT_LIMIT).connect_lazy_with(options))
+}
+
+/// Whether another process writes to the file at this moment. Who switches a file to a write-ahead log has read it
+/// before, and such a reader is refused at once, whatever its busy time-out is, as two of them would wait for each other
+/// for ever (<https://sqlite.org/c3ref/busy_handler.html>).
+#[cfg(feature = "tracing-sqlite")]
+fn is_locked(error: &sqlx::Error) -> bool {
+    /// The lowest byte of every code of the kind `SQLITE_BUSY`, see <https://sqlite.org/rescode.html>.
+    const BUSY: u32 = 5;
+    let code = error.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
+    code.is_some_and(|code| code & 0xff == BUSY)
+}
+
+#[cfg(test)]
+#[cfg(feature = "tracing-sqlite")]
+mod tests {
+    use std::pin::pin;
+
+    use sqlx::Executor;
+    use sqlx::sqlite::SqliteConnectOptions;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_whose_name_looks_like_a_parameter_is_created() {
+        let folder = std::env::temp_dir().join(format!("elasticjob-mode=-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("trace.db");
+        let opened = DataSource::new(&format!("sqlite:{}", file.display())).unwrap().open().await;
+        let exists = file.exists();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(opened.is_ok() && exists, "{:?}", opened.err());
+    }
+
+    #[tokio::test]
+    async fn a_file_that_another_process_writes_to_is_waited_for() {
+        let folder = std::env::temp_dir().join(format!("elasticjob-locked-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let url = format!("sqlite:{}", folder.join("trace.db").display());
+        let mut other = format!("{url}?mode=rwc").parse::<SqliteConnectOptions>().unwrap().connect().await.unwrap();
+        other.execute("CREATE TABLE other (id INT); BEGIN IMMEDIATE").await.unwrap();
+        let source = DataSource::new(&url).unwrap();
+        let mut opening = pin!(source.open());
+        let early = timeout_at(Instant::now() + 10 * LOCKED_PAUSE, &mut opening).await;
+        assert!(early.is_err(), "it is locked, and yet: {early:?}");
+        other.execute("COMMIT").await.unwrap();
+        let opened = opening.await;
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(opened.is_ok(), "{:?}", opened.err());
+    }
+}
