@@ -240,10 +240,6 @@ fn decoded(value: &str) -> String {
 mod tests {
     use super::*;
 
-    fn driver_url(url: &str) -> String {
-        DataSource::new(url).unwrap().url.reveal().to_owned()
-    }
-
     #[test]
     #[cfg(all(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))]
     fn urls_of_jdbc_mean_what_they_mean_in_java() {
@@ -257,7 +253,7 @@ mod tests {
             ("jdbc:mariadb://db:3307/jobs?sslMode=REQUIRED", "mysql://db:3307/jobs?ssl-mode=REQUIRED"),
             ("postgres://me:secret@db/jobs?sslmode=require", "postgres://me:secret@db/jobs?sslmode=require"),
         ] {
-            assert_eq!(driver_url(jdbc), expected);
+            assert_eq!(DataSource::new(jdbc).unwrap().url.reveal(), expected);
         }
         let source =
             DataSource::new("jdbc:mysql://db/jobs?serverTimezone=UTC&user=me&password=p%40ss&useUnicode=true").unwrap();
