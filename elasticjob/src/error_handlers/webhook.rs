@@ -1,7 +1,5 @@
 //! Handlers that post a text to a chat: `WECHAT` and `DINGTALK`.
 
-use std::time::Duration;
-
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use chrono::Utc;
@@ -12,13 +10,12 @@ use sha2::Sha256;
 
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{Invalid, JobConfiguration, Options};
-use crate::http_client::http_client;
+use crate::http_client::{Limits, http_client};
 
 /// Where a text is posted to.
 struct Webhook {
     url: reqwest::Url,
-    connect_timeout: Duration,
-    read_timeout: Duration,
+    limits: Limits,
 }
 
 /// What both services answer.
@@ -46,17 +43,17 @@ impl Webhook {
             let (option, older) = (name(option), name(older));
             options.milliseconds(&[&option, &older], default)
         };
-        Self {
-            connect_timeout: timeout("connectTimeoutMilliseconds", "connectTimeoutMillisecond", 3_000),
-            read_timeout: timeout("readTimeoutMilliseconds", "readTimeoutMillisecond", 5_000),
-            url,
-        }
+        let limits = Limits {
+            connect: timeout("connectTimeoutMilliseconds", "connectTimeoutMillisecond", 3_000),
+            read: timeout("readTimeoutMilliseconds", "readTimeoutMillisecond", 5_000),
+        };
+        Self { url, limits }
     }
 
     async fn post(&self, content: String) -> JobResult {
-        let client = http_client(self.connect_timeout)?;
+        let client = http_client(self.limits).await?;
         let body = json!({"msgtype": "text", "text": {"content": content}});
-        let request = client.post(self.url.clone()).timeout(self.connect_timeout + self.read_timeout);
+        let request = client.post(self.url.clone()).timeout(self.limits.connect + self.limits.read);
         let request = request.header("content-type", "application/json").body(body.to_string());
         // Errors of the client name the address, which is a secret.
         let hidden = |error: reqwest::Error| JobError::from(error.without_url());

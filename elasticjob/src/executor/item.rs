@@ -44,6 +44,8 @@ pub fn spawn_item(
                 // that has no thread yet is dropped when it would get one.
                 let blocking = tokio::task::spawn_blocking(move || {
                     let _slot = slot;
+                    // It has waited for the thread.
+                    guard.begin();
                     guard.end_with(outcome(catch_blocking(|| run().map_err(|error| error.to_string()))));
                 });
                 // It has told its end by itself.

@@ -2,10 +2,6 @@
 
 mod options;
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
 use reqwest::header::{CONTENT_TYPE, HeaderName};
 use reqwest::{Client, Response};
 use tracing::debug;
@@ -14,7 +10,7 @@ use self::options::HttpOptions;
 use super::context_json::context_json_in_ascii;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
 use crate::config::{Invalid, JobConfiguration};
-use crate::http_client::client_builder;
+use crate::http_client::{Limits, http_client};
 
 /// Its name.
 pub const HTTP: &str = "HTTP";
@@ -27,14 +23,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const START_OF_BODY: usize = 1_024;
 
 /// Sends requests.
-#[derive(Default)]
-pub(super) struct Http {
-    /// By their limits: to make one takes reading the certificates of the host.
-    clients: Mutex<BTreeMap<Limits, Client>>,
-}
-
-/// How long to wait for a connection, and for each part of an answer.
-type Limits = (Duration, Duration);
+pub(super) struct Http;
 
 impl TypedJobItemExecutor for Http {
     fn type_name(&self) -> &str {
@@ -47,7 +36,7 @@ impl TypedJobItemExecutor for Http {
 
     async fn process(&self, context: ShardingContext) -> JobResult {
         let options = HttpOptions::read(context.configuration()).map_err(JobError::settings)?;
-        let client = self.client((options.connect_timeout, options.read_timeout))?;
+        let client = http_client(Limits { connect: options.connect_timeout, read: options.read_timeout }).await?;
         tokio::select! {
             done = send(&client, &options, &context) => {
                 done.map_err(|error| JobError::message(format!("{}: {error}", options.request())))
@@ -56,18 +45,6 @@ impl TypedJobItemExecutor for Http {
                 Err(JobError::message(format!("{}: given up, as the run was cut off", options.request())))
             }
         }
-    }
-}
-
-impl Http {
-    fn client(&self, limits: Limits) -> Result<Client, JobError> {
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = clients.get(&limits) {
-            return Ok(client.clone());
-        }
-        // A connection that was kept from the fire before may just be closed by the other side.
-        let builder = client_builder(limits.0).read_timeout(limits.1).pool_max_idle_per_host(0);
-        Ok(clients.entry(limits).or_insert(builder.build()?).clone())
     }
 }
 

@@ -10,7 +10,7 @@ fn props<'a>(uri: &'a str, method: &'a str) -> Vec<(&'static str, &'a str)> {
 }
 
 async fn run(props: &[(&str, &str)]) -> JobResult {
-    Http::default().process(context("任务", "a=b", "0=北京", props)).await
+    Http.process(context("任务", "a=b", "0=北京", props)).await
 }
 
 fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
@@ -98,7 +98,7 @@ async fn a_run_that_is_cut_off_gives_the_request_up() {
     let uri = format!("http://{}/", listener.local_addr().unwrap());
     let context = context("job", "", "", &props(&uri, "POST"));
     let token = context.cancellation_token().clone();
-    let run = tokio::spawn(async move { Http::default().process(context).await });
+    let run = tokio::spawn(async move { Http.process(context).await });
     let (mut stream, _) = listener.accept().await.unwrap();
     request_of(&mut stream).await;
     token.cancel();
@@ -111,7 +111,7 @@ async fn a_run_that_is_cut_off_gives_the_request_up() {
 fn what_is_wrong_with_the_properties_is_told_at_start() {
     let problems = |props: &[(&str, &str)]| {
         let context = context("job", "", "", props);
-        Http::default().check(context.configuration()).iter().map(ToString::to_string).collect::<Vec<_>>()
+        Http.check(context.configuration()).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(
         problems(&[("http.url", "https://shop.example/settle"), ("http.method", "PATCH")]),

@@ -238,6 +238,7 @@ fn decoded(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[allow(unused_imports, reason = "each test is for some drivers")]
     use super::*;
 
     #[test]

@@ -94,3 +94,20 @@ fn one_that_was_cut_off_before_it_had_a_thread_never_begins() {
     assert_eq!(first.let_go(Ok(())), [Event::Gone, Event::Ended(ItemOutcome::Succeeded)]);
     assert_eq!(second.next(), Event::Ended(ItemOutcome::Dropped));
 }
+
+#[test]
+fn the_time_it_waits_for_a_thread_is_no_time_of_its_run() {
+    let runtime = Builder::new_multi_thread().worker_threads(1).max_blocking_threads(1).build().unwrap();
+    let (release, released) = channel::<()>();
+    runtime.spawn_blocking(move || released.recv_timeout(LONG).unwrap());
+    let (sender, ended) = channel();
+    let handler = blocking_item_handler(|_| {});
+    let since = std::time::Instant::now();
+    spawn_item(runtime.handle(), &slots("CPU"), &handler, context(), move |end| sender.send(end).unwrap());
+    let waited = Duration::from_millis(200);
+    assert!(ended.recv_timeout(waited).is_err(), "there is no thread for it");
+    release.send(()).unwrap();
+    let ItemEnd { outcome, duration } = ended.recv_timeout(LONG).unwrap();
+    assert_eq!(outcome, ItemOutcome::Succeeded);
+    assert!(duration <= since.elapsed().saturating_sub(waited), "{duration:?}");
+}
