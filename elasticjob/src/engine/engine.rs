@@ -18,7 +18,7 @@ use super::notice::{Notice, SkipReason};
 use super::planted::Bug;
 use super::planted::Planted;
 use super::round::{Round, RoundId};
-use super::rules::{BeginPlan, IdleServers, RULES, Reminder, Sharding, Step, Unresolved};
+use super::rules::{BeginPlan, IdleServers, Noted, RULES, Reminder, Sharding, Step, Unresolved};
 use super::run::{OpenFire, Run, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
@@ -82,6 +82,8 @@ pub struct JobEngine {
     pub(super) missed: Option<i64>,
     /// The same of single items, until the registry knows or they are made up for.
     pub(super) missed_items: BTreeMap<ShardingItem, i64>,
+    /// The latest of them, until another fire comes. Boxed, as most of the time there is none.
+    pub(super) noted: Option<Box<Noted>>,
     pub(super) losses: Losses,
     /// Runs go on that could not be stopped: their session has to say so.
     pub(super) has_abandoned_runs: bool,
@@ -262,6 +264,7 @@ impl JobEngine {
             instances_before_gap: None,
             missed: None,
             missed_items: BTreeMap::new(),
+            noted: None,
             losses: Losses::default(),
             has_abandoned_runs: false,
             unresolved: None,

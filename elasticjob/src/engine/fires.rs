@@ -56,6 +56,8 @@ impl JobEngine {
         let connected = self.session.connected().is_some();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
         let held_up = match executing {
+            // Made up for by somebody whose clock is ahead, and moved here.
+            Some(run) if run.fire == fire => return,
             Some(run) => {
                 if !makes_up {
                     run.skipped = Some(at);
@@ -82,6 +84,7 @@ impl JobEngine {
             return;
         }
         self.close();
+        self.noted = None;
         // Who has just joined may come to it a little later.
         let late = u64::try_from(now.wall - at).map_or(Duration::ZERO, Duration::from_millis).min(LATE_ACQUISITION);
         let mut open = OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono);

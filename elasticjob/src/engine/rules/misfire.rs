@@ -1,6 +1,7 @@
 //! Misfire: a fire that fell into a running one is made up for at once after it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
@@ -8,7 +9,7 @@ use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::run::OpenFire;
+use crate::engine::run::{LATE_ACQUISITION, OpenFire};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
@@ -17,7 +18,7 @@ use crate::registry::path::{ItemNode, JobPath};
 
 /// Writes which items a missed fire is of, while the run before goes on: peers and consoles see it, and whoever owns the
 /// items by then makes up for it.
-pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     if !configuration.misfire() {
         if engine.missed.take().is_some() {
@@ -30,7 +31,7 @@ pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
     if !engine.is_monitored() || !takes_part || !engine.is_registered() {
         return Step::Pass;
     }
-    if !spread(engine, configuration.sharding_total_count()) {
+    if !spread(engine, now, configuration.sharding_total_count()) {
         return Step::Pass;
     }
     // Where the run is over already, making up for it says the same.
@@ -73,11 +74,23 @@ pub(super) fn mark(engine: &mut JobEngine, _: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Miss { items } })
 }
 
-/// Of a fire that was missed as a whole, the own items; whether that is done.
-fn spread(engine: &mut JobEngine, total: u32) -> bool {
-    let Some(at) = engine.missed else { return true };
+/// A missed fire, and the own items it was noted for. One that moves here later may have left its owner before that one
+/// came to the fire, so nobody noted it.
+#[derive(Debug)]
+pub(in crate::engine) struct Noted {
+    at: i64,
+    items: Vec<ShardingItem>,
+}
+
+/// Of a fire that was missed as a whole, the own items, and those acquired soon after it; whether that is done.
+fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
+    let Some(at) = engine.missed else {
+        note_acquired(engine, now, total);
+        return true;
+    };
     let Some((mine, _)) = engine.own_items(total) else { return false };
     engine.missed = None;
+    engine.noted = Some(Box::new(Noted { at, items: mine.clone() }));
     let mut collapsed = BTreeSet::new();
     for item in mine {
         if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
@@ -92,6 +105,31 @@ fn spread(engine: &mut JobEngine, total: u32) -> bool {
         engine.fires += 1;
     }
     true
+}
+
+/// Notes the last missed fire for items that moved here since, unless it was begun or noted where they were.
+fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
+    let is_recent = |noted: &Box<Noted>| Duration::from_millis(now.wall.abs_diff(noted.at)) <= LATE_ACQUISITION;
+    let Some(mut noted) = engine.noted.take_if(|noted| is_recent(noted)) else {
+        engine.noted = None;
+        return;
+    };
+    if let Some((mine, _)) = engine.own_items(total) {
+        noted.items.retain(|item| mine.contains(item));
+        for item in mine {
+            if noted.items.contains(&item) {
+                continue;
+            }
+            // While it is being read, it is new the next time as well.
+            let Some(record) = engine.record_of(item) else { continue };
+            noted.items.push(item);
+            let is_known = record.covers(Fire::Scheduled(noted.at)) || record.to_make_up() >= Some(noted.at);
+            if !is_known && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+                engine.missed_items.insert(item, noted.at);
+            }
+        }
+    }
+    engine.noted = Some(noted);
 }
 
 /// The missed fire of an item that the registry knows of already.

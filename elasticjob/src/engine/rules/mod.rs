@@ -24,6 +24,7 @@ mod trigger;
 use super::engine::{JobEngine, Proposal};
 use super::event::Now;
 pub(super) use begin::BeginPlan;
+pub(super) use misfire::Noted;
 pub(super) use remind::Reminder;
 pub(super) use reshard::Sharding;
 pub(super) use resolve::Unresolved;

@@ -126,3 +126,58 @@ fn fires_missed_while_the_process_was_stopped_are_no_misfire() {
     assert!(!group.hosts[0].notices.iter().any(|notice| matches!(notice, Notice::Collapsed { .. })));
     assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
 }
+
+/// A fire is open for items that move for no longer than half of that.
+fn every_twenty(total: u32) -> JobConfiguration {
+    JobConfiguration::builder("job", total).cron("0/20 * * * * ?").build().unwrap()
+}
+
+/// Another instance comes, which never runs anything.
+fn idle_one_comes(group: &mut Group) {
+    let mut foreign = Transaction::new();
+    let node = "jobInstanceId: 10.0.0.9@-@1\nserverIp: 10.0.0.9\n";
+    foreign.create("/job/servers/10.0.0.9", "ENABLED", CreateMode::Persistent);
+    foreign.create("/job/instances/10.0.0.9@-@1", node, CreateMode::Ephemeral);
+    group.operate(&foreign, false);
+}
+
+fn idle_one_goes(group: &mut Group) {
+    let mut foreign = Transaction::new();
+    foreign.delete("/job/instances/10.0.0.9@-@1", None);
+    group.operate(&foreign, false);
+}
+
+#[test]
+fn an_item_that_moves_to_a_busy_instance_right_after_the_fire_is_made_up_for_too() {
+    let mut group = Group::settled(1, &every_twenty(3));
+    idle_one_comes(&mut group);
+    group.run_until(40_000);
+    let own = group.starts(0)[0].2.clone();
+    idle_one_goes(&mut group);
+    assert_eq!(group.owners(3), [Some(0); 3]);
+    group.end_items(0, &own);
+    assert_eq!(group.starts(0)[1..], [(at(40), MISFIRE, vec![0, 1, 2])]);
+    assert!(!group.hosts[0].notices.iter().any(|notice| matches!(notice, Notice::Collapsed { .. })));
+}
+
+#[test]
+fn an_item_that_moves_to_a_busy_instance_after_it_was_begun_is_not_made_up_for() {
+    let mut group = Group::settled(1, &every_twenty(3));
+    idle_one_comes(&mut group);
+    group.run_until(40_000);
+    let own = group.starts(0)[0].2.clone();
+    let others: Vec<u32> = (0..3).filter(|item| !own.contains(item)).collect();
+    for item in &others {
+        let record = format!("{{\"through\":{}}}", EPOCH + 40_000);
+        let mut foreign = Transaction::new();
+        match group.text(&JobPath::fire(*item)) {
+            Some(_) => foreign.set(format!("/job/sharding/{item}/fire"), record, None),
+            None => foreign.create(format!("/job/sharding/{item}/fire"), record, CreateMode::Persistent),
+        };
+        group.operate(&foreign, false);
+    }
+    idle_one_goes(&mut group);
+    group.end_items(0, &own);
+    assert_eq!(group.starts(0)[1..], [(at(40), MISFIRE, own)]);
+    assert!(others.iter().all(|item| !group.exists(&JobPath::Item(*item, ItemNode::Misfire))));
+}

@@ -335,6 +335,22 @@ fn a_fire_that_is_skipped_while_others_are_waited_for_is_written_for_those_who_b
 }
 
 #[test]
+fn a_fire_that_is_skipped_is_written_for_items_that_moved_here_during_the_run() {
+    let mut group = group(2, listened(2).misfire(false));
+    begin(&mut group);
+    let item = items_of(&group, 1)[0];
+    end_items(&mut group, &[1]);
+    group.run_until(7_000);
+    let session = group.hosts[1].session;
+    group.kill(1);
+    group.expire(session);
+    group.run_until(10_100);
+    assert!(items_of(&group, 0).contains(&item));
+    assert!(group.text(&JobPath::fire(item)).unwrap().contains(&format!("\"through\":{}", EPOCH + 10_000)));
+    assert_eq!(group.starts(0).len(), 1);
+}
+
+#[test]
 fn whoever_leaves_does_not_wait_for_the_items_of_others_and_the_last_one_calls() {
     let mut group = group(2, listened(2));
     let caller = begin(&mut group);

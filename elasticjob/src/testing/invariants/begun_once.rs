@@ -91,8 +91,10 @@ impl BegunOnce {
         token: i64,
     ) -> Result<(), String> {
         // What Java ran is known by its time alone, which may be that of a fire of ours.
-        let of_java = self.of_java.remove(&item) && source == ExecutionSource::Failover;
-        if self.finished.contains(&(item, fire)) && !of_java {
+        if self.of_java.remove(&item) && source == ExecutionSource::Failover {
+            self.finished.remove(&(item, fire));
+        }
+        if self.finished.contains(&(item, fire)) {
             return Err(format!("host {host} begins item {item} of {fire} as {source}, which was finished before"));
         }
         let before = self.begun.insert((item, fire), host);

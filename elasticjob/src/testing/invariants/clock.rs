@@ -9,6 +9,11 @@ const UNCERTAIN: u64 = 2_500;
 
 pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
     let off = |host: usize| scene.hosts[host].clock_offset.unsigned_abs();
+    // The answer of the server was older then, when it was read.
+    let was_frozen = |host: usize| {
+        let process = scene.hosts[host].process.as_ref();
+        process.and_then(|process| process.thawed_at).is_some_and(|at| scene.now <= at + UNCERTAIN)
+    };
     let limit = scene.shape.max_time_diff.map(|seconds| u64::from(seconds) * 1_000);
     match observation {
         // Not when items start: listeners may be called before, and the clock may step meanwhile.
@@ -16,7 +21,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
             if *source != ExecutionSource::Failover =>
         {
             match limit {
-                Some(limit) if off(*host) > limit + UNCERTAIN => {
+                Some(limit) if off(*host) > limit + UNCERTAIN && !was_frozen(*host) => {
                     Err(format!("host {host} begins {fire}, and its clock is off by {} ms", off(*host)))
                 }
                 _ => Ok(()),

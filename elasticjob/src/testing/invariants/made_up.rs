@@ -88,8 +88,9 @@ impl MadeUp {
             Observation::Notice { host, notice: Notice::Finished { items, .. } }
                 if scene.shape.strategy != SINGLE_SHARDING_BALANCE =>
             {
-                // A Java peer may run it meanwhile.
-                let runs = |item: ShardingItem| scene.text(&JobPath::running(item)).is_some();
+                // A Java peer may run it meanwhile. What was taken over ends beside a run that goes on.
+                let is_busy = scene.hosts[*host].process.as_ref().is_some_and(|process| !process.executions.is_empty());
+                let runs = |item: ShardingItem| is_busy || scene.text(&JobPath::running(item)).is_some();
                 for (item, _) in items.iter().filter(|(item, _)| self.owed.contains_key(item) && !runs(*item)) {
                     self.free.insert(*item, (*host, EPOCH + scene.now as i64));
                 }
@@ -100,8 +101,8 @@ impl MadeUp {
                 self.free.clear();
                 Ok(())
             }
-            Observation::Started { item, fire: Fire::Manual { .. }, .. } => {
-                self.free.remove(item);
+            Observation::Started { host, item, fire: Fire::Manual { .. }, .. } => {
+                self.free.retain(|_, (by, _)| by != host);
                 if let Some(owed) = self.owed.get_mut(item) {
                     owed.since = EPOCH + scene.now as i64;
                 }

@@ -225,7 +225,8 @@ impl Invariants {
 
     /// This total count, this period in seconds, and these settings are in force from now on.
     pub fn configured(&mut self, now: Millis, total: u32, period: u32, shape: &Shape) {
-        if total != self.total {
+        // Who did not see the one before what cannot be used sees it change now.
+        if total != self.total || self.switched_at.is_none() {
             self.kept.total_changed(now);
         }
         if shape.monitored != self.shape.monitored || self.switched_at.is_none() {

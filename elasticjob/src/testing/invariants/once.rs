@@ -95,6 +95,10 @@ impl Once {
     }
 
     fn all_ended(&self, scene: &Scene<'_>, host: usize, fire: Fire) -> Result<(), String> {
+        // An item may be begun anew, for a later fire, while its run goes on that began while execution was monitored.
+        if !scene.shape.monitored {
+            return Ok(());
+        }
         for (other, process) in scene.hosts.iter().enumerate().filter_map(|(n, host)| Some((n, host.process.as_ref()?)))
         {
             if process.is_frozen() || process.fenced {

@@ -14,7 +14,7 @@ use super::{Observation, Scene};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::testing::sim::Program;
+use crate::testing::sim::{Host, Program};
 
 #[derive(Debug, Default)]
 pub(super) struct OneOwner {
@@ -31,6 +31,15 @@ impl OneOwner {
                         (op, JobPath::parse(scene.job, op.path()))
                     {
                         self.unmarked.extend(runner(scene, item).map(|runner| (runner, item)));
+                    }
+                    // With an item its record goes, and what comes back is a new item.
+                    if let (Op::Delete { .. }, Some(JobPath::Item(item, ItemNode::Fire))) =
+                        (op, JobPath::parse(scene.job, op.path()))
+                    {
+                        let running =
+                            |host: &Host| host.process.as_ref().is_some_and(|run| run.executions.contains_key(&item));
+                        let runners = scene.hosts.iter().enumerate().filter(|(_, host)| running(host));
+                        self.unmarked.extend(runners.map(|(runner, _)| (runner, item)));
                     }
                 }
                 Ok(())

@@ -21,7 +21,10 @@ impl Punctual {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
             Observation::Notice {
-                notice: Notice::Skipped { fire, reason: SkipReason::StillRunning { .. }, .. },
+                notice:
+                    Notice::Skipped {
+                        fire, reason: SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. }, ..
+                    },
                 ..
             } => {
                 self.overrun.insert(*fire);

@@ -111,6 +111,8 @@ pub struct Process {
     pub connection: Option<u64>,
     /// Set while it is frozen.
     pub frozen_until: Option<Millis>,
+    /// When it went on after it was frozen last.
+    pub thawed_at: Option<Millis>,
     /// What is on its way to it, and when it arrives.
     pub incoming: VecDeque<(Millis, Incoming)>,
     /// Requests that are not answered yet, in the order in which they were sent.
@@ -177,6 +179,7 @@ impl Process {
             session: None,
             connection: None,
             frozen_until: None,
+            thawed_at: None,
             incoming: VecDeque::new(),
             outstanding: Vec::new(),
             executions: BTreeMap::new(),

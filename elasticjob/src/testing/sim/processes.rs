@@ -90,6 +90,7 @@ impl World {
         let now = self.now;
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.frozen_until = None;
+        process.thawed_at = Some(now);
         let session = process.session;
         self.log(|_| format!("host {host} goes on"));
         let ended = session.is_some_and(|session| self.tree.session_timeout(session).is_none());
