@@ -38,6 +38,9 @@ async fn lives_beside_java(_: Arc<ZookeeperServer>, _: Arc<JavaPeer>) {
     let (line, all) = told(&output);
     assert_eq!(output.status.code(), Some(0), "{all}");
     assert!(line["begun"].as_u64() > Some(100), "it goes on between the faults: {all}");
+    let beside_java = line["beside_java"].as_object().expect("what Java did by its name");
+    let of_rust = |name: &&String| matches!(name.as_str(), "twice_rust_after_rust" | "overlap_rust_rust");
+    assert_eq!(beside_java.keys().find(of_rust), None, "{all}");
 }
 
 async fn finds_a_double_run() {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::actor::Actor;
-use crate::records::{Expected, History, Takeover, Verdict, takeovers};
+use crate::records::{Expected, History, Takeover, Verdict, beside_java, takeovers};
 use crate::worker::JobPlan;
 
 /// The outcome.
@@ -16,6 +16,8 @@ pub struct Report {
     verdict: Verdict,
     /// What is so of all runs beside Java instances, of which nothing is promised.
     mixed: Option<Verdict>,
+    /// The same by who did what.
+    beside_java: BTreeMap<String, usize>,
     complaints: Vec<String>,
     faults: BTreeMap<&'static str, u64>,
     takeovers: Vec<Takeover>,
@@ -35,9 +37,11 @@ impl Report {
             // Java runs have no tokens, and write to no sink.
             true => (history.of_rust().check(&[], &[]), Some(Verdict { tokens: vec![], sink: vec![], ..whole })),
         };
+        let beside_java = if actor.has_java() { beside_java(&history) } else { BTreeMap::new() };
         let mut report = Self {
             verdict,
             mixed,
+            beside_java,
             complaints: actor.complaints,
             faults: actor.faults,
             takeovers: takeovers(&history),
@@ -64,7 +68,10 @@ impl Report {
         lines.extend(self.folder.iter().map(|folder| format!("records, logs and faults: {}", folder.display())));
         lines.push(format!("{} runs, {} stale writes refused by the sink", self.runs, self.refused));
         lines.push(format!("explained: {}", json!(self.of_all().explained)));
-        lines.extend(self.mixed.iter().flat_map(Verdict::violations).map(|seen| format!("beside Java: {seen}")));
+        if let Some(mixed) = &self.mixed {
+            let (counts, lost) = (json!(self.beside_java), mixed.lost.len());
+            lines.push(format!("beside Java, where nothing is promised: {counts}, {lost} lost"));
+        }
         for (who, busy) in [("busy", true), ("idle", false)] {
             let of: Vec<&Takeover> = self.takeovers.iter().filter(|takeover| takeover.busy == busy).collect();
             let since_removal = percentiles(of.iter().map(|takeover| takeover.since_removal_us));
@@ -90,6 +97,7 @@ impl Report {
             "overlaps": all.overlaps.len(),
             "begun_twice": all.begun_twice.len(),
             "lost": all.lost.len(),
+            "beside_java": self.beside_java,
             "faults": self.faults,
             "takeover_ms": percentiles(self.takeovers.iter().map(|takeover| takeover.since_removal_us)),
         })

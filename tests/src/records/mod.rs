@@ -15,7 +15,7 @@ use elasticjob::engine::{ExecutionSource, Hook};
 use serde::{Deserialize, Serialize};
 
 pub use self::call::{Call, Listener, Round};
-pub use self::check::{Expected, ExpectedTrigger, Verdict};
+pub use self::check::{Expected, ExpectedTrigger, Verdict, beside_java};
 pub use self::fault::{Fault, FaultKind};
 pub use self::history::History;
 pub use self::observed::{Observed, Presence, pid_of};

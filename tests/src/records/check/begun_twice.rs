@@ -12,15 +12,22 @@ use crate::records::{Ending, FaultKind, History, Run};
 const WRITE_OF_END: Duration = Duration::from_millis(1_800);
 
 pub(super) fn check(history: &History) -> Vec<String> {
+    let tell = |(first, run): (&Run, &Run)| match run.source {
+        ExecutionSource::Failover => format!("a run was taken over that was not lost: {first:?} by {run:?}"),
+        _ => format!("a fire of an item was begun twice: {first:?} and {run:?}"),
+    };
+    pairs(history).into_iter().map(tell).collect()
+}
+
+/// The runs of a fire of an item that there should not be two of.
+pub(super) fn pairs(history: &History) -> Vec<(&Run, &Run)> {
     let mut twice = Vec::new();
     for runs in history.by_item().into_values() {
         let mut begun: BTreeMap<i64, &Run> = BTreeMap::new();
         for run in runs {
             let Some(first) = begun.insert(run.scheduled_ms, run) else { continue };
-            if run.source != ExecutionSource::Failover {
-                twice.push(format!("a fire of an item was begun twice: {first:?} and {run:?}"));
-            } else if !may_be_lost(history, first) {
-                twice.push(format!("a run was taken over that was not lost: {first:?} by {run:?}"));
+            if run.source != ExecutionSource::Failover || !may_be_lost(history, first) {
+                twice.push((first, run));
             }
         }
     }

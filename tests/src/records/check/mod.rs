@@ -2,6 +2,7 @@
 
 mod accounted;
 mod begun_twice;
+mod beside_java;
 mod overlap;
 mod sink;
 mod tokens;
@@ -11,6 +12,8 @@ mod triggered;
 mod fixture;
 
 use std::collections::BTreeMap;
+
+pub use self::beside_java::beside_java;
 
 use super::History;
 

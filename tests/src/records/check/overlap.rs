@@ -3,6 +3,12 @@
 use crate::records::{History, Run};
 
 pub(super) fn check(history: &History) -> Vec<String> {
+    let tell = |(before, run)| format!("two runs of an item at a time: {before:?} and {run:?}");
+    pairs(history).into_iter().map(tell).collect()
+}
+
+/// Runs of an item at a time.
+pub(super) fn pairs(history: &History) -> Vec<(&Run, &Run)> {
     let mut overlaps = Vec::new();
     for runs in history.by_item().into_values() {
         let mut longest: Option<(&Run, i64)> = None;
@@ -11,7 +17,7 @@ pub(super) fn check(history: &History) -> Vec<String> {
             if let Some((before, until)) = longest
                 && until > run.began_us
             {
-                overlaps.push(format!("two runs of an item at a time: {before:?} and {run:?}"));
+                overlaps.push((before, run));
             }
             if longest.is_none_or(|(_, until)| ends > until) {
                 longest = Some((run, ends));
