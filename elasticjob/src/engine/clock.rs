@@ -38,16 +38,31 @@ impl ServerTime {
     /// How far `now` is off at least, in milliseconds; positive when the clock of this host is ahead. A slow answer makes
     /// the server's time less certain, and is not taken for a wrong clock.
     fn difference(self, now: Now) -> i64 {
-        let since = |then: Duration| i64::try_from(now.mono.saturating_sub(then).as_millis()).unwrap_or(i64::MAX);
-        let (least, most) = (self.at + since(self.answered), self.at + since(self.sent));
+        let (least, most) = self.bounds(now.mono);
         now.wall - now.wall.clamp(least, most)
+    }
+
+    /// Between which times the server's clock is.
+    fn bounds(self, mono: Duration) -> (i64, i64) {
+        let since = |then: Duration| i64::try_from(mono.saturating_sub(then).as_millis()).unwrap_or(i64::MAX);
+        (self.at + since(self.answered), self.at + since(self.sent))
+    }
+
+    /// What is known with another answer, which came later: the more certain one counts, unless they contradict each
+    /// other, as the server's clock was set then.
+    fn and(self, later: Self) -> Self {
+        let (mine, theirs) = (self.bounds(later.answered), later.bounds(later.answered));
+        let agree = mine.0 <= theirs.1 && theirs.0 <= mine.1;
+        let uncertainty = |time: Self| time.answered.saturating_sub(time.sent);
+        if agree && uncertainty(self) < uncertainty(later) { self } else { later }
     }
 }
 
 impl JobEngine {
     /// An own transaction was applied at this time of the server.
     pub(super) fn learn_server_time(&mut self, at: i64, sent: Duration, answered: Duration) {
-        self.clock.told = Some(ServerTime { at, sent, answered });
+        let later = ServerTime { at, sent, answered };
+        self.clock.told = Some(self.clock.told.map_or(later, |told| told.and(later)));
     }
 
     /// Whether the clocks are compared, and the server's time is not known.
@@ -150,5 +165,23 @@ mod tests {
         }
         assert_eq!(told.difference(now(1_004_500, 14)), 500);
         assert_eq!(told.difference(now(999_000, 14)), -1_000);
+    }
+
+    #[test]
+    fn a_slow_answer_does_not_replace_what_a_quick_one_told() {
+        let quick = ServerTime { at: 1_000_000, sent: S(10), answered: S(10) };
+        let slow = ServerTime { at: 1_010_000, sent: S(20), answered: S(27) };
+        // Three seconds behind.
+        assert_eq!(quick.and(slow).difference(now(1_014_000, 27)), -3_000);
+        assert_eq!(slow.difference(now(1_014_000, 27)), 0);
+        // The server's clock was set meanwhile.
+        let set = ServerTime { at: 2_000_000, ..slow };
+        assert_eq!(quick.and(set).difference(now(2_007_500, 27)), 500);
+        let quicker = ServerTime { at: 1_010_000, sent: S(20), answered: S(20) };
+        assert_eq!(
+            slow.and(ServerTime { sent: S(30), answered: S(31), at: 1_020_500 }).difference(now(1_022_000, 31)),
+            500
+        );
+        assert_eq!(quick.and(quicker).at, 1_010_000);
     }
 }
