@@ -1,7 +1,7 @@
 //! An example that runs as a process.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,25 +14,23 @@ const LIMIT: Duration = Duration::from_secs(40);
 /// An example that runs.
 pub struct Example {
     pub process: TestProcess,
-    lines: PathBuf,
     folder: TemporaryFolder,
 }
 
 impl Example {
     pub fn start(name: &str, program: &str, variables: &[(&str, &str)]) -> Self {
         let folder = TemporaryFolder::new(name).expect("a folder for lines and log");
-        let lines = folder.path().join("lines");
         let mut command = Command::new(program);
         command.env_remove("RUST_LOG").env_remove("ELASTICJOB_LOG").env("TMPDIR", folder.path());
         command.envs(variables.iter().copied());
-        command.stdout(File::create(&lines).expect("a file for the lines"));
+        command.stdout(File::create(lines_in(&folder)).expect("a file for the lines"));
         let process = TestProcess::start(command, folder.path().join("log")).expect("it starts");
-        Self { process, lines, folder }
+        Self { process, folder }
     }
 
     /// What it has printed so far.
     fn lines(&self) -> Vec<String> {
-        fs::read_to_string(&self.lines).expect("the lines can be read").lines().map(str::to_owned).collect()
+        fs::read_to_string(lines_in(&self.folder)).expect("the lines can be read").lines().map(str::to_owned).collect()
     }
 
     /// Waits until it has printed or logged something.
@@ -49,7 +47,8 @@ impl Example {
     }
 
     /// What it takes for the folder of temporary files.
-    pub fn folder(&self) -> &Path {
+    #[cfg(feature = "tracing-sqlite")]
+    pub fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
@@ -67,4 +66,9 @@ impl Example {
         assert!(status.success(), "{status}\n{}", self.process.log());
         self.process.log()
     }
+}
+
+/// Where it prints.
+fn lines_in(folder: &TemporaryFolder) -> PathBuf {
+    folder.path().join("lines")
 }
