@@ -109,7 +109,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
 
 /// Notes the last missed fire for items that moved here since, unless it was begun or noted where they were.
 fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
-    let is_recent = |noted: &Box<Noted>| Duration::from_millis(now.wall.abs_diff(noted.at)) <= LATE_ACQUISITION;
+    let is_recent = |noted: &Noted| Duration::from_millis(now.wall.abs_diff(noted.at)) <= LATE_ACQUISITION;
     let Some(mut noted) = engine.noted.take_if(|noted| is_recent(noted)) else {
         engine.noted = None;
         return;
