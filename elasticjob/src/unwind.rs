@@ -1,8 +1,84 @@
-//! What a caught panic says.
+//! What a caught panic says, and where it was.
 
 use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{self, PanicHookInfo};
+use std::sync::Once;
 
+/// A panic that the hook was told of.
+struct Seen {
+    message: String,
+    place: String,
+}
+
+thread_local! {
+    /// The last one of this thread.
+    static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
+}
+
+/// The message of a panic.
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("a value that is not text").to_owned()
+}
+
+/// Notes from now on where panics are: that is told to nobody but the hook of the program. The one that was there is called
+/// as before.
+pub(crate) fn note_places() {
+    static NOTING: Once = Once::new();
+    NOTING.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            note(info);
+            before(info);
+        }));
+    });
+}
+
+fn note(info: &PanicHookInfo<'_>) {
+    let Some(place) = info.location() else { return };
+    let message = info.payload_as_str().unwrap_or("a value that is not text").to_owned();
+    let seen = Seen { message, place: place.to_string() };
+    // Without a place where that is not possible any more: a second panic would end the process.
+    let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| *last = Some(seen)));
+}
+
+/// The message of a panic that was just caught on this thread, and its place if it was noted. A panic that was passed on
+/// from another thread had its place there.
+pub(crate) fn describe_panic(panic: &(dyn Any + Send)) -> String {
+    let message = panic_message(panic);
+    let last = LAST.try_with(|last| last.try_borrow_mut().ok()?.take()).ok().flatten();
+    match last.filter(|seen| seen.message == message) {
+        Some(seen) => format!("it panicked at {}: {message}", seen.place),
+        None => format!("it panicked: {message}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    use super::*;
+
+    fn described(panics: impl FnOnce()) -> String {
+        describe_panic(catch_unwind(AssertUnwindSafe(panics)).unwrap_err().as_ref())
+    }
+
+    #[test]
+    fn a_panic_is_told_with_its_place() {
+        note_places();
+        note_places();
+        let line = line!() + 1;
+        let told = described(|| panic!("out of {}", "paper"));
+        let place = told.strip_prefix(&format!("it panicked at {}:{line}:", file!()));
+        assert!(place.is_some_and(|rest| rest.ends_with(": out of paper")), "{told}");
+    }
+
+    #[test]
+    fn one_of_another_thread_has_not_the_place_of_an_earlier_one_here() {
+        note_places();
+        let _ = catch_unwind(|| panic!("here"));
+        let there = std::thread::spawn(|| panic!("there")).join().unwrap_err();
+        assert_eq!(described(|| resume_unwind(there)), "it panicked: there");
+    }
 }

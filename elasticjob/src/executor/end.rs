@@ -20,7 +20,7 @@ pub enum ItemOutcome {
     Succeeded,
     /// It returned this error, here with its causes.
     Failed(String),
-    /// It panicked with this message.
+    /// It panicked; this says with what message and where.
     Panicked(String),
     /// It was cut off: aborted, or its runtime was shut down.
     Dropped,

@@ -31,8 +31,7 @@ pub fn spawn_listeners(
             let call = async { listener.call(hook, &context).await.map_err(|error| error.to_string()) };
             match catch(call).await {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => on_failure(listener, error),
-                Err(message) => on_failure(listener, format!("it panicked: {message}")),
+                Ok(Err(error)) | Err(error) => on_failure(listener, error),
             }
         }
         guard.end_with(ItemOutcome::Succeeded);

@@ -458,8 +458,7 @@ impl From<executor::ItemEnd> for ItemEnd {
     fn from(end: executor::ItemEnd) -> Self {
         let (state, error) = match end.outcome {
             ItemOutcome::Succeeded => (FireState::Succeeded, None),
-            ItemOutcome::Failed(error) => (FireState::Failed, Some(error)),
-            ItemOutcome::Panicked(message) => (FireState::Failed, Some(format!("it panicked: {message}"))),
+            ItemOutcome::Failed(error) | ItemOutcome::Panicked(error) => (FireState::Failed, Some(error)),
             ItemOutcome::Dropped => (FireState::Cancelled, None),
         };
         Self { state, took: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX), error }

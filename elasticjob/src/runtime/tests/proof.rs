@@ -122,7 +122,8 @@ async fn a_run_whose_session_cannot_be_proven_is_cancelled_in_time_and_the_drive
     assert_eq!(soon(told.recv()).await, Some(Some(true)));
     assert!(broken.elapsed() < SESSION_TIMEOUT, "{:?}", broken.elapsed());
     let reads = remote.reads.load(Ordering::Relaxed) - before;
-    assert!(reads < 50, "{reads} reads that fail at once");
+    // Some for each pause after a failure, not as many as there is time for.
+    assert!(reads < 500, "{reads} reads that fail at once");
     let mut status = job.handle().status();
     soon(status.wait_for(|status| status.running.is_empty())).await.unwrap();
     remote.is_broken.store(false, Ordering::Relaxed);

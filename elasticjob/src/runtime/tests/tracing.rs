@@ -108,8 +108,8 @@ async fn errors_and_panics_are_told_with_their_items() {
     let events = once(3, handler).await;
     let last = *states(&events).last().unwrap();
     assert_eq!(last.state, TaskState::Error);
-    assert!(last.message.starts_with("{0=no disk, 2=it panicked: out of range"), "{}", last.message);
-    assert!(last.message.ends_with('}'), "{}", last.message);
+    assert!(last.message.starts_with("{0=no disk, 2=it panicked at "), "{}", last.message);
+    assert!(last.message.ends_with(": out of range}"), "{}", last.message);
     let ends: Vec<_> = executions(&events).into_iter().filter(|execution| execution.complete_time.is_some()).collect();
     let failed = |item| ends.iter().find(|end| end.sharding_item == item).unwrap().failure_cause.as_deref();
     assert_eq!((failed(0), failed(1)), (Some("no disk"), None));
