@@ -67,6 +67,15 @@ impl Database {
         &self.url
     }
 
+    /// Its URL for Java, user and password; `None` for a file.
+    pub fn jdbc(&self) -> Option<[String; 3]> {
+        let name = self.url.rsplit('/').next()?;
+        match &self.place {
+            Place::Server(server) => Some(server.jdbc(name)),
+            Place::Folder(_) => None,
+        }
+    }
+
     /// Connections to it.
     pub fn pool(&self) -> &RdbPool {
         &self.pool

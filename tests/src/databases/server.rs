@@ -118,6 +118,12 @@ impl DatabaseServer {
         format!("{scheme}://{USER}:{}@{}/{database}", PASSWORD.replace(' ', "%20"), self.address())
     }
 
+    /// The same for Java, with user and password beside it.
+    pub(super) fn jdbc(&self, database: &str) -> [String; 3] {
+        let scheme = if self.kind == Kind::Postgresql { "postgresql" } else { "mysql" };
+        [format!("jdbc:{scheme}://{}/{database}", self.address()), USER.to_owned(), PASSWORD.to_owned()]
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.join("data")
     }

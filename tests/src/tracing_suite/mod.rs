@@ -1,5 +1,6 @@
 //! What holds for every database that is traced to.
 
+mod beside_java;
 mod events;
 mod many;
 mod outage;
@@ -13,6 +14,7 @@ use std::pin::Pin;
 
 use crate::databases::Database;
 
+pub use beside_java::java_reads_and_writes_the_same_tables;
 pub use events::{end, start, state};
 
 /// A case of the suite.
@@ -43,6 +45,7 @@ cases! {
         tables_are_made_as_elasticjob_has_them_by_whoever_comes_first,
         numbers_of_rows_do_not_run_out,
         a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows,
+        a_table_of_an_older_release_gets_the_source_that_it_wants,
         a_table_of_something_else_is_refused_with_what_it_lacks,
         what_cannot_be_reached_is_told_without_the_password,
     }

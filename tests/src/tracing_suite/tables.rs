@@ -120,6 +120,16 @@ pub(super) async fn a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows(
     assert_eq!(columns(&database, "JOB_EXECUTION_LOG").await, with_key(&database, &EXECUTION));
 }
 
+pub(super) async fn a_table_of_an_older_release_gets_the_source_that_it_wants(database: Database) {
+    open(&database).await;
+    database
+        .execute("ALTER TABLE JOB_STATUS_TRACE_LOG ADD COLUMN source VARCHAR(50) NOT NULL DEFAULT 'nobody said it'")
+        .await;
+    open(&database).await.write(&[status(state("rust", TaskState::Running))]).await.expect("it is written");
+    let rows = database.rows("JOB_STATUS_TRACE_LOG", &["source", "run_id"], "1 = 1").await;
+    assert_eq!(rows, [[Some("LITE_EXECUTOR".to_owned()), Some("run".to_owned())]]);
+}
+
 pub(super) async fn a_table_of_something_else_is_refused_with_what_it_lacks(database: Database) {
     database.execute("CREATE TABLE JOB_EXECUTION_LOG (id INT, job_name VARCHAR(9), state INT)").await;
     let source = DataSource::new(database.url()).expect("the URL is right");

@@ -22,6 +22,9 @@ impl Table {
 /// Our own column.
 pub(super) const RUN_ID: &str = "run_id";
 
+/// A column that states have in tables that ElasticJob made before 3.0.5, where it must have a value.
+pub(super) const SOURCE: &str = "source";
+
 pub(super) const EXECUTION_LOG: Table = Table {
     name: "JOB_EXECUTION_LOG",
     columns: &[

@@ -3,7 +3,7 @@
 use chrono::NaiveDateTime;
 use sqlx::{Encode, QueryBuilder, Type};
 
-use super::dialect::{Dialect, EXECUTION_LOG, STATUS_TRACE_LOG, Table};
+use super::dialect::{Dialect, EXECUTION_LOG, SOURCE, STATUS_TRACE_LOG, Table};
 use super::rows::{Execution, State};
 
 /// Writes executions: new ones, and the ends of known ones.
@@ -17,7 +17,7 @@ where
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
     for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
 {
-    let mut query = QueryBuilder::new(head(EXECUTION_LOG));
+    let mut query = QueryBuilder::new(head(EXECUTION_LOG, None));
     query.push_values(executions, |mut row, execution| {
         row.push_bind(execution.id)
             .push_bind(execution.job_name)
@@ -36,14 +36,18 @@ where
     query
 }
 
-/// Writes states.
-pub(super) fn insert_states<DB>(states: Vec<State>) -> QueryBuilder<DB>
+/// What Java writes into [`SOURCE`].
+const LITE_EXECUTOR: &str = "LITE_EXECUTOR";
+
+/// Writes states, with their source where the table has one.
+pub(super) fn insert_states<DB>(states: Vec<State>, has_source: bool) -> QueryBuilder<DB>
 where
     DB: Dialect,
     for<'e> String: Encode<'e, DB> + Type<DB>,
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
 {
-    let mut query = QueryBuilder::new(head(STATUS_TRACE_LOG));
+    let source = has_source.then_some(SOURCE);
+    let mut query = QueryBuilder::new(head(STATUS_TRACE_LOG, source));
     query.push_values(states, |mut row, state| {
         row.push_bind(state.id)
             .push_bind(state.job_name)
@@ -57,6 +61,9 @@ where
             .push_bind(state.message)
             .push_bind(state.creation_time)
             .push_bind(state.run_id);
+        if has_source {
+            row.push_bind(LITE_EXECUTOR.to_owned());
+        }
     });
     query.push(DB::KEEP_STATUS);
     query
@@ -82,6 +89,7 @@ where
     query
 }
 
-fn head(table: Table) -> String {
-    format!("INSERT INTO {} ({}) ", table.name, table.columns.join(", "))
+fn head(table: Table, more: Option<&str>) -> String {
+    let columns: Vec<&str> = table.columns.iter().copied().chain(more).collect();
+    format!("INSERT INTO {} ({}) ", table.name, columns.join(", "))
 }

@@ -8,7 +8,7 @@ use sqlx::{
     AssertSqlSafe, Column, Encode, Executor, FromRow, IntoArguments, Pool, QueryBuilder, SqlSafeStr, Statement, Type,
 };
 
-use super::dialect::{Dialect, EXECUTION_LOG, RUN_ID, STATUS_TRACE_LOG, Table};
+use super::dialect::{Dialect, EXECUTION_LOG, RUN_ID, SOURCE, STATUS_TRACE_LOG, Table};
 use super::error::RdbError;
 use super::insert::{insert_executions, insert_states, known_states};
 use super::rows::{Rows, time};
@@ -32,6 +32,8 @@ pub(super) struct Store<DB: Dialect> {
     /// The zone of times, `None` for UTC.
     zone: Option<TimeZone>,
     retention: Retention,
+    /// Whether the table of states is one of ElasticJob before 3.0.5, see [`SOURCE`].
+    has_source: bool,
     /// Whether the last write may have come through without an answer.
     in_doubt: AtomicBool,
 }
@@ -57,16 +59,18 @@ where
         retention: Retention,
     ) -> Result<Self, RdbError> {
         let zone = (!DB::KEEPS_INSTANTS).then_some(zone);
-        let store = Self { pool, zone, retention, in_doubt: AtomicBool::new(false) };
+        let mut store = Self { pool, zone, retention, has_source: false, in_doubt: AtomicBool::new(false) };
         store.have(at, EXECUTION_LOG, DB::CREATE_EXECUTION_LOG).await?;
-        store.have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
+        let columns = store.have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
+        store.has_source = columns.iter().any(|column| column == SOURCE);
         if DB::KEEPS_INSTANTS {
             store.check_session_zone(at).await?;
         }
         Ok(store)
     }
 
-    async fn have(&self, at: &str, table: Table, create: &[&'static str]) -> Result<(), RdbError> {
+    /// The columns of a table, which is created or completed.
+    async fn have(&self, at: &str, table: Table, create: &[&'static str]) -> Result<Vec<String>, RdbError> {
         let unusable = |why: &dyn std::fmt::Display| {
             let (at, table) = (at.to_owned(), table.name);
             RdbError::Table { at, table, why: why.to_string() }
@@ -76,7 +80,7 @@ where
         for attempt in 1..=PREPARE_TRIES {
             let changed = match self.columns(table, attempt).await {
                 Ok(columns) => match table.missing(&columns).as_slice() {
-                    [] => return Ok(()),
+                    [] => return Ok(columns),
                     [RUN_ID] => self.run(&[&add_run_id]).await,
                     missing => {
                         let (at, table, missing) = (at.to_owned(), table.name, missing.to_vec());
@@ -130,7 +134,7 @@ where
             insert_executions(executions).build().persistent(false).execute(&mut *transaction).await?;
         }
         if !states.is_empty() {
-            insert_states(states).build().persistent(false).execute(&mut *transaction).await?;
+            insert_states(states, self.has_source).build().persistent(false).execute(&mut *transaction).await?;
         }
         transaction.commit().await?;
         self.in_doubt.store(false, Ordering::Relaxed);

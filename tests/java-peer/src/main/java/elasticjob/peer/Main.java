@@ -11,7 +11,8 @@ public final class Main {
             "instance", Instance::main,
             "api", Operator::main,
             "bench", Bench::main,
-            "fires", Fires::main));
+            "fires", Fires::main,
+            "tracing", Tracing::main));
 
     private interface Command {
         void run(String[] arguments) throws Exception;
