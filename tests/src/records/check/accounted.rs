@@ -132,15 +132,13 @@ impl Fire<'_> {
         again.any(|run| matches!(run.end, Some((at, Ending::Finished)) if at < self.at_us() - us(HANDOVER)))
     }
 
-    /// When the mark of a run is gone that ended, or was stopped, at that time. Who is stopped before the end is written
-    /// leaves it there.
+    /// When the mark of a run is gone that ended, or was stopped, at that time. Who is kept from writing the end leaves it
+    /// there.
     fn mark_gone_us(&self, pid: u32, ended_us: i64) -> i64 {
         let written = ended_us.saturating_add(us(END_WRITTEN));
-        let stopped = |fault: &&Fault| fault.separates(pid) && (ended_us..=written).contains(&fault.at_us);
-        match self.history.faults.iter().find(stopped) {
-            Some(fault) => self.history.gone_by(pid, fault.at_us),
-            None => written,
-        }
+        let kept = |fault: &&Fault| fault.separates(pid) && fault.touches(ended_us, written);
+        let kept = self.history.faults.iter().filter(kept);
+        kept.map(|fault| self.history.gone_by(pid, fault.from_us)).max().unwrap_or(written)
     }
 
     /// What was done to an owner, or to the registry.
@@ -222,6 +220,22 @@ mod tests {
         history.observed.owned(S, JOB, 0, Some(instance(2)));
         history.skips = vec![skip(2, 4, &[0], Reason::RunsElsewhere)];
         assert!(explained(&account(&history, 4)).contains(&("skipped_runs_elsewhere", 1)));
+    }
+
+    #[test]
+    fn a_mark_stays_when_its_run_is_cut_off_together_with_its_process() {
+        let cancelled = Run { end: Some((2 * S, Ending::Cancelled)), ..run(1, 1) };
+        let of = |faults: &[Fault]| {
+            let mut history = history(&[cancelled.clone(), run(2, 9)], faults);
+            history.observed.came(0, JOB, &instance(1));
+            history.observed.came(0, JOB, &instance(2));
+            history.observed.went(5 * S, JOB, &instance(1));
+            history.observed.owned(0, JOB, 0, Some(instance(2)));
+            history.skips = vec![skip(2, 4, &[0], Reason::RunsElsewhere)];
+            account(&history, 4).explained.get("skipped_runs_elsewhere").copied()
+        };
+        assert_eq!(of(&[cut_off(1, S + 1, 9 * S)]), Some(1));
+        assert_eq!(of(&[cut_off(1, S + 1, S + 2)]), None);
     }
 
     #[test]
