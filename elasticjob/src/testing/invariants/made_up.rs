@@ -96,6 +96,11 @@ impl MadeUp {
                 }
                 Ok(())
             }
+            // They go on for as long as they like, and nobody runs these items meanwhile.
+            Observation::Notice { notice: Notice::RunsAbandoned { items, .. }, .. } => {
+                self.owed.retain(|item, _| !items.contains(item));
+                Ok(())
+            }
             // Items move, and come back.
             Observation::Notice { notice: Notice::Left | Notice::Resharded { .. }, .. } => {
                 self.free.clear();
