@@ -1,18 +1,25 @@
 //! The life-cycle API of the Java release.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::JavaPeer;
+
+/// How long an operation may take, with the start of the process.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A Java process that operates the jobs of a namespace. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct JavaOperator {
     process: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    /// The lines of its output.
+    answers: Receiver<String>,
 }
 
 impl JavaOperator {
@@ -28,19 +35,21 @@ impl JavaOperator {
         let mut process = command.spawn().expect("the Java program starts");
         let input = process.stdin.take().expect("its input is a pipe");
         let output = BufReader::new(process.stdout.take().expect("its output is a pipe"));
-        Self { process, input, output }
+        let (answered, answers) = channel();
+        // Ends with the process, or with who asks.
+        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| answered.send(line)));
+        Self { process, input, answers }
     }
 
     /// Performs an operation and returns its result.
     ///
     /// # Panics
-    /// When it fails.
+    /// When it fails, or takes for ever.
     pub fn perform(&mut self, operation: &str, operands: &[Option<&str>]) -> Value {
         let words: Vec<Option<&str>> = [Some(operation)].into_iter().chain(operands.iter().copied()).collect();
         let line = serde_json::to_string(&words).expect("words are JSON");
         writeln!(self.input, "{line}").expect("the Java program reads");
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).expect("the Java program answers");
+        let answer = self.answers.recv_timeout(LIMIT).unwrap_or_else(|error| panic!("{line}: {error}"));
         let mut answer: Value =
             serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{line}: {error}: {answer}"));
         assert!(answer["error"].is_null(), "{line}: {answer}");
