@@ -49,7 +49,7 @@ pub struct Measured {
 /// # Errors
 /// When something is not installed, or one of the programs fails.
 pub fn measure(plan: &Plan) -> io::Result<Vec<Measured>> {
-    let peer = JavaPeer::build()?;
+    let peer = JavaPeer::build()?.unbounded();
     let server = ZookeeperServer::start()?;
     let mut all = Vec::new();
     for (case, options) in CASES.iter().filter(|(case, _)| case.contains(&plan.only)) {
@@ -61,7 +61,7 @@ pub fn measure(plan: &Plan) -> io::Result<Vec<Measured>> {
                 last_line(command.args(options.split(' ')))
             };
             measured.rust.push(run(Command::new(bench()?))?);
-            measured.java.push(run(peer.unbounded_command("bench"))?);
+            measured.java.push(run(peer.command("bench"))?);
         }
         all.push(measured);
     }
