@@ -46,7 +46,7 @@ const RESHARD: [Column; 6] = [
     ("ms in all", "/total_us", 1e3),
     ("requests", "/registry_requests", 1.0),
     ("writes", "/registry_writes", 1.0),
-    ("requests of a fire without it", "/registry_requests_per_fire", 1.0),
+    ("requests of a fire alone", "/registry_requests_per_fire", 1.0),
 ];
 
 impl Table {
@@ -67,17 +67,17 @@ pub fn tables(measured: &[Measured]) -> String {
         let cases: Vec<&Measured> = measured.iter().filter(|measured| measured.table == table).collect();
         (!cases.is_empty()).then(|| rendered(table.columns(), &cases))
     });
-    tables.collect::<Vec<_>>().join("\n")
+    tables.collect::<Vec<_>>().join("\n\n")
 }
 
 fn rendered(columns: &[Column], cases: &[&Measured]) -> String {
     let titles: Vec<&str> = columns.iter().map(|(title, ..)| *title).collect();
-    let mut text = format!("| case | | {} |\n|---|---|{}\n", titles.join(" | "), "---|".repeat(titles.len()));
+    let mut text = format!("| case | | {} |\n|---|---|{}", titles.join(" | "), "---|".repeat(titles.len()));
     for case in cases {
         for (name, lines) in [("Rust", &case.rust), ("Java", &case.java)] {
             let cells: Vec<String> = columns.iter().map(|column| cell(lines, column)).collect();
             // A text takes any.
-            let _ = writeln!(text, "| {} | {name} | {} |", case.case, cells.join(" | "));
+            let _ = write!(text, "\n| {} | {name} | {} |", case.case, cells.join(" | "));
         }
     }
     text
