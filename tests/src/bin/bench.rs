@@ -1,7 +1,7 @@
-//! Measures jobs on one registry center: `bench --jobs J --items N --seconds S [--zookeeper HOST:PORT] [--cron EXPR]
-//! [--no-monitor] [--failover] [--one-off]`.
+//! Measures jobs on one registry center: `bench --jobs J --items N --seconds S [--zookeeper HOST:PORT [--namespace NAME]]
+//! [--cron EXPR] [--no-monitor] [--failover] [--one-off]`.
 //!
-//! Jobs do nothing. After a warm-up fire, the runs of exactly S seconds are counted by their scheduled time. The last line
+//! Jobs do nothing. In the same namespace several processes share them. After a warm-up fire, the runs of exactly S seconds are counted by their scheduled time. The last line
 //! is one JSON object. Exit code 0, 1 when it failed, 2 for wrong usage.
 
 use std::error::Error;
@@ -22,8 +22,8 @@ use elasticjob_tests::records::now_us;
 use elasticjob_tests::usage::{arguments, run};
 use serde_json::json;
 
-const USAGE: &str = "usage: bench --jobs J --items N --seconds S [--zookeeper HOST:PORT] [--cron EXPR] [--no-monitor] \
-                     [--failover] [--one-off]";
+const USAGE: &str = "usage: bench --jobs J --items N --seconds S [--zookeeper HOST:PORT [--namespace NAME]] \
+                     [--cron EXPR] [--no-monitor] [--failover] [--one-off]";
 
 /// How many jobs are started at a time.
 const STARTED_TOGETHER: usize = 200;
@@ -33,6 +33,8 @@ const QUIET: Duration = Duration::from_millis(700);
 
 struct Arguments {
     zookeeper: Option<String>,
+    /// A fresh one where it is not given.
+    namespace: Option<String>,
     jobs: usize,
     items: u32,
     seconds: u64,
@@ -45,6 +47,7 @@ struct Arguments {
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut parsed = Arguments {
         zookeeper: None,
+        namespace: None,
         jobs: 0,
         items: 0,
         seconds: 0,
@@ -58,6 +61,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, Strin
         let number = |text: String| text.parse().map_err(|error| format!("{name} {text}: {error}"));
         match name.as_str() {
             "--zookeeper" => parsed.zookeeper = Some(value()?),
+            "--namespace" => parsed.namespace = Some(value()?),
             "--jobs" => parsed.jobs = number(value()?)? as usize,
             "--items" => parsed.items = number(value()?)? as u32,
             "--seconds" => parsed.seconds = number(value()?)?,
@@ -72,6 +76,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, Strin
         (0, ..) => Err("--jobs is missing, or 0".to_owned()),
         (_, 0, _) => Err("--items is missing, or 0".to_owned()),
         (.., 0) => Err("--seconds is missing, or 0".to_owned()),
+        _ if parsed.namespace.is_some() && parsed.zookeeper.is_none() => {
+            Err("--namespace needs --zookeeper: the embedded registry has none".to_owned())
+        }
         _ => Ok(parsed),
     }
 }
@@ -103,7 +110,8 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
     let registry = match &arguments.zookeeper {
         None => environment.embedded_registry(),
         Some(server) => {
-            let namespace = format!("bench-{}-{}", std::process::id(), now_us());
+            let fresh = || format!("bench-{}-{}", std::process::id(), now_us());
+            let namespace = arguments.namespace.clone().unwrap_or_else(fresh);
             environment.connect_zookeeper(ZookeeperConfiguration::new(server.as_str(), namespace)).await?
         }
     };

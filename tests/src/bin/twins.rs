@@ -1,12 +1,12 @@
 //! Measures jobs of this implementation and of the Java release in turn on one ZooKeeper: `twins [--seconds S]
-//! [--rounds R] [--only CASE]`. The program `bench` has to be beside this one.
+//! [--rounds R] [--only CASE]`. The programs `bench` and `worker` have to be beside this one.
 //!
-//! Prints a table; exit code 0, 1 when it failed, 2 for wrong usage.
+//! Prints tables; exit code 0, 1 when it failed, 2 for wrong usage.
 
 use std::process::ExitCode;
 
-use elasticjob_tests::twins::{Plan, measure, table};
-use elasticjob_tests::usage::arguments;
+use elasticjob_tests::twins::{Plan, measure, tables};
+use elasticjob_tests::usage::{arguments, run};
 
 const USAGE: &str = "usage: twins [--seconds S] [--rounds R] [--only CASE]";
 
@@ -33,14 +33,5 @@ fn main() -> ExitCode {
         Ok(plan) => plan,
         Err(code) => return code,
     };
-    match measure(&plan) {
-        Ok(measured) => {
-            print!("{}", table(&measured));
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(1)
-        }
-    }
+    run(async { Ok(tables(&measure(&plan).await?)) })
 }

@@ -49,7 +49,7 @@ impl JavaPeer {
         let mut classpath = folder.join("java-peer.jar").into_os_string();
         classpath.push(":");
         classpath.push(folder.join("lib").join("*"));
-        Ok(Self { java: tools.java, classpath })
+        Ok(Self { java: tools.java, classpath, options: &super::JVM })
     }
 }
 

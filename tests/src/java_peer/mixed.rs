@@ -1,12 +1,11 @@
 //! Groups of Rust and Java instances of the same jobs.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::JavaPeer;
-use super::plan::JavaPlan;
 use crate::fence::SinkWrite;
 use crate::group::{Group, Program, WorkerProgram};
 use crate::records::ProcessRecords;
@@ -31,12 +30,8 @@ impl MixedProgram {
 
     fn java_command(&self, records: &Path, registry: Option<&str>) -> Command {
         let plan = self.worker.plan();
-        let plan =
-            JavaPlan::beside(plan, registry.unwrap_or(&plan.zookeeper), records).expect("a plan that makes sense");
         let peer = self.peer.as_ref().expect("the Java program was built");
-        let mut command = peer.command("instance");
-        command.stdout(Stdio::null()).arg(serde_json::to_string(&plan).expect("a plan is JSON"));
-        command
+        peer.instance(plan, registry.unwrap_or(&plan.zookeeper), records)
     }
 }
 

@@ -18,27 +18,35 @@ pub struct Takeover {
 /// The takeovers of runs whose owners were killed, as far as the removal was seen.
 pub fn takeovers(history: &History) -> Vec<Takeover> {
     let failovers = history.runs.iter().filter(|run| run.source == ExecutionSource::Failover);
-    failovers.filter_map(|run| takeover(history, run)).collect()
+    failovers.filter_map(|run| Takeover::of(history, lost_before(history, run)?, run)).collect()
 }
 
-fn takeover(history: &History, run: &Run) -> Option<Takeover> {
+/// The last run of the same item and fire.
+fn lost_before<'a>(history: &'a History, run: &Run) -> Option<&'a Run> {
     let of_item = history.runs.iter().filter(|other| (&other.job, other.item) == (&run.job, run.item));
     let lost = of_item.filter(|other| other.began_us < run.began_us && other.scheduled_ms == run.scheduled_ms);
-    let lost = lost.max_by_key(|other| other.began_us)?;
-    let killed = FaultKind::Killed { pid: lost.pid };
-    let killed = |fault: &&Fault| fault.kind == killed && (lost.began_us..=run.began_us).contains(&fault.from_us);
-    let kill = history.faults.iter().find(killed)?;
-    let removed = history.observed.removed_us(&run.job, lost.pid, kill.from_us)?;
-    // Who came only after the removal was not there to take it over.
-    let was_there = history.observed.online(&run.job, removed - 1).any(|pid| pid == run.pid);
-    let hinders = |fault: &Fault| fault.separates(run.pid) || fault.kind == FaultKind::Disabled;
-    let disturbed = history.faults.iter().any(|fault| hinders(fault) && fault.touches(kill.from_us, run.began_us));
-    if !was_there || disturbed {
-        return None;
+    lost.max_by_key(|other| other.began_us)
+}
+
+impl Takeover {
+    /// Measures how a run took the place of a lost one. `None` when the owner of that one was not killed, when nobody saw
+    /// it go, and when something else disturbed the one that took over.
+    pub fn of(history: &History, lost: &Run, run: &Run) -> Option<Self> {
+        let killed = FaultKind::Killed { pid: lost.pid };
+        let killed = |fault: &&Fault| fault.kind == killed && (lost.began_us..=run.began_us).contains(&fault.from_us);
+        let kill = history.faults.iter().find(killed)?;
+        let removed = history.observed.removed_us(&run.job, lost.pid, kill.from_us)?;
+        // Who came only after the removal was not there to take it over.
+        let was_there = history.observed.online(&run.job, removed - 1).any(|pid| pid == run.pid);
+        let hinders = |fault: &Fault| fault.separates(run.pid) || fault.kind == FaultKind::Disabled;
+        let disturbed = history.faults.iter().any(|fault| hinders(fault) && fault.touches(kill.from_us, run.began_us));
+        if !was_there || disturbed {
+            return None;
+        }
+        let own = history.runs.iter().filter(|other| other.pid == run.pid && other.job == run.job);
+        let busy = own.filter(|other| other.began_us <= removed).any(|other| history.ended_us(other) > removed);
+        Some(Self { total_us: run.began_us - kill.from_us, since_removal_us: run.began_us - removed, busy })
     }
-    let own = history.runs.iter().filter(|other| other.pid == run.pid && other.job == run.job);
-    let busy = own.filter(|other| other.began_us <= removed).any(|other| history.ended_us(other) > removed);
-    Some(Takeover { total_us: run.began_us - kill.from_us, since_removal_us: run.began_us - removed, busy })
 }
 
 #[cfg(test)]

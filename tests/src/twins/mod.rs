@@ -1,34 +1,25 @@
 //! The benchmark of this implementation and its twin of the Java release, in turn on one server.
 
+mod fires;
+mod reshard;
+mod stage;
 mod table;
+mod takeover;
 
 use std::io;
-use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
-pub use self::table::table;
-use crate::java_peer::{JavaPeer, target_folder};
+use self::stage::Stage;
+use self::table::Table;
+pub use self::table::tables;
+use crate::java_peer::{JavaPeer, Kind, target_folder};
 use crate::zookeeper::ZookeeperServer;
-
-/// What is measured: its name, and the options of both programs.
-const CASES: [(&str, &str); 9] = [
-    ("1x1", "--jobs 1 --items 1"),
-    ("1x10", "--jobs 1 --items 10"),
-    ("1x10 failover", "--jobs 1 --items 10 --failover"),
-    ("10x10", "--jobs 10 --items 10"),
-    ("100x3", "--jobs 100 --items 3"),
-    ("300x1", "--jobs 300 --items 1"),
-    ("1000x1 unmonitored", "--jobs 1000 --items 1 --no-monitor"),
-    ("one-off 1x1", "--jobs 1 --items 1 --one-off"),
-    ("one-off 1x10", "--jobs 1 --items 10 --one-off"),
-];
 
 /// How to measure.
 #[derive(Debug)]
 pub struct Plan {
-    /// How long each is measured.
+    /// How long fires are measured.
     pub seconds: u32,
     /// How often each takes its turn.
     pub rounds: u32,
@@ -40,30 +31,69 @@ pub struct Plan {
 #[derive(Debug)]
 pub struct Measured {
     case: &'static str,
+    table: Table,
     rust: Vec<Value>,
     java: Vec<Value>,
+}
+
+/// What is measured in one go.
+#[derive(Debug, Clone, Copy)]
+enum Experiment {
+    /// One of [`fires::CASES`].
+    Fires(&'static str, &'static str),
+    Takeover,
+    Reshard,
+}
+
+impl Experiment {
+    fn all() -> impl Iterator<Item = Self> {
+        let fires = fires::CASES.into_iter().map(|(case, options)| Self::Fires(case, options));
+        fires.chain([Self::Takeover, Self::Reshard])
+    }
+
+    /// The cases that it measures, and where they are shown.
+    fn cases(self) -> (Vec<&'static str>, Table) {
+        match self {
+            Self::Fires(case, _) => (vec![case], Table::Fires),
+            Self::Takeover => (takeover::CASES.to_vec(), Table::Takeover),
+            Self::Reshard => (reshard::CASES.to_vec(), Table::Reshard),
+        }
+    }
+
+    /// A line for each of its cases.
+    async fn measure(self, stage: &Stage, kind: Kind) -> io::Result<Vec<Value>> {
+        match self {
+            Self::Fires(_, options) => Ok(vec![fires::measure(stage, kind, options)?]),
+            Self::Takeover => Ok(takeover::measure(stage, kind).await?.into()),
+            Self::Reshard => Ok(reshard::measure(stage, kind).await?.into()),
+        }
+    }
 }
 
 /// Measures, and keeps all lines in the target folder of Cargo as `twins.json`.
 ///
 /// # Errors
-/// When something is not installed, or one of the programs fails.
-pub fn measure(plan: &Plan) -> io::Result<Vec<Measured>> {
-    let peer = JavaPeer::build()?;
-    let server = ZookeeperServer::start()?;
+/// When something is not installed, one of the programs fails, or what has to happen does not.
+pub async fn measure(plan: &Plan) -> io::Result<Vec<Measured>> {
+    let peer = JavaPeer::build()?.unbounded();
+    let stage = Stage { server: ZookeeperServer::start()?, peer, seconds: plan.seconds };
     let mut all = Vec::new();
-    for (case, options) in CASES.iter().filter(|(case, _)| case.contains(&plan.only)) {
-        let mut measured = Measured { case, rust: vec![], java: vec![] };
-        for round in 1..=plan.rounds {
-            eprintln!("{case}, round {round} of {}", plan.rounds);
-            let run = |mut command: Command| {
-                let options = format!("{options} --seconds {} --zookeeper {}", plan.seconds, server.connect_string());
-                last_line(command.args(options.split(' ')))
-            };
-            measured.rust.push(run(Command::new(bench()?))?);
-            measured.java.push(run(peer.unbounded_command("bench"))?);
+    for experiment in Experiment::all() {
+        let (cases, table) = experiment.cases();
+        if !cases.iter().any(|case| case.contains(&plan.only)) {
+            continue;
         }
-        all.push(measured);
+        let empty = |case| Measured { case, table, rust: vec![], java: vec![] };
+        let mut measured: Vec<Measured> = cases.iter().copied().map(empty).collect();
+        for round in 1..=plan.rounds {
+            eprintln!("{}, round {round} of {}", cases.join(", "), plan.rounds);
+            for kind in Kind::BOTH {
+                for (case, line) in measured.iter_mut().zip(experiment.measure(&stage, kind).await?) {
+                    case.lines(kind).push(line);
+                }
+            }
+        }
+        all.extend(measured.into_iter().filter(|measured| measured.case.contains(&plan.only)));
     }
     let lines: Vec<Value> =
         all.iter().map(|case| json!({ "case": case.case, "rust": case.rust, "java": case.java })).collect();
@@ -71,20 +101,11 @@ pub fn measure(plan: &Plan) -> io::Result<Vec<Measured>> {
     Ok(all)
 }
 
-/// The program beside this one.
-fn bench() -> io::Result<PathBuf> {
-    Ok(std::env::current_exe()?.with_file_name("bench"))
-}
-
-fn last_line(command: &mut Command) -> io::Result<Value> {
-    let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    match text.lines().last().filter(|_| output.status.success()).map(serde_json::from_str) {
-        Some(Ok(line)) => Ok(line),
-        _ => Err(io::Error::other(format!(
-            "{command:?}: {}\n{}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        ))),
+impl Measured {
+    fn lines(&mut self, kind: Kind) -> &mut Vec<Value> {
+        match kind {
+            Kind::Rust => &mut self.rust,
+            Kind::Java => &mut self.java,
+        }
     }
 }

@@ -8,6 +8,7 @@ use elasticjob::operations::Operations;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob_tests::group::{Group, WorkerProgram};
+pub use elasticjob_tests::java_peer::Kind;
 use elasticjob_tests::java_peer::{JavaOperator, JavaPeer, MixedProgram};
 use elasticjob_tests::records::{History, Run, pid_of};
 use elasticjob_tests::worker::JobPlan;
@@ -29,23 +30,6 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// How many fires show that a group has come to rest.
 const FIRES: usize = 3;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Rust,
-    Java,
-}
-
-impl Kind {
-    pub const BOTH: [Self; 2] = [Self::Rust, Self::Java];
-
-    pub fn other(self) -> Self {
-        match self {
-            Self::Rust => Self::Java,
-            Self::Java => Self::Rust,
-        }
-    }
-}
 
 /// Processes that share jobs in a namespace.
 pub struct Mixed {

@@ -2,7 +2,9 @@ package elasticjob.peer;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
+import java.text.ParseException;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,10 +14,11 @@ import org.apache.shardingsphere.elasticjob.lite.api.bootstrap.JobBootstrap;
 import org.apache.shardingsphere.elasticjob.lite.api.bootstrap.impl.OneOffJobBootstrap;
 import org.apache.shardingsphere.elasticjob.lite.api.bootstrap.impl.ScheduleJobBootstrap;
 import org.apache.shardingsphere.elasticjob.reg.base.CoordinatorRegistryCenter;
+import org.quartz.CronExpression;
 
 /**
- * Measures jobs as the program {@code bench} of the Rust tests does, on a server that nobody else uses meanwhile. Jobs fire
- * every second. The last line is the same JSON object.
+ * Measures jobs as the program {@code bench} of the Rust tests does, on a server that nobody else uses meanwhile. The last
+ * line is the same JSON object.
  */
 final class Bench {
 
@@ -39,8 +42,7 @@ final class Bench {
     }
 
     private Map<String, Object> measure() throws Exception {
-        String namespace = "bench-" + ProcessHandle.current().pid() + "-" + Begins.now();
-        CoordinatorRegistryCenter registry = new Registry(arguments.zookeeper(), namespace, null, 0).connect();
+        CoordinatorRegistryCenter registry = new Registry(arguments.zookeeper(), arguments.namespace(), null, 0).connect();
         // Right after the begin of a second, so that a small number of jobs starts between two fires.
         sleepTo(Begins.now() / 1_000_000 * 1_000 + 1_020);
         Sample unstarted = Sample.take(arguments.zookeeper());
@@ -58,15 +60,16 @@ final class Bench {
 
         long[] late = begins.of(each -> arguments.oneOff() || first <= each.scheduledMilliseconds()
                 && each.scheduledMilliseconds() < end).stream().mapToLong(Begins.Begun::late).toArray();
-        double fires = 1.0 * arguments.seconds() * arguments.jobs();
+        int fires = (arguments.oneOff() ? arguments.seconds() : firesBetween(first, end)) * arguments.jobs();
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("start_ms", (started.nanoseconds() - unstarted.nanoseconds()) / 1_000_000);
         result.put("registry_requests_start", started.packetsSince(unstarted));
         result.put("item_runs", late.length);
-        result.put("expected_runs", arguments.jobs() * arguments.items() * arguments.seconds());
+        result.put("expected_runs", arguments.items() * fires);
         result.put("lateness_us", percentiles(LongStream.of(late)));
-        result.put("registry_requests_per_fire", after.packetsSince(before) / fires);
-        result.put("registry_writes_per_fire", (after.transactions() - before.transactions()) / fires);
+        double perFire = Math.max(1, fires);
+        result.put("registry_requests_per_fire", after.packetsSince(before) / perFire);
+        result.put("registry_writes_per_fire", (after.transactions() - before.transactions()) / perFire);
         result.put("rss_kb", after.residentKilobytes());
         result.put("threads", after.threads());
         double seconds = (after.nanoseconds() - before.nanoseconds()) / 1e9;
@@ -84,7 +87,7 @@ final class Bench {
             if (arguments.oneOff()) {
                 jobs.add(new OneOffJobBootstrap(registry, begins, builder.build()));
             } else {
-                var job = new ScheduleJobBootstrap(registry, begins, builder.cron("* * * * * ?").build());
+                var job = new ScheduleJobBootstrap(registry, begins, builder.cron(arguments.cron()).build());
                 job.schedule();
                 jobs.add(job);
             }
@@ -103,6 +106,18 @@ final class Bench {
             }
         }
         return result.build();
+    }
+
+    /** Fires of each job from a time to right before another. */
+    private int firesBetween(final long first, final long end) throws ParseException {
+        CronExpression cron = new CronExpression(arguments.cron());
+        int result = 0;
+        Date at = cron.getTimeAfter(new Date(first - 1));
+        while (null != at && at.getTime() < end) {
+            result++;
+            at = cron.getTimeAfter(at);
+        }
+        return result;
     }
 
     private static void sleepTo(final long milliseconds) throws InterruptedException {
