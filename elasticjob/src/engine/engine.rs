@@ -214,6 +214,8 @@ pub(super) enum Purpose {
     Reshard(Sharding),
     Trigger {
         ids: Vec<TriggerId>,
+        /// What they are told when it is done.
+        answer: TriggerAnswer,
     },
     Begin(BeginPlan),
     Miss {

@@ -81,9 +81,9 @@ impl JobEngine {
                 let pinned = sharding.pinned.into_iter().collect();
                 self.tell(Notice::Resharded { moved: sharding.moved, pinned });
             }
-            Purpose::Trigger { ids } => {
+            Purpose::Trigger { ids, answer } => {
                 for id in ids {
-                    self.act(Action::AnswerTrigger(id, TriggerAnswer::Queued));
+                    self.act(Action::AnswerTrigger(id, answer.clone()));
                 }
             }
             Purpose::Begin(plan) => {
@@ -130,7 +130,7 @@ impl JobEngine {
                 self.on_begin_refused(&plan, item);
             }
             // Asked again by the rule, with what the mirror knows by then.
-            Purpose::Trigger { ids } => self.triggers.extend(ids),
+            Purpose::Trigger { ids, .. } => self.triggers.extend(ids),
             Purpose::Register { .. } if self.phase == Phase::Joining && is_final(reason) => {
                 self.tell(Notice::StartFailed { why: why.to_owned() });
                 self.stop();
@@ -140,7 +140,7 @@ impl JobEngine {
     }
 
     fn on_not_reached(&mut self, purpose: Purpose) {
-        if let Purpose::Trigger { ids } = purpose {
+        if let Purpose::Trigger { ids, .. } = purpose {
             self.triggers.extend(ids);
         }
     }
@@ -150,7 +150,7 @@ impl JobEngine {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
             // A trigger that was consumed before it is looked for again would be taken for one never written: say so
             // instead of running twice.
-            Purpose::Trigger { ids } => {
+            Purpose::Trigger { ids, .. } => {
                 for id in ids {
                     let why = format!("it may or may not run: {why}");
                     self.act(Action::AnswerTrigger(id, TriggerAnswer::Registry(why)));

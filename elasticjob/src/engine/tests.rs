@@ -185,6 +185,27 @@ fn at_most_one_manual_trigger_waits() {
 }
 
 #[test]
+fn a_trigger_that_only_seems_to_wait_does_not_swallow_another() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    let trigger = JobPath::Trigger(group.hosts[0].engine.instance().clone()).absolute(&job());
+    let mut foreign = Transaction::new();
+    if !group.exists(&JobPath::Triggers) {
+        foreign.create("/job/trigger", "", CreateMode::Persistent);
+    }
+    foreign.create(&trigger, "", CreateMode::Persistent);
+    group.operate(&foreign, false);
+    let mut taken = Transaction::new();
+    taken.delete(&trigger, None);
+    group.operate(&taken, true);
+    group.tell(0, Event::Trigger(1));
+    group.run_until(6_000);
+    assert_eq!(group.hosts[0].answers, [TriggerAnswer::Queued]);
+    group.end_items(0, &[0]);
+    assert!(matches!(group.hosts[0].started[1].fire, Fire::Manual { .. }));
+}
+
+#[test]
 fn an_item_does_not_move_between_a_trigger_and_its_run() {
     let mut group = Group::settled(1, &every_five(2));
     group.run_until(5_000);

@@ -24,22 +24,23 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
     if instances.is_empty() {
         return answer(engine, TriggerAnswer::NoEnabledInstance);
     }
-    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    for instance in instances {
-        let path = JobPath::Trigger(instance.clone());
-        if !engine.mirror.exists(&path) {
-            // One that left meanwhile would never take it.
-            txn.check(&JobPath::Instance(instance));
-            txn.create(&path, "", CreateMode::Persistent);
-        }
-    }
-    let transaction = txn.build();
     if engine.planted.has(Bug::LostTrigger) {
         return answer(engine, TriggerAnswer::Queued);
     }
-    if transaction.is_empty() {
-        return answer(engine, TriggerAnswer::AlreadyPending);
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    let mut answer = TriggerAnswer::AlreadyPending;
+    for instance in instances {
+        let path = JobPath::Trigger(instance.clone());
+        if engine.mirror.exists(&path) {
+            // It may just have been taken, or the leader has shown for a moment that there is none.
+            txn.check(&path);
+        } else {
+            // One that left meanwhile would never take it.
+            txn.check(&JobPath::Instance(instance));
+            txn.create(&path, "", CreateMode::Persistent);
+            answer = TriggerAnswer::Queued;
+        }
     }
     let ids = engine.triggers.drain(..).collect();
-    Step::Write(Proposal { transaction, purpose: Purpose::Trigger { ids } })
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Trigger { ids, answer } })
 }
