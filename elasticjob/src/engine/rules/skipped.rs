@@ -1,6 +1,4 @@
-//! Fires that fall into a run, of items that are not part of it any more, or never were.
-
-use std::collections::BTreeSet;
+//! Fires that fall into a run, of own items that are not part of it any more, or never were.
 
 use super::Step;
 use crate::engine::engine::{JobEngine, Proposal, Purpose};
@@ -12,15 +10,15 @@ use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
 /// Writes that such a fire was skipped. Of items that run it is written with their finish; that of others is over, or they
-/// moved here during the run, and those of the group who began that fire would wait for them to begin.
+/// moved here during the run, and those of the group who began that fire would wait for them to begin. Items that ended
+/// here and moved on are for their owner to begin.
 pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
     let Some(run) = engine.runs.regular() else { return Step::Pass };
     let is_awaited = run.round.as_ref().is_some_and(|round| round.plan.iter().any(|spec| spec.once.is_some()));
     let Some(at) = run.skipped.filter(|_| is_awaited && engine.is_registered()) else { return Step::Pass };
-    let mut items: BTreeSet<ShardingItem> = run.finished.iter().map(|(item, _)| *item).collect();
     let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
-    let mine = engine.own_items(total).map_or(vec![], |(mine, _)| mine);
-    items.extend(mine.into_iter().filter(|item| engine.runs.item(*item).is_none()));
+    let Some((mine, _)) = engine.own_items(total) else { return Step::Pass };
+    let items: Vec<ShardingItem> = mine.into_iter().filter(|item| engine.runs.item(*item).is_none()).collect();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     for item in items {
         // The others follow in the next one.

@@ -351,6 +351,21 @@ fn a_fire_that_is_skipped_is_written_for_items_that_moved_here_during_the_run() 
 }
 
 #[test]
+fn a_fire_is_not_skipped_for_an_item_that_ended_and_moved_on() {
+    let mut group = group(1, listened(2).misfire(false));
+    begin(&mut group);
+    group.end_items(0, &[0]);
+    group.run_until(7_000);
+    let joiner = group.join("10.0.0.2", &listened(2).misfire(false).build().unwrap());
+    group.run_until(10_000);
+    assert_eq!(items_of(&group, joiner), [0], "item 1 runs");
+    let reason = SkipReason::StillRunning { since: FIRST };
+    let skipped = Notice::Skipped { fire: Fire::Scheduled(EPOCH + 10_000), items: vec![], reason };
+    assert!(group.hosts[0].notices.contains(&skipped));
+    assert!(group.text(&JobPath::fire(0)).unwrap().contains(&format!("\"at\":{}", EPOCH + 10_000)), "it was begun");
+}
+
+#[test]
 fn whoever_leaves_does_not_wait_for_the_items_of_others_and_the_last_one_calls() {
     let mut group = group(2, listened(2));
     let caller = begin(&mut group);
