@@ -112,7 +112,10 @@ impl Actor {
         let is_complete = |history: &History, job: &JobPlan| {
             if self.has_java() {
                 let of_job = history.runs.iter().filter(|run| run.job == job.name && run.began_us > after_us);
-                let begun: BTreeMap<u32, u32> = of_job.map(|run| (run.item, run.pid)).collect();
+                let mut of_job: Vec<_> = of_job.collect();
+                of_job.sort_by_key(|run| run.began_us);
+                // Who began each item last.
+                let begun: BTreeMap<u32, u32> = of_job.into_iter().map(|run| (run.item, run.pid)).collect();
                 return begun.len() == job.items as usize && pids.iter().all(|pid| begun.values().any(|by| by == pid));
             }
             history.fires(&job.name).into_iter().filter(|at| *at * 1_000 > after_us).any(|at| {
