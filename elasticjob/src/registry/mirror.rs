@@ -156,7 +156,8 @@ impl Mirror {
         if exists {
             self.nodes.insert(path, None);
         } else {
-            self.nodes.remove(&path);
+            // What was below it went before, which a gap may have hidden.
+            self.remove_tree(&path);
         }
     }
 
@@ -184,9 +185,7 @@ impl Mirror {
             true => {
                 self.nodes.add(path.clone());
             }
-            false => {
-                self.nodes.remove(path);
-            }
+            false => self.remove_tree(path),
         }
         for child in listed {
             // Events told of the child itself, not of what had been below it.

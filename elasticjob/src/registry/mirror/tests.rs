@@ -67,6 +67,23 @@ fn what_a_later_list_does_not_name_is_gone_with_everything_below() {
 }
 
 #[test]
+fn a_node_that_goes_after_a_gap_takes_along_what_went_below_it_meanwhile() {
+    let mut mirror = synced();
+    mirror.on_event(&WatchEvent::Gap);
+    let generation = mirror.generation();
+    assert_eq!(mirror.take_lists(), [JobPath::Root]);
+    mirror.on_listed(generation, &JobPath::Root, names(&["config", "sharding"]));
+    let asked = mirror.take_lists();
+    mirror.on_event(&WatchEvent::Deleted("/job/sharding/0".to_owned()));
+    for path in asked {
+        mirror.on_listed(generation, &path, (path == JobPath::Sharding).then(|| vec!["1".to_owned()]));
+    }
+    list_all(&mut mirror, &[("/job/sharding/1", &[])]);
+    assert_eq!((mirror.items().collect::<Vec<_>>(), mirror.misfired_items().count()), (vec![1], 0));
+    assert_eq!(mirror.running_items().count(), 0);
+}
+
+#[test]
 fn events_that_overtake_the_answer_to_a_list_are_the_later_word() {
     let mut mirror = synced();
     mirror.relist();
