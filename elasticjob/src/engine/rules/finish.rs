@@ -84,13 +84,14 @@ fn write_end(
         return Some(Written::Before);
     }
     let session = engine.session.connected();
-    let me = engine.identity.instance.as_str();
+    // Its own id may be another one by now, as somebody else has that one.
+    let marked_as = record.last.as_ref().map(|begun| begun.instance.as_str());
     let mark = JobPath::running(item);
     // A mark of an earlier session goes with it; by now there may be one of somebody else.
     let is_mine = match engine.look(&mark) {
         Lookup::Unread => return None,
         Lookup::Missing => false,
-        Lookup::Known(known) => known.owner == session || (known.owner.is_none() && known.text() == Some(me)),
+        Lookup::Known(known) => known.owner == session || (known.owner.is_none() && known.text() == marked_as),
     };
     let ended = record.end(end.state, end.took, end.error.as_deref(), run.skipped);
     txn.set(&path, ended.to_bytes(), Some(known.version));

@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
-use crate::registry::{CreateMode, SessionId, Transaction};
+use crate::registry::{CreateMode, SessionId, Transaction, WatchEvent};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
 const FAILOVER: ExecutionSource = ExecutionSource::Failover;
@@ -384,4 +384,26 @@ fn a_process_that_comes_back_with_a_new_session_hands_its_cut_off_run_over() {
     group.run_until(14_900);
     assert_eq!(group.starts(0)[1], (FIRST, FAILOVER, vec![0]));
     assert!(record(&group, 0).running().is_some());
+}
+
+#[test]
+fn who_got_another_id_meanwhile_takes_its_mark_away() {
+    let mut group = settled(1, 1);
+    group.run_until(5_000);
+    let before = group.hosts[0].engine.instance().clone();
+    let session = group.hosts[0].session;
+    group.disconnect(0);
+    group.expire(session);
+    let mut foreign = Transaction::new();
+    foreign.create(JobPath::Instance(before.clone()).absolute(&job()), "", CreateMode::Ephemeral);
+    group.operate(&foreign, true);
+    group.tell(0, Event::Watch(WatchEvent::Gap));
+    group.connect_anew(0);
+    group.run_until(5_500);
+    assert_ne!(*group.hosts[0].engine.instance(), before, "{:?}", group.hosts[0].notices);
+    assert_eq!(group.text(&JobPath::running(0)).as_deref(), Some(before.as_str()));
+    group.end_items(0, &[0]);
+    group.run_until(7_000);
+    assert_eq!(group.text(&JobPath::running(0)), None);
+    assert_eq!(group.starts(0).len(), 1);
 }
