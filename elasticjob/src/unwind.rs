@@ -37,8 +37,7 @@ pub(crate) fn note_places() {
 
 fn note(info: &PanicHookInfo<'_>) {
     let Some(place) = info.location() else { return };
-    let message = info.payload_as_str().unwrap_or("a value that is not text").to_owned();
-    let seen = Seen { message, place: place.to_string() };
+    let seen = Seen { message: panic_message(info.payload()), place: place.to_string() };
     // Without a place where that is not possible any more: a second panic would end the process.
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| *last = Some(seen)));
 }

@@ -37,7 +37,7 @@ pub struct History {
 impl History {
     /// The same without the runs of Java instances, which have no fencing token.
     pub fn of_rust(&self) -> Self {
-        let runs = self.runs.iter().filter(|run| run.token.is_some()).cloned().collect();
+        let runs = self.runs.iter().filter(|run| run.is_of_rust()).cloned().collect();
         Self { runs, ..self.clone() }
     }
 

@@ -46,6 +46,13 @@ pub struct Run {
     pub refused: usize,
 }
 
+impl Run {
+    /// Whether an instance of this implementation ran it: only these have fencing tokens.
+    pub fn is_of_rust(&self) -> bool {
+        self.token.is_some()
+    }
+}
+
 /// Everything that a process recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessRecords {

@@ -147,12 +147,19 @@ fn idle_one_goes(group: &mut Group) {
     group.operate(&foreign, false);
 }
 
-#[test]
-fn an_item_that_moves_to_a_busy_instance_right_after_the_fire_is_made_up_for_too() {
+/// Three items shared with an instance that never runs anything, at the fire that falls into the run of ours; and the
+/// items that it runs.
+fn busy_beside_an_idle_one() -> (Group, Vec<u32>) {
     let mut group = Group::settled(1, &every_twenty(3));
     idle_one_comes(&mut group);
     group.run_until(40_000);
     let own = group.starts(0)[0].2.clone();
+    (group, own)
+}
+
+#[test]
+fn an_item_that_moves_to_a_busy_instance_right_after_the_fire_is_made_up_for_too() {
+    let (mut group, own) = busy_beside_an_idle_one();
     idle_one_goes(&mut group);
     assert_eq!(group.owners(3), [Some(0); 3]);
     group.end_items(0, &own);
@@ -162,10 +169,7 @@ fn an_item_that_moves_to_a_busy_instance_right_after_the_fire_is_made_up_for_too
 
 #[test]
 fn an_item_that_moves_to_a_busy_instance_after_it_was_begun_is_not_made_up_for() {
-    let mut group = Group::settled(1, &every_twenty(3));
-    idle_one_comes(&mut group);
-    group.run_until(40_000);
-    let own = group.starts(0)[0].2.clone();
+    let (mut group, own) = busy_beside_an_idle_one();
     let others: Vec<u32> = (0..3).filter(|item| !own.contains(item)).collect();
     for item in &others {
         let record = format!("{{\"through\":{}}}", EPOCH + 40_000);

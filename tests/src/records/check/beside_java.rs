@@ -27,9 +27,8 @@ fn twice(first: &Run, again: &Run) -> String {
     }
 }
 
-/// Only Rust instances have fencing tokens.
 fn kind(run: &Run) -> &'static str {
-    if run.token.is_some() { "rust" } else { "java" }
+    if run.is_of_rust() { "rust" } else { "java" }
 }
 
 #[cfg(test)]
