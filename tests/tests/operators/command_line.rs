@@ -117,7 +117,10 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert_eq!(operator.json(&["jobs", JOB]).await[0]["status"], "CRASHED");
     assert!(operator.fails(1, &["shutdown", "--job", JOB]).await.contains("no instance that is online"));
 
-    // The dump port of an instance shows the same.
+    // The dump port of an instance shows the same, as soon as the last runs are over and nothing changes any more.
+    for item in 0..6 {
+        operated.until(&format!("sharding/{item}/running"), |running| running.is_none()).await;
+    }
     let port = DumpService::new(operated.registry(), 0).listen().await.expect("a port");
     let address = port.address().to_string();
     let dumped = operator.says(&["dump", JOB, "--from", &address]).await;
