@@ -57,7 +57,9 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
     /// once.
     fn watch(&self, path: &str) -> Box<dyn WatchStream>;
 
-    /// The state of the session, now and as it changes.
+    /// The state of the session, now and as it changes. Once it is [`SessionState::Connected`] again, the
+    /// [`WatchEvent::Gap`] of every watch that was there before can be polled: nobody acts in a new session on what was
+    /// so in the last one.
     fn session(&self) -> watch::Receiver<SessionState>;
 
     /// Local time just before the last request that was answered in the current session was sent: until then at least

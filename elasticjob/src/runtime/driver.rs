@@ -128,6 +128,8 @@ impl Driver {
 
     fn take_session(&mut self) {
         let state = *self.session.borrow_and_update();
+        // The gap before a session that is back: who registers at once would trust what was so before it.
+        self.drain_watch();
         self.feed_proof();
         self.feed(Event::Session(state));
         self.feed_proof();

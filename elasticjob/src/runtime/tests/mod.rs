@@ -6,6 +6,7 @@ mod fires;
 mod listeners;
 mod one_off;
 mod proof;
+mod sessions;
 mod shutdown;
 mod tracing;
 
