@@ -6,11 +6,12 @@
 
 use std::time::Duration;
 
-use super::engine::{JobEngine, Proposal, Purpose};
+use super::engine::JobEngine;
 use super::event::{ItemEnd, Now};
 use super::fire::{ExecutionSource, FireState};
 use super::notice::{Notice, SkipReason};
 use super::planted::Bug;
+use super::proposal::{Proposal, Purpose};
 use super::rules::BeginPlan;
 use super::run::{ItemRun, Stage};
 use super::txn::JobTransaction;

@@ -17,24 +17,19 @@ use super::notice::{Notice, SkipReason};
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
-use super::round::{Round, RoundId};
-use super::rules::{BeginPlan, IdleServers, Noted, RULES, Reminder, Sharding, Step, Unresolved};
-use super::run::{OpenFire, Run, Runs, Stage};
+use super::proposal::{Proposal, Purpose, Write};
+use super::retry::Retry;
+use super::round::RoundId;
+use super::rules::{IdleServers, Noted, RULES, Reminder, Step, Unresolved};
+use super::run::{OpenFire, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
-use crate::config::{ConfigurationCheck, ForeignToJava, JobConfiguration};
+use crate::config::{ConfigurationCheck, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
-use crate::registry::{Data, SessionId, SessionState, Transaction, WatchEvent};
-
-/// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
-const RETRY_FIRST: Duration = Duration::from_millis(50);
-/// The longest such wait.
-const RETRY_LAST: Duration = Duration::from_secs(3);
-/// Refusals in a row after which everything is listed anew.
-const REFUSALS_BEFORE_RELIST: u32 = 3;
+use crate::registry::{Data, SessionId, SessionState, WatchEvent};
 
 /// Who this engine is.
 #[derive(Debug, Clone)]
@@ -110,8 +105,8 @@ pub struct JobEngine {
     /// Boxed, as most of the time there is none.
     write: Option<Box<Write>>,
     /// The last time this engine was asked: timers up to it were looked at.
-    seen: Option<Now>,
-    retry: Retry,
+    pub(super) seen: Option<Now>,
+    pub(super) retry: Retry,
     attempts: u64,
     /// Said once, however often registering has to be tried.
     told_differences: Vec<String>,
@@ -168,76 +163,6 @@ pub(super) struct Basis {
     pub(super) instances: Vec<InstanceId>,
     pub(super) total: u32,
     pub(super) strategy: String,
-}
-
-/// Waiting before the registry is asked again.
-#[derive(Debug, Default)]
-struct Retry {
-    failures: u32,
-    not_before: Option<Duration>,
-}
-
-/// The transaction in flight.
-#[derive(Debug)]
-pub(super) struct Write {
-    pub(super) transaction: Transaction,
-    pub(super) purpose: Purpose,
-    /// The session it was sent in.
-    pub(super) session: SessionId,
-    /// When it was sent.
-    pub(super) sent: Duration,
-}
-
-/// A transaction to commit, and what it is for.
-#[derive(Debug)]
-pub(super) struct Proposal {
-    pub(super) transaction: Transaction,
-    pub(super) purpose: Purpose,
-}
-
-/// What the transaction in flight is for.
-#[derive(Debug, Clone)]
-pub(super) enum Purpose {
-    Register {
-        /// What the configuration that it writes has in it for Rust instances alone.
-        foreign: Vec<ForeignToJava>,
-        /// How far the clock may be off, in seconds.
-        max_time_diff: Option<u32>,
-    },
-    AskTime,
-    Candidate,
-    Elect,
-    Abdicate,
-    Request {
-        why: String,
-    },
-    Reshard(Sharding),
-    Trigger {
-        ids: Vec<TriggerId>,
-        /// What they are told when it is done.
-        answer: TriggerAnswer,
-    },
-    Begin(BeginPlan),
-    Miss {
-        items: Vec<(ShardingItem, i64)>,
-    },
-    Finish {
-        items: Vec<ShardingItem>,
-    },
-    /// Claims of rounds to call a listener on behalf of the group, and what became of earlier ones.
-    CallOnce {
-        claims: Vec<(RoundId, Attempt)>,
-        settled: Vec<SettledClaim>,
-    },
-    Skip,
-    Sweep {
-        /// Instances that are gone, whose triggers are deleted.
-        triggers: Vec<InstanceId>,
-    },
-    /// With the own trigger, where one waits: nobody else knows which items it is for.
-    Leave {
-        triggers: Vec<InstanceId>,
-    },
 }
 
 impl JobEngine {
@@ -358,41 +283,6 @@ impl JobEngine {
             self.actions = VecDeque::new();
         }
         action
-    }
-
-    /// When to send a [`Event::Tick`] at the latest.
-    pub fn poll_timeout(&self) -> Timeout {
-        if self.phase == Phase::Stopped {
-            return Timeout { wall: None, mono: None };
-        }
-        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
-        let seen = self.seen.map(|now| now.mono);
-        let executing = self.is_executing();
-        let aborts = self.runs.items().filter_map(|item| match item.stage {
-            Stage::Cancelled { abort_at } => Some(abort_at),
-            _ => None,
-        });
-        let uncancelled = self.runs.iter().any(Run::is_uncancelled);
-        let rounds = self.runs.rounds().flat_map(Round::times);
-        let session = [
-            executing.then(|| self.session.renew_at()).flatten(),
-            uncancelled.then(|| self.session.deadline()).flatten(),
-        ];
-        let leave = match self.phase {
-            Phase::Leaving { cut_at, give_up_at } => {
-                [uncancelled.then_some(cut_at), give_up_at, executing.then(|| self.last_moment(cut_at))]
-            }
-            _ => [None; 3],
-        };
-        let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
-        let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
-        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
-        let finish = self.runs.iter().filter_map(Run::finish_at);
-        let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
-        let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
-        let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
-        let wall = self.calendar.next().filter(|_| self.watches_calendar());
-        Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
     }
 
     fn take(&mut self, now: Now, event: Event) {
@@ -570,37 +460,6 @@ impl JobEngine {
         configuration.is_some_and(|configuration| configuration.failover() && configuration.monitor_execution())
     }
 
-    /// A transaction went through.
-    pub(super) fn note_success(&mut self) {
-        self.retry = Retry::default();
-        self.trouble = None;
-    }
-
-    /// The registry refused a transaction: the mirror knows why by now, unless it happens again and again.
-    pub(super) fn note_refusal(&mut self, now: Now, why: &str) {
-        self.retry.failures += 1;
-        if self.retry.failures >= REFUSALS_BEFORE_RELIST {
-            self.mirror.relist();
-            self.wait_before_retry(now, why.to_owned());
-        }
-    }
-
-    /// The registry did not answer.
-    pub(super) fn back_off(&mut self, now: Now, why: String) {
-        self.retry.failures += 1;
-        self.wait_before_retry(now, why);
-    }
-
-    fn wait_before_retry(&mut self, now: Now, why: String) {
-        let doubled = RETRY_FIRST.saturating_mul(1 << self.retry.failures.min(8));
-        self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
-        // Without a connection every question fails; that was said once.
-        if self.session.connected().is_some() {
-            self.trouble = Some(why.as_str().into());
-            self.tell(Notice::RegistryTrouble { why });
-        }
-    }
-
     /// A new attempt, unique in the group.
     pub(super) fn next_attempt(&mut self) -> Attempt {
         self.attempts += 1;
@@ -669,13 +528,4 @@ impl JobEngine {
         }
         self.act(Action::Stopped);
     }
-}
-
-/// When an engine has to be asked again: at the earlier of the two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeout {
-    /// By the wall clock, in milliseconds since 1970.
-    pub wall: Option<i64>,
-    /// By the clock that never steps.
-    pub mono: Option<Duration>,
 }

@@ -17,6 +17,8 @@ mod listeners;
 mod lost;
 mod notice;
 mod planted;
+mod proposal;
+mod retry;
 mod round;
 mod rounds;
 mod rules;
@@ -26,6 +28,7 @@ mod settle;
 mod status;
 mod stop;
 pub mod strategy;
+mod timeout;
 mod txn;
 
 #[cfg(test)]
@@ -35,7 +38,7 @@ pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 #[cfg(feature = "testing")]
 pub(crate) use calls::KEPT_FIRES;
 pub use calls::{CallState, OnceCall, OnceCalls};
-pub use engine::{Identity, JobEngine, Phase, Timeout};
+pub use engine::{Identity, JobEngine, Phase};
 pub use event::{Event, ItemEnd, Now, TriggerId};
 pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
 pub use listeners::{Hook, KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
@@ -44,3 +47,4 @@ pub use notice::{CancelReason, Notice, SkipReason, StopReason, WaitedFor};
 pub use planted::Bug;
 pub use round::RoundId;
 pub use status::{Activity, JobStatus, Skip};
+pub use timeout::Timeout;

@@ -1,9 +1,10 @@
 //! Answers to transactions, and what follows from them.
 
 use super::action::{Action, TriggerAnswer};
-use super::engine::{JobEngine, Phase, Purpose, Write};
+use super::engine::{JobEngine, Phase};
 use super::event::Now;
 use super::notice::Notice;
+use super::proposal::{Purpose, Write};
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Committed, Refusal, SessionId};

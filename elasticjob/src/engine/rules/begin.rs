@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{Step, Unresolved, misfire};
-use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::{Notice, SkipReason};
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::run::{BEGIN_TRIES, ItemRun, OpenFire, Run};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};

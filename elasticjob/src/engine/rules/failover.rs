@@ -2,11 +2,12 @@
 
 use super::Step;
 use super::begin::{BeginPlan, begin_item};
-use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::fire::ExecutionSource;
 use crate::engine::lost::Loss;
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::path::{ItemNode, JobPath};

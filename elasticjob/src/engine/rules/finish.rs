@@ -1,11 +1,12 @@
 //! Writing how the items of a run ended.
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Proposal, Purpose};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{Attempt, ExecutionSource, FireRecord};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::run::{Run, Stage};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;

@@ -7,12 +7,13 @@ mod awaited;
 
 use super::Step;
 use crate::engine::calls::{CallState, OnceCall, OnceCalls};
-use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::fire::Attempt;
 use crate::engine::listeners::Hook;
 use crate::engine::notice::{Notice, WaitedFor};
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::round::{RoundId, TURN, Waiting};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::path::JobPath;
 

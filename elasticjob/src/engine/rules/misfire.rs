@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::run::{LATE_ACQUISITION, OpenFire};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;

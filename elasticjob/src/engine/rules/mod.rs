@@ -21,8 +21,9 @@ mod skipped;
 mod sweep;
 mod trigger;
 
-use super::engine::{JobEngine, Proposal};
+use super::engine::JobEngine;
 use super::event::Now;
+use super::proposal::Proposal;
 pub(super) use begin::BeginPlan;
 pub(super) use misfire::Noted;
 pub(super) use remind::Reminder;

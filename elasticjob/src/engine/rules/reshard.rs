@@ -10,10 +10,11 @@ mod turn;
 use std::collections::BTreeSet;
 
 use super::Step;
-use crate::engine::engine::{Basis, JobEngine, Proposal, Purpose};
+use crate::engine::engine::{Basis, JobEngine};
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use super::Step;
 use super::register::ENABLED;
-use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;

@@ -1,9 +1,10 @@
 //! Fires that fall into a run, of own items that are not part of it any more, or never were.
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Proposal, Purpose};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::fire::FireRecord;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;

@@ -2,9 +2,10 @@
 
 use super::Step;
 use crate::engine::action::{Action, TriggerAnswer};
-use crate::engine::engine::{JobEngine, Phase, Proposal, Purpose};
+use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::path::JobPath;

@@ -1,0 +1,76 @@
+//! What an engine writes, and what for.
+
+use std::time::Duration;
+
+use super::action::TriggerAnswer;
+use super::calls::SettledClaim;
+use super::event::TriggerId;
+use super::fire::Attempt;
+use super::round::RoundId;
+use super::rules::{BeginPlan, Sharding};
+use crate::config::ForeignToJava;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::{SessionId, Transaction};
+
+/// The transaction in flight.
+#[derive(Debug)]
+pub(super) struct Write {
+    pub(super) transaction: Transaction,
+    pub(super) purpose: Purpose,
+    /// The session it was sent in.
+    pub(super) session: SessionId,
+    /// When it was sent.
+    pub(super) sent: Duration,
+}
+
+/// A transaction to commit, and what it is for.
+#[derive(Debug)]
+pub(super) struct Proposal {
+    pub(super) transaction: Transaction,
+    pub(super) purpose: Purpose,
+}
+
+/// What the transaction in flight is for.
+#[derive(Debug, Clone)]
+pub(super) enum Purpose {
+    Register {
+        /// What the configuration that it writes has in it for Rust instances alone.
+        foreign: Vec<ForeignToJava>,
+        /// How far the clock may be off, in seconds.
+        max_time_diff: Option<u32>,
+    },
+    AskTime,
+    Candidate,
+    Elect,
+    Abdicate,
+    Request {
+        why: String,
+    },
+    Reshard(Sharding),
+    Trigger {
+        ids: Vec<TriggerId>,
+        /// What they are told when it is done.
+        answer: TriggerAnswer,
+    },
+    Begin(BeginPlan),
+    Miss {
+        items: Vec<(ShardingItem, i64)>,
+    },
+    Finish {
+        items: Vec<ShardingItem>,
+    },
+    /// Claims of rounds to call a listener on behalf of the group, and what became of earlier ones.
+    CallOnce {
+        claims: Vec<(RoundId, Attempt)>,
+        settled: Vec<SettledClaim>,
+    },
+    Skip,
+    Sweep {
+        /// Instances that are gone, whose triggers are deleted.
+        triggers: Vec<InstanceId>,
+    },
+    /// With the own trigger, where one waits: nobody else knows which items it is for.
+    Leave {
+        triggers: Vec<InstanceId>,
+    },
+}

@@ -1,0 +1,54 @@
+//! Asking the registry again after it failed or refused.
+
+use std::time::Duration;
+
+use super::engine::JobEngine;
+use super::event::Now;
+use super::notice::Notice;
+
+/// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
+const RETRY_FIRST: Duration = Duration::from_millis(50);
+/// The longest such wait.
+const RETRY_LAST: Duration = Duration::from_secs(3);
+/// Refusals in a row after which everything is listed anew.
+const REFUSALS_BEFORE_RELIST: u32 = 3;
+
+/// Waiting before the registry is asked again.
+#[derive(Debug, Default)]
+pub(super) struct Retry {
+    failures: u32,
+    pub(super) not_before: Option<Duration>,
+}
+
+impl JobEngine {
+    /// A transaction went through.
+    pub(super) fn note_success(&mut self) {
+        self.retry = Retry::default();
+        self.trouble = None;
+    }
+
+    /// The registry refused a transaction: the mirror knows why by now, unless it happens again and again.
+    pub(super) fn note_refusal(&mut self, now: Now, why: &str) {
+        self.retry.failures += 1;
+        if self.retry.failures >= REFUSALS_BEFORE_RELIST {
+            self.mirror.relist();
+            self.wait_before_retry(now, why.to_owned());
+        }
+    }
+
+    /// The registry did not answer.
+    pub(super) fn back_off(&mut self, now: Now, why: String) {
+        self.retry.failures += 1;
+        self.wait_before_retry(now, why);
+    }
+
+    fn wait_before_retry(&mut self, now: Now, why: String) {
+        let doubled = RETRY_FIRST.saturating_mul(1 << self.retry.failures.min(8));
+        self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
+        // Without a connection every question fails; that was said once.
+        if self.session.connected().is_some() {
+            self.trouble = Some(why.as_str().into());
+            self.tell(Notice::RegistryTrouble { why });
+        }
+    }
+}

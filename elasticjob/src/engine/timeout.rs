@@ -1,0 +1,53 @@
+//! When an engine has to be asked again.
+
+use std::time::Duration;
+
+use super::engine::{JobEngine, Phase};
+use super::round::Round;
+use super::run::{Run, Stage};
+
+/// When an engine has to be asked again: at the earlier of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeout {
+    /// By the wall clock, in milliseconds since 1970.
+    pub wall: Option<i64>,
+    /// By the clock that never steps.
+    pub mono: Option<Duration>,
+}
+
+impl JobEngine {
+    /// When to send a [`Event::Tick`] at the latest.
+    pub fn poll_timeout(&self) -> Timeout {
+        if self.phase == Phase::Stopped {
+            return Timeout { wall: None, mono: None };
+        }
+        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
+        let seen = self.seen.map(|now| now.mono);
+        let executing = self.is_executing();
+        let aborts = self.runs.items().filter_map(|item| match item.stage {
+            Stage::Cancelled { abort_at } => Some(abort_at),
+            _ => None,
+        });
+        let uncancelled = self.runs.iter().any(Run::is_uncancelled);
+        let rounds = self.runs.rounds().flat_map(Round::times);
+        let session = [
+            executing.then(|| self.session.renew_at()).flatten(),
+            uncancelled.then(|| self.session.deadline()).flatten(),
+        ];
+        let leave = match self.phase {
+            Phase::Leaving { cut_at, give_up_at } => {
+                [uncancelled.then_some(cut_at), give_up_at, executing.then(|| self.last_moment(cut_at))]
+            }
+            _ => [None; 3],
+        };
+        let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
+        let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
+        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
+        let finish = self.runs.iter().filter_map(Run::finish_at);
+        let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
+        let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
+        let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
+        let wall = self.calendar.next().filter(|_| self.watches_calendar());
+        Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
+    }
+}
