@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::kept::Kept;
 use super::{Observation, Scene};
+use crate::config::wire;
 use crate::engine::{Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
-use crate::registry::path::JobPath;
-use crate::testing::sim::EPOCH;
+use crate::registry::Transaction;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::{EPOCH, Program};
 
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
 /// of a fire for it.
@@ -30,11 +32,15 @@ pub(super) struct Accounted {
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
     /// Items that a Java instance leaves out of a fire.
     left_out: BTreeMap<i64, BTreeSet<ShardingItem>>,
+    /// Beside Java instances: who owned each item from when on, in milliseconds since 1970.
+    owners: BTreeMap<ShardingItem, BTreeMap<i64, String>>,
     incidents: BTreeSet<i64>,
     calm_from: i64,
     until: i64,
     /// Who led in the calm.
     leader: String,
+    /// Java instances that never heard of the last cron expression: one that reconnects at the wrong moment misses it.
+    out_of_date: BTreeSet<String>,
 }
 
 impl Accounted {
@@ -44,10 +50,12 @@ impl Accounted {
             begun: BTreeMap::new(),
             skipped: BTreeMap::new(),
             left_out: BTreeMap::new(),
+            owners: BTreeMap::new(),
             incidents: BTreeSet::new(),
             calm_from: i64::MAX,
             until: 0,
             leader: String::new(),
+            out_of_date: BTreeSet::new(),
         }
     }
 
@@ -80,19 +88,39 @@ impl Accounted {
             Observation::Notice { notice: Notice::Left, .. } if scene.children(&JobPath::Instances).is_empty() => {
                 self.incident(EPOCH + scene.now as i64);
             }
-            Observation::LeftOut { fires, items } => {
+            Observation::LeftOut { instance, fires, items } => {
                 for fire in *fires {
-                    self.left_out.entry(*fire).or_default().extend(*items);
+                    let then = self.owned_by(&instance.to_string(), *fire);
+                    self.left_out.entry(*fire).or_default().extend(items.iter().copied().chain(then));
                 }
             }
+            Observation::Committed { transaction, .. } if scene.is_mixed() => self.note_owners(scene, transaction),
             Observation::Calm { from, until } => {
                 (self.calm_from, self.until) = (*from, *until);
                 self.leader = scene.text(&JobPath::LeaderInstance).unwrap_or_default();
+                self.out_of_date = out_of_date(scene);
             }
             Observation::Over => return self.settle(scene, kept),
             _ => {}
         }
         Ok(())
+    }
+
+    fn note_owners(&mut self, scene: &Scene<'_>, transaction: &Transaction) {
+        for op in transaction.ops() {
+            let Some(JobPath::Item(item, ItemNode::Instance)) = JobPath::parse(scene.job, op.path()) else { continue };
+            // Java leaders delete all owners for a moment, before they assign the items.
+            if let Some(owner) = scene.text(&JobPath::owner_of(item)) {
+                self.owners.entry(item).or_default().insert(EPOCH + scene.now as i64, owner);
+            }
+        }
+    }
+
+    fn owned_by(&self, instance: &str, at: i64) -> Vec<ShardingItem> {
+        let owner = |owners: &BTreeMap<i64, String>| {
+            owners.range(..=at).next_back().is_some_and(|(_, owner)| owner == instance)
+        };
+        self.owners.iter().filter(|(_, owners)| owner(owners)).map(|(item, _)| *item).collect()
     }
 
     /// Looks at every fire between the start and the end of the calm.
@@ -133,7 +161,8 @@ impl Accounted {
                 })
             });
             let by_java = self.left_out.get(&at).is_some_and(|items| items.contains(&item));
-            if by_somebody || with_reason || by_java {
+            let by_another_schedule = || self.out_of_date.iter().any(|id| self.owned_by(id, at).contains(&item));
+            if by_somebody || with_reason || by_java || by_another_schedule() {
                 continue;
             }
             // Nobody may take its place; the leader says so.
@@ -154,6 +183,20 @@ impl Accounted {
         }
         Ok(())
     }
+}
+
+/// Java instances that follow another cron expression than that of the registry.
+fn out_of_date(scene: &Scene<'_>) -> BTreeSet<String> {
+    let data = scene.text(&JobPath::Config).unwrap_or_default();
+    let configuration = wire::from_yaml(scene.job, data.as_bytes()).ok();
+    let Some(schedule) = configuration.as_ref().and_then(|configuration| configuration.schedule()) else {
+        return BTreeSet::new();
+    };
+    let java = scene.hosts.iter().filter_map(|host| match &host.process.as_ref()?.program {
+        Program::Java(java) if java.differs(schedule.cron().as_str()) => Some(java.id().to_string()),
+        _ => None,
+    });
+    java.collect()
 }
 
 /// Reasons that hold without any fault.

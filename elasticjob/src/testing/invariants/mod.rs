@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::engine::{ExecutionSource, Fire, Hook, Notice, TriggerAnswer};
-use crate::ident::{JobName, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction};
@@ -93,9 +93,11 @@ pub enum Observation<'a> {
     },
     /// A Java instance does not run items that are its own, as that release has it.
     LeftOut {
+        /// Its id.
+        instance: &'a InstanceId,
         /// Times of the scheduled fires.
         fires: &'a [i64],
-        /// The items.
+        /// The items that it has now. Those that it had at the time of a fire are meant as well.
         items: &'a [ShardingItem],
     },
     /// The server ended a session.

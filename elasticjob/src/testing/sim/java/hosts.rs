@@ -61,7 +61,10 @@ impl World {
             Wish::Start { fire, source, items } => self.start_java_items(host, life, fire, source, &items)?,
             Wish::LeftOut { fires, items, why } => {
                 self.log(|_| format!("host {host}: Java leaves out {items:?} of {fires:?}: {why}"));
-                self.observe(Observation::LeftOut { fires: &fires, items: &items })?;
+                let java = self.hosts[host].process.as_mut().and_then(|process| process.program.java());
+                if let Some(instance) = java.map(|java| java.id().clone()) {
+                    self.observe(Observation::LeftOut { instance: &instance, fires: &fires, items: &items })?;
+                }
             }
             Wish::Log(line) => self.log(|_| format!("host {host}: {line}")),
             Wish::Exit => {
@@ -107,9 +110,10 @@ impl World {
             let Some(java) = self.hosts[host].process.as_mut().and_then(|process| process.program.java()) else {
                 continue;
             };
+            let instance = java.id().clone();
             for wish in java.last_words() {
                 if let Wish::LeftOut { fires, items, .. } = wish {
-                    self.observe(Observation::LeftOut { fires: &fires, items: &items })?;
+                    self.observe(Observation::LeftOut { instance: &instance, fires: &fires, items: &items })?;
                 }
             }
             self.crash(host);

@@ -238,6 +238,11 @@ impl JavaProcess {
         &self.jvm.id
     }
 
+    /// Whether it fires by another cron expression than this one.
+    pub(crate) fn differs(&self, cron: &str) -> bool {
+        self.jvm.quartz.borrow().differs(cron)
+    }
+
     /// Whether it is anywhere between a trigger and the end of its runs.
     pub(crate) fn is_busy(&self) -> bool {
         self.jvm.busy.get()
