@@ -148,9 +148,15 @@ impl JobErrorHandler for Email {
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {
-        let mail = Self::read(&failure.configuration).map_err(JobError::settings)?;
-        mail.transport()?.send(mail.message(failure)?).await?;
-        Ok(())
+        let failed = failure.clone();
+        // Certificates are read from files.
+        let prepared = tokio::task::spawn_blocking(move || {
+            let mail = Self::read(&failed.configuration).map_err(JobError::settings)?;
+            Ok::<_, JobError>((mail.transport()?, mail.message(&failed)?, format!("{}:{}", mail.host, mail.port)))
+        });
+        let (transport, message, server) = prepared.await??;
+        let sent = transport.send(message).await;
+        sent.map(drop).map_err(|error| JobError::message(format!("mail server {server}: {}", JobError::from(error))))
     }
 }
 

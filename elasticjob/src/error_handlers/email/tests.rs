@@ -176,6 +176,13 @@ async fn a_server_that_does_not_speak_tls_is_an_error() {
     let (port, _told) = server(Security::Plain).await;
     let error = Email.handle(&failure(&[("email.port", &port), ("email.useStartTls", "true")])).await.unwrap_err();
     assert!(error.to_string().contains("STARTTLS"), "{error}");
+    assert!(error.to_string().starts_with(&format!("mail server 127.0.0.1:{port}: ")), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_of_certificates_that_is_not_there_is_named() {
+    let error = Email.handle(&failure(&[("email.ssl.trusted.certificates", "no/such.pem")])).await.unwrap_err();
+    assert!(error.to_string().starts_with("no/such.pem: "), "{error}");
 }
 
 #[test]
