@@ -105,12 +105,6 @@ pub(super) enum Origin {
 }
 
 impl JobConfiguration {
-    /// Starts the configuration of a job with so many items.
-    pub fn builder(name: impl Into<String>, sharding_total_count: u32) -> JobConfigurationBuilder {
-        let settings = JobSettings { sharding_total_count: Some(sharding_total_count), ..JobSettings::default() };
-        JobConfigurationBuilder { name: name.into(), settings }
-    }
-
     /// Checks settings.
     ///
     /// # Errors
@@ -363,56 +357,6 @@ impl JobConfiguration {
         }
         self
     }
-
-    /// The settings in which this configuration differs from that of the registry, as `setting: 'this' here, 'that' in
-    /// the registry`; of properties without the values, which may be secrets. What never takes part is left out:
-    /// `overwrite`, which is about the two, and what is only carried.
-    pub fn differences(&self, registry: &Self) -> Vec<String> {
-        let (here, there) = (self.texts(), registry.texts());
-        let texts = here
-            .into_iter()
-            .zip(there)
-            .filter(|((_, here), (_, there))| here != there)
-            .map(|((setting, here), (_, there))| format!("{setting}: '{here}' here, '{there}' in the registry"));
-        // A secret is not expected there.
-        let here = self.props.keys().filter(|key| !is_secret(key) || registry.props.contains_key(*key));
-        let keys: BTreeSet<&str> = here.chain(registry.props.keys()).map(AsRef::as_ref).collect();
-        let props = keys.into_iter().filter_map(|key| {
-            let difference = match (self.props.get(key), registry.props.get(key)) {
-                (Some(here), Some(there)) if here != there => "another value here than in the registry",
-                (Some(_), None) => "only here",
-                (None, Some(_)) => "only in the registry",
-                _ => return None,
-            };
-            Some(format!("props.{key}: {difference}"))
-        });
-        texts.chain(props).collect()
-    }
-
-    pub(crate) fn texts(&self) -> [(&'static str, String); 18] {
-        let or_none = |value: &Option<Box<str>>| value.as_deref().unwrap_or_default().to_owned();
-        let cron = self.schedule.as_ref().map(|schedule| schedule.cron().to_string()).unwrap_or_default();
-        [
-            ("cron", cron),
-            ("time-zone", or_none(&self.time_zone)),
-            ("sharding-total-count", self.total.to_string()),
-            ("sharding-item-parameters", self.items.to_string()),
-            ("job-parameter", self.parameter.to_string()),
-            ("monitor-execution", self.monitor_execution.to_string()),
-            ("failover", self.failover.to_string()),
-            ("misfire", self.misfire.to_string()),
-            ("max-time-diff-seconds", self.max_time_diff_seconds.to_string()),
-            ("reconcile-interval-minutes", self.reconcile_interval_minutes.to_string()),
-            ("job-sharding-strategy-type", self.sharding_strategy_type().to_owned()),
-            ("job-executor-thread-pool-size-provider-type", or_none(&self.thread_pool)),
-            ("job-error-handler-type", or_none(&self.error_handler)),
-            ("job-listener-types", self.listeners.join(",")),
-            ("description", self.description.to_string()),
-            ("disabled", self.disabled.to_string()),
-            ("label", or_none(&self.label)),
-            ("static-sharding", self.static_sharding.to_string()),
-        ]
-    }
 }
 
 /// A schedule that has not fired since then never will, as far as anybody cares. Judged from a fixed year, so that the
@@ -423,107 +367,6 @@ const FIRST_YEAR: i32 = 1970;
 fn largest_total(name: &JobName) -> u32 {
     let item = ITEM_WEIGHT + 3 * name.as_str().len();
     u32::try_from(TRANSACTION_LIMIT / item).unwrap_or(u32::MAX)
-}
-
-/// Builds a [`JobConfiguration`] setting by setting. What is not set has its default.
-#[derive(Debug, Clone)]
-pub struct JobConfigurationBuilder {
-    name: String,
-    settings: JobSettings,
-}
-
-macro_rules! setters {
-    ($($(#[$doc:meta])* $setter:ident: $kind:ident,)*) => {
-        $( setters!(@ $(#[$doc])* $setter $kind); )*
-    };
-    (@ $(#[$doc:meta])* $setter:ident text) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $setter(mut self, value: impl Into<String>) -> Self {
-            self.settings.$setter = Some(value.into());
-            self
-        }
-    };
-    (@ $(#[$doc:meta])* $setter:ident $kind:ident) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $setter(mut self, value: $kind) -> Self {
-            self.settings.$setter = Some(value);
-            self
-        }
-    };
-}
-
-impl JobConfigurationBuilder {
-    setters! {
-        /// When it fires, in the Quartz dialect: seconds, minutes, hours, day of month, month, day of week, year.
-        cron: text,
-        /// Zone of the schedule, an IANA name or `GMT+8:00`; default: that of the process. Java peers know only `GMT...`.
-        time_zone: text,
-        /// Parameters of the items: `0=Beijing,1=Shanghai`.
-        sharding_item_parameters: text,
-        /// Parameter of the whole job.
-        job_parameter: text,
-        /// Whether the registry knows which items run; default true. Costs two requests a fire, and gives one live owner
-        /// an item and a fencing token.
-        monitor_execution: bool,
-        /// Whether items of a crashed run are taken over at once; default false.
-        failover: bool,
-        /// Whether a fire missed because of an overrunning one is made up for; default true.
-        misfire: bool,
-        /// How far the clock of a host may be off from that of the registry center, in seconds; default -1: that is not
-        /// looked at. Otherwise a job does not start on a host whose clock is further off, and fires are skipped while it
-        /// is.
-        max_time_diff_seconds: i32,
-        /// How often the leader looks for wrong assignments, in minutes; default 10, below 1: never.
-        reconcile_interval_minutes: i32,
-        /// Type name of the sharding strategy; default `AVG_ALLOCATION`. Whether there is such a strategy is found out
-        /// at start: that depends on the program.
-        job_sharding_strategy_type: text,
-        /// Type name of the pool that runs items; default `CPU`.
-        job_executor_thread_pool_size_provider_type: text,
-        /// Type name of the error handler; default `LOG`.
-        job_error_handler_type: text,
-        /// A text for people.
-        description: text,
-        /// Whether the server starts disabled; default false, which keeps what an operator set.
-        disabled: bool,
-        /// Whether this configuration replaces that of the registry at each start; default false.
-        overwrite: bool,
-        /// Stored, never used.
-        label: text,
-        /// Whether items keep their owner when instances and servers come and go, also an owner that is gone; default
-        /// false. They are assigned at the first fire, and when the total count or the strategy changes.
-        static_sharding: bool,
-        /// What the root node names. Set it to the Java class where Java instances of the same job run.
-        elastic_job_class: text,
-        /// The kind of a job that needs no function.
-        elastic_job_type: text,
-    }
-
-    /// Adds a listener by type name.
-    #[must_use]
-    pub fn job_listener_type(mut self, name: impl Into<String>) -> Self {
-        self.settings.job_listener_types.get_or_insert_default().push(name.into());
-        self
-    }
-
-    /// Sets a property.
-    #[must_use]
-    pub fn prop(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.settings.props.get_or_insert_default().insert(key.into(), value.into());
-        self
-    }
-
-    /// Checks everything.
-    ///
-    /// # Errors
-    /// [`ConfigError`] with all that is wrong.
-    pub fn build(self) -> Result<JobConfiguration, ConfigError> {
-        let name = JobName::new(self.name)?;
-        JobConfiguration::from_settings(name.clone(), &self.settings)
-            .map_err(|problems| ConfigError::Settings { job: name, problems })
-    }
 }
 
 #[cfg(test)]

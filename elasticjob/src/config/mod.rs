@@ -1,6 +1,8 @@
 //! The configuration of a job: valid by construction, and as the registry stores it.
 
+mod builder;
 mod check;
+mod differences;
 mod edit;
 mod foreign;
 mod items;
@@ -11,10 +13,11 @@ mod secrets;
 mod settings;
 pub mod wire;
 
+pub use builder::JobConfigurationBuilder;
 pub use check::ConfigurationCheck;
 pub use foreign::ForeignToJava;
 pub use items::{ItemParameterError, ItemParameters};
-pub use job::{CPU, ConfigError, Invalid, JobConfiguration, JobConfigurationBuilder, LOG};
+pub use job::{CPU, ConfigError, Invalid, JobConfiguration, LOG};
 pub use kind::JobKind;
 #[cfg(test)]
 pub(crate) use kind::STREAMING;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::JobConfigurationBuilder;
 
 fn problems(builder: JobConfigurationBuilder) -> Vec<String> {
     match builder.build() {
