@@ -147,6 +147,13 @@ pub(super) struct Membership {
     pub(super) removal_confirmed: bool,
 }
 
+impl Membership {
+    /// Whether an ephemeral node is of one of the sessions of this engine.
+    pub(super) fn is_own(&self, owner: Option<SessionId>) -> bool {
+        owner.is_some_and(|owner| self.own_sessions.contains(&owner))
+    }
+}
+
 /// What the leader remembers.
 #[derive(Debug, Default)]
 pub(super) struct Leadership {

@@ -382,6 +382,19 @@ fn an_instance_that_an_operator_deleted_leaves() {
 }
 
 #[test]
+fn an_instance_whose_id_another_process_took_after_an_operator_deleted_it_leaves_that_one_alone() {
+    let mut group = Group::settled(1, &every_five(1));
+    let me = "/job/instances/10.0.0.1@-@7";
+    let mut transaction = Transaction::new();
+    transaction.delete(me, None);
+    transaction.create(me, "theirs", CreateMode::Ephemeral);
+    group.operate(&transaction, false);
+    assert!(group.hosts[0].notices.contains(&Notice::RemovedByOperator));
+    assert!(group.hosts[0].stopped);
+    assert_eq!(group.tree.get(me).unwrap().unwrap().data.text(), Some("theirs"));
+}
+
+#[test]
 fn an_item_made_anew_is_not_begun_for_a_fire_of_before() {
     let mut group = Group::settled(1, &every_five(2));
     group.run_until(5_000);

@@ -9,29 +9,52 @@ use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
 /// How long running items may go on after an operator removed the instance.
 const REMOVAL_GRACE: Duration = Duration::from_secs(25);
 
 /// An operator deleted the own instance while the session lived. An ended session deletes it too, so a read that is
-/// answered in the live session has to confirm it.
+/// answered in the live session has to confirm it. Another process may have taken the id by then.
 pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
-    let me = engine.own_node();
-    let registered = engine.is_registered();
-    if engine.planted.has(Bug::IgnoredRemoval) {
+    let leaving = matches!(engine.phase, Phase::Leaving { .. });
+    if !engine.is_registered() || leaving || engine.planted.has(Bug::IgnoredRemoval) {
         return Step::Pass;
     }
-    if !registered || engine.mirror.exists(&me) || matches!(engine.phase, Phase::Leaving { .. }) {
-        return Step::Pass;
+    match engine.own_registration() {
+        Registration::Unread | Registration::Own => return Step::Pass,
+        Registration::Missing if !engine.membership.removal_confirmed => {
+            engine.confirm(engine.own_node());
+            return Step::Stop;
+        }
+        Registration::Missing | Registration::Foreign => {}
     }
-    if engine.membership.removal_confirmed {
-        engine.tell(Notice::RemovedByOperator);
-        engine.start_leaving(now.mono + REMOVAL_GRACE);
-        return Step::Pass;
+    engine.tell(Notice::RemovedByOperator);
+    engine.start_leaving(now.mono + REMOVAL_GRACE);
+    Step::Pass
+}
+
+/// The node of the own id, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Registration {
+    Missing,
+    /// Whose it is has to be read.
+    Unread,
+    Own,
+    /// Of a session that is not one of this engine.
+    Foreign,
+}
+
+impl JobEngine {
+    fn own_registration(&self) -> Registration {
+        match self.look(&self.own_node()) {
+            Lookup::Missing => Registration::Missing,
+            Lookup::Unread => Registration::Unread,
+            Lookup::Known(known) if self.membership.is_own(known.owner) => Registration::Own,
+            Lookup::Known(_) => Registration::Foreign,
+        }
     }
-    engine.confirm(me);
-    Step::Stop
 }
 
 /// Deletes the own traces once nothing runs any more.
@@ -45,9 +68,14 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     let candidate = engine.own_candidate();
     let own_session = engine.own_session().filter(|node| engine.mirror.exists(node) && !engine.has_abandoned_runs);
     let leading = engine.is_leader();
+    let registration = engine.own_registration();
+    if registration == Registration::Unread {
+        return Step::Stop;
+    }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let mut triggers = Vec::new();
-    if engine.membership.session.is_some() && !engine.planted.has(Bug::ForgottenInstance) {
+    let was_ours = engine.membership.session.is_some() && registration != Registration::Foreign;
+    if was_ours && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
         if engine.mirror.exists(&own_trigger) {
             triggers.push(engine.identity.instance.clone());

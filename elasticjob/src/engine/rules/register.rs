@@ -128,8 +128,7 @@ fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
             engine.on_registered(session);
             return Id::Registered;
         }
-        let own = owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner));
-        if own || engine.planted.has(Bug::StolenId) {
+        if engine.membership.is_own(owner) || engine.planted.has(Bug::StolenId) {
             return Id::Free;
         }
         let taken = engine.identity.instance.clone();
