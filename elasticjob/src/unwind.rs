@@ -2,8 +2,10 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::panic::{self, PanicHookInfo};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
+
+use futures_util::FutureExt;
 
 /// A panic that the hook was told of.
 struct Seen {
@@ -14,6 +16,19 @@ struct Seen {
 thread_local! {
     /// The last one of this thread.
     static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
+}
+
+/// Runs `future` to its end, or to its panic, of which a description is returned. Polled again after that it would panic
+/// again: it is dropped before.
+pub(crate) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
+    note_places();
+    AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| describe_panic(panic.as_ref()))
+}
+
+/// The same of a function.
+pub(crate) fn catch_blocking<T>(function: impl FnOnce() -> T) -> Result<T, String> {
+    note_places();
+    catch_unwind(AssertUnwindSafe(function)).map_err(|panic| describe_panic(panic.as_ref()))
 }
 
 /// The message of a panic.
@@ -55,7 +70,7 @@ pub(crate) fn describe_panic(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    use std::panic::resume_unwind;
 
     use super::*;
 

@@ -11,6 +11,7 @@ use super::JobResult;
 use crate::config::{Invalid, JobConfiguration};
 use crate::engine::Hook;
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::unwind::catch_blocking;
 
 /// What failed, and why.
 #[derive(Debug, Clone)]
@@ -137,7 +138,8 @@ impl ErrorHandler {
 
     /// What is wrong with the options of a job that names it.
     pub fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        self.handler.check(configuration)
+        let found = catch_blocking(|| self.handler.check(configuration));
+        found.unwrap_or_else(|panic| vec![Invalid::new("job-error-handler-type", format!("its check failed: {panic}"))])
     }
 
     /// Calls it.

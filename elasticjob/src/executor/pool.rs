@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::JobExecutorThreadPoolSizeProvider;
 use crate::by_type::{ByType, TypeOrigin};
 use crate::config::{CPU, Invalid, JobConfiguration};
+use crate::unwind::catch_blocking;
 
 /// The pools that a process has.
 pub type ThreadPools = ByType<dyn JobExecutorThreadPoolSizeProvider>;
@@ -61,6 +62,15 @@ impl ThreadPools {
     }
 }
 
+/// How many items at a time a pool has room for: at least one.
+fn size_of(name: &str, provider: &dyn JobExecutorThreadPoolSizeProvider) -> usize {
+    let size = catch_blocking(|| provider.size()).unwrap_or_else(|panic| {
+        tracing::error!(pool = name, "the pool does not tell its size, so that items run one at a time: {panic}");
+        1
+    });
+    size.clamp(1, Semaphore::MAX_PERMITS)
+}
+
 /// The slots of the items of one job.
 #[derive(Debug, Clone)]
 pub struct Slots {
@@ -76,7 +86,7 @@ impl Slots {
     /// All free. A pool that there is not any more is one of a single slot: nothing of a job runs too often for it.
     pub fn of(pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
         let pool = configuration.thread_pool_type();
-        let size = pools.get(pool).map_or(1, |pool| pool.size().clamp(1, Semaphore::MAX_PERMITS));
+        let size = pools.get(pool).ok().map_or(1, |provider| size_of(pool, &**provider));
         let total = configuration.sharding_total_count();
         let free = (size < total as usize).then(|| Arc::new(Semaphore::new(size)));
         Self { pool: (pool != CPU).then(|| pool.into()), total, free }
