@@ -338,7 +338,7 @@ pub enum StopReason {
 pub enum CancelReason {
     /// The session cannot be proven any more: another instance may be given the items.
     SessionUnproven,
-    /// The grace time of the shutdown is over.
+    /// The grace time of the shutdown is over, or it was asked not to wait.
     Shutdown,
 }
 

@@ -16,7 +16,7 @@ pub struct Timeout {
 }
 
 impl JobEngine {
-    /// When to send a [`Event::Tick`] at the latest.
+    /// When to send a [`Event::Tick`](super::Event::Tick) at the latest.
     pub fn poll_timeout(&self) -> Timeout {
         if self.phase == Phase::Stopped {
             return Timeout { wall: None, mono: None };
