@@ -9,7 +9,6 @@ mod items;
 mod job;
 mod kind;
 mod options;
-mod secrets;
 mod settings;
 pub mod wire;
 
