@@ -66,7 +66,9 @@ pub enum ConfigError {
 /// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-time-diff-seconds` -1 (no check),
 /// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
 /// empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// `Debug` masks its secrets, so that what holds a configuration can be logged.
+#[derive(Clone, PartialEq, Eq)]
 pub struct JobConfiguration {
     pub(super) name: JobName,
     pub(super) schedule: Option<Schedule>,

@@ -8,6 +8,7 @@ mod foreign;
 mod items;
 mod job;
 mod kind;
+mod masked;
 mod options;
 mod settings;
 pub mod wire;

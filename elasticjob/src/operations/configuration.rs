@@ -7,7 +7,7 @@ use crate::engine::strategy::ShardingStrategies;
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
-use crate::secret::{Secret, is_secret_key, mask_document, mask_inside};
+use crate::secret::{mask_document, mask_inside};
 
 /// A configuration as the registry center has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +37,7 @@ impl StoredConfiguration {
 
     /// The settings, with secrets masked.
     pub fn masked_settings(&self) -> JobSettings {
-        let mut settings = self.configuration.settings();
-        for (_, value) in settings.props.iter_mut().flatten().filter(|(key, _)| is_secret_key(key)) {
-            *value = Secret::MASK.to_owned();
-        }
-        settings
+        self.configuration.settings().masked()
     }
 }
 
