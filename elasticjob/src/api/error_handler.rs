@@ -169,3 +169,26 @@ impl<H: JobErrorHandler> Handle for H {
         Box::pin(JobErrorHandler::handle(self, failure))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::api::context::fixture::context;
+
+    use super::*;
+
+    #[test]
+    fn what_jobs_and_handlers_are_told_can_be_logged() {
+        let props = [("email.password", "hunter2"), ("wechat.webhook", "https://h/hunter2"), ("email.host", "mail")];
+        let context = context("job", "token=hunter2", "", &props);
+        let failure = JobFailure {
+            configuration: Arc::new(context.configuration().clone()),
+            instance: context.instance_id().clone(),
+            what: Failed::Clock,
+            error: "late".into(),
+            at: context.scheduled_at(),
+        };
+        for shown in [format!("{context:?}"), format!("{failure:?}")] {
+            assert!(shown.contains("mail") && !shown.contains("hunter2"), "{shown}");
+        }
+    }
+}
