@@ -389,6 +389,18 @@ fn a_host_without_ipv4_takes_part() {
 }
 
 #[test]
+fn a_leader_that_no_session_owns_is_replaced() {
+    let mut group = Group::settled(1, &every_five(1));
+    let mut transaction = Transaction::new();
+    transaction.delete("/job/leader/election/instance", None);
+    transaction.create("/job/leader/election/instance", "192.0.2.9@-@1", CreateMode::Persistent);
+    group.operate(&transaction, false);
+    group.run_until(5_000);
+    assert_eq!(group.text(&JobPath::LeaderInstance).as_deref(), Some("10.0.0.1@-@7"));
+    assert!(group.hosts[0].engine.status().leader);
+}
+
+#[test]
 fn an_instance_that_an_operator_deleted_leaves() {
     let mut group = Group::settled(1, &every_five(1));
     let mut transaction = Transaction::new();

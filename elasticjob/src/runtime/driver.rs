@@ -346,10 +346,8 @@ impl Driver {
 
     /// Runs before a change of the pool keep their slots; they do not count among the new ones.
     fn slots(&mut self, configuration: &JobConfiguration) -> Slots {
-        match self.slots.take().filter(|slots| slots.are_of(configuration)) {
-            Some(slots) => self.slots.insert(slots).clone(),
-            None => self.slots.insert(Slots::of(self.environment.catalog().thread_pools(), configuration)).clone(),
-        }
+        let slots = Slots::after(self.slots.take(), self.environment.catalog().thread_pools(), configuration);
+        self.slots.insert(slots).clone()
     }
 
     fn call_listeners(&mut self, call: ListenerCall) {
