@@ -18,8 +18,8 @@ thread_local! {
     static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
 }
 
-/// Runs `future` to its end, or to its panic, of which a description is returned. Polled again after that it would panic
-/// again: it is dropped before.
+/// Runs `future`, which is code of the user, to its end, or to its panic, of which a description is returned. Polled again
+/// after that it would panic again: it is dropped before.
 pub(crate) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
     note_places();
     AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| describe_panic(panic.as_ref()))
@@ -39,7 +39,7 @@ pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 /// Notes from now on where panics are: that is told to nobody but the hook of the program. The one that was there is called
 /// as before.
-pub(crate) fn note_places() {
+fn note_places() {
     static NOTING: Once = Once::new();
     NOTING.call_once(|| {
         let before = panic::take_hook();
@@ -59,7 +59,7 @@ fn note(info: &PanicHookInfo<'_>) {
 
 /// The message of a panic that was just caught on this thread, and its place if it was noted. A panic that was passed on
 /// from another thread had its place there.
-pub(crate) fn describe_panic(panic: &(dyn Any + Send)) -> String {
+fn describe_panic(panic: &(dyn Any + Send)) -> String {
     let message = panic_message(panic);
     let last = LAST.try_with(|last| last.try_borrow_mut().ok()?.take()).ok().flatten();
     match last.filter(|seen| seen.message == message) {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn described(panics: impl FnOnce()) -> String {
-        describe_panic(catch_unwind(AssertUnwindSafe(panics)).unwrap_err().as_ref())
+        catch_blocking(panics).unwrap_err()
     }
 
     #[test]
