@@ -25,7 +25,9 @@ impl Trouble {
     pub(super) fn unavailable(&mut self, error: &WriteError, lost: u64) {
         let now = Instant::now();
         self.since.get_or_insert(now);
-        if self.may_say(now) {
+        // The first loss is news, however short ago the trouble was said.
+        let first_loss = self.said == 0 && lost > 0;
+        if self.may_say(now) || first_loss {
             self.said = lost;
             warn!(
                 "tracing: events cannot be written, trying again; jobs go on, {lost} events are lost so far: {error}"
@@ -39,7 +41,14 @@ impl Trouble {
             let (away, new) = (since.elapsed(), lost - self.said);
             self.said = lost;
             self.last_said = None;
-            info!("tracing: events are written again after {} s; {new} more were lost, {lost} in all", away.as_secs());
+            if new > 0 {
+                warn!(
+                    "tracing: events are written again after {} s; {new} more were lost, {lost} in all",
+                    away.as_secs()
+                );
+            } else {
+                info!("tracing: events are written again after {} s; {lost} were lost in all", away.as_secs());
+            }
         } else {
             self.lost(lost);
         }

@@ -277,3 +277,27 @@ async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
     }
     tracing.close(LIMIT).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_first_loss_is_said_at_once_and_what_was_lost_is_said_at_the_end() {
+    let logged = Logged::default();
+    let _default = tracing::subscriber::set_default(logged.clone());
+    let said = || std::mem::take(&mut *logged.0.lock().unwrap());
+    let (mut trouble, away) = (super::loss::Trouble::default(), WriteError::Unavailable("away".to_owned()));
+    trouble.unavailable(&away, 0);
+    assert_eq!(said().len(), 1);
+    trouble.unavailable(&away, 0);
+    assert_eq!(said(), Vec::<String>::new(), "not again within a minute");
+    trouble.unavailable(&away, 3);
+    let [first_loss] = &said()[..] else { panic!("it is said") };
+    assert!(first_loss.starts_with("WARN") && first_loss.contains("3 events are lost so far"), "{first_loss}");
+    trouble.unavailable(&away, 4);
+    assert_eq!(said(), Vec::<String>::new());
+    trouble.available(5);
+    let [end] = &said()[..] else { panic!("it is said") };
+    assert!(end.starts_with("WARN") && end.contains("2 more were lost, 5 in all"), "{end}");
+    trouble.unavailable(&away, 5);
+    said();
+    trouble.available(5);
+    assert!(said()[0].starts_with("INFO"));
+}

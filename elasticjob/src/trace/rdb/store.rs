@@ -177,6 +177,11 @@ where
     fn write_error(error: &sqlx::Error) -> WriteError {
         match error {
             sqlx::Error::Database(database) if DB::refuses(&**database) => WriteError::Refused(error.to_string()),
+            // A pool goes on dialling while it waits, and keeps to itself why that fails.
+            sqlx::Error::PoolTimedOut => WriteError::Unavailable(
+                "no connection to the database in time: it is away, refuses, or all connections of the pool are taken"
+                    .to_owned(),
+            ),
             error => WriteError::Unavailable(error.to_string()),
         }
     }
