@@ -173,7 +173,7 @@ pub(crate) enum ConfigCommand {
 pub(crate) struct Set {
     /// The job
     pub(crate) job: JobName,
-    /// Settings as application.yaml names them, for example cron="0 0 3 * * ?" or props.key=value; empty takes back
+    /// Settings as application.yaml names them, for example cron="0 0 3 * * ?" or props.key=value; empty takes back, but for cron
     #[arg(value_name = "SETTING=VALUE", required_unless_present = "remove_prop")]
     pub(crate) settings: Vec<String>,
     /// A property to remove; may be repeated

@@ -41,7 +41,10 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Settings(_) | Self::Connect(ConnectError::Invalid(_)) => 2,
+            Self::Usage(_)
+            | Self::Settings(_)
+            | Self::Connect(ConnectError::Invalid(_))
+            | Self::Operation(OperationError::Invalid { .. }) => 2,
             Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,

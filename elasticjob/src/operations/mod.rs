@@ -22,6 +22,7 @@
 //! }
 //! ```
 
+mod built_in;
 mod commit;
 mod configuration;
 pub mod dump;
@@ -45,6 +46,7 @@ mod why;
 use std::sync::Arc;
 
 use crate::registry::RegistryCenter;
+use built_in::BuiltIn;
 
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
@@ -65,12 +67,13 @@ pub use why::Finding;
 #[derive(Debug, Clone)]
 pub struct Operations {
     registry: Arc<dyn RegistryCenter>,
+    built_in: Arc<BuiltIn>,
 }
 
 impl Operations {
     /// Operates the jobs of this registry center's namespace.
     pub fn new(registry: Arc<dyn RegistryCenter>) -> Self {
-        Self { registry }
+        Self { registry, built_in: Arc::new(BuiltIn::new()) }
     }
 
     /// The registry center.

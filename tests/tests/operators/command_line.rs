@@ -100,14 +100,24 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert!(said.contains("sharding-total-count: '4' -> '6'") && said.contains("-> '0/2 * * * * ?'"), "{said}");
     operated.split(6, &operated.pids, changed).await;
     let refused =
-        operator.fails(1, &["config", "set", JOB, "cron=0 0 25 * * ?", "failover=true", "monitor-execution=false"]);
+        operator.fails(2, &["config", "set", JOB, "cron=0 0 25 * * ?", "failover=true", "monitor-execution=false"]);
     let refused = refused.await;
     assert!(refused.contains("cron: ") && refused.contains("failover: "), "{refused}");
     assert!(operator.fails(2, &["config", "set", JOB, "corn=x"]).await.contains("did you mean 'cron'?"));
-    operator.says(&["config", "set", JOB, "props.mail.password=hunter2"]).await;
+    for (wrong, reason) in [
+        ("cron=", "cron: it cannot be taken back"),
+        ("props.mail.password=hunter2", "application.yaml"),
+        ("props.streaming.process=maybe", "expected true or false"),
+        ("sharding-total-count=many", "expected a whole number"),
+    ] {
+        let refused = operator.fails(2, &["config", "set", JOB, wrong]).await;
+        assert!(refused.contains(reason) && !refused.contains("hunter2"), "{refused}");
+    }
+    let said = operator.says(&["config", "set", JOB, "props.mail.credential=hunter2"]).await;
+    assert_eq!(said, "props.mail.credential: added\n");
     for shown in [&["config", "get", JOB][..], &["config", "get", JOB, "--json"], &["dump", JOB]] {
         let shown = operator.says(shown).await;
-        assert!(shown.contains("mail.password") && !shown.contains("hunter2"), "{shown}");
+        assert!(shown.contains("mail.credential") && !shown.contains("hunter2"), "{shown}");
     }
 
     // Instances.
