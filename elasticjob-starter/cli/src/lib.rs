@@ -81,13 +81,13 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
         }
         Command::Dump(Dump { job, hide_addresses, from: None }) => {
-            let center = connect::connect(&arguments.registry, sources).await?;
+            let center = connect::connect(&arguments.registry, sources, console).await?;
             let done = operate::dump(&Operations::new(center.clone()), &job, hide_addresses, json).await;
             center.close().await;
             done
         }
         Command::OnRegistry(command) => {
-            let center = connect::connect(&arguments.registry, sources).await?;
+            let center = connect::connect(&arguments.registry, sources, console).await?;
             let done = on_registry(command, &Operations::new(center.clone()), json, console).await;
             center.close().await;
             done

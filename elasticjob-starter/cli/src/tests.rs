@@ -72,7 +72,33 @@ async fn a_registry_center_that_is_not_reached_has_a_code_of_its_own_and_the_dig
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
     assert!(stderr.contains("127.0.0.1:1") && !stderr.contains("hunter2"), "{stderr}");
     let (code, _, stderr) = elasticjob(&[&["jobs", "--digest", "hunter2"], &reach[..]].concat(), &soon).await;
+    assert!(stderr.starts_with("error: --digest: "), "{stderr}");
     assert!(code == 2 && stderr.contains("user:password") && !stderr.contains("hunter2"), "{stderr}");
+}
+
+#[tokio::test]
+async fn of_the_settings_only_those_that_say_where_the_registry_center_is_have_to_be_right() {
+    let folder = std::env::temp_dir().join(format!("elasticjob-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let jobs = "jobs: {mail: {corn: x, props: {email.password: '${MAIL_PASSWORD}'}}, two: 2}";
+    let center = "reg-center: {server-lists: '127.0.0.1:1', namespace: ns, max-sleep-time-milliseconds: 50}";
+    let write = |text: String| std::fs::write(folder.join("application.yaml"), text).unwrap();
+    let jobs_of = async |variables: &[(&str, &str)]| {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let sources = Sources::in_folder(&folder).environment(variables.iter().copied());
+        let console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        (run(["elasticjob", "jobs"], sources, console).await, String::from_utf8(stderr).unwrap())
+    };
+    let soon = ("ELASTICJOB_REG_CENTER_BASE_SLEEP_TIME_MILLISECONDS", "50");
+    write(format!("elasticjob:\n  {center}\n  dump: {{port: many}}\n  {jobs}\n"));
+    let (code, stderr) = jobs_of(&[soon, ("ELASTICJOB_REG_CENTRE_NAMESPACE", "x")]).await;
+    assert!(code == 3 && stderr.contains("127.0.0.1:1"), "it is not reached, which is all that is wrong: {stderr}");
+    let warning = "warning: environment variable ELASTICJOB_REG_CENTRE_NAMESPACE is not a setting: did you mean";
+    assert!(stderr.starts_with(warning), "{stderr}");
+    write("elasticjob:\n  reg-center: {server-lists: '127.0.0.1:1', namespace: '${NAMESPACE_OF_JOBS}'}\n".to_owned());
+    let (code, stderr) = jobs_of(&[soon]).await;
+    assert!(code == 2 && stderr.contains("NAMESPACE_OF_JOBS"), "{stderr}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[tokio::test]
