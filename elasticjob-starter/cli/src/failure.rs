@@ -18,7 +18,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The operation.
-    #[error(transparent)]
+    #[error("{}{}", .0, remedy(.0))]
     Operation(#[from] OperationError),
     /// The dump port.
     #[error(transparent)]
@@ -36,6 +36,17 @@ pub(crate) enum Failure {
     /// Changes cannot be followed.
     #[error("changes are not followed any more: {0}")]
     Watch(String),
+}
+
+/// What helps against it, in commands.
+fn remedy(error: &OperationError) -> String {
+    match error {
+        OperationError::Unreadable { job, .. } => format!(
+            "; `elasticjob dump {job}` shows its text. Start an instance once with `overwrite: true`, which writes that of \
+             its program, or remove the job with `elasticjob config remove {job} --force`, which its next start makes anew"
+        ),
+        _ => String::new(),
+    }
 }
 
 impl Failure {

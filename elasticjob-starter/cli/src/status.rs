@@ -68,7 +68,11 @@ fn text(snapshot: &JobSnapshot, status: &Status<'_>) -> String {
     let fires = match (&status.cron, &status.time_zone) {
         (Some(cron), Some(zone)) if zone_is_given => format!("{cron} in {zone}"),
         (Some(cron), Some(zone)) => format!("{cron} (it names no time zone: told for {zone}, that of this host)"),
-        _ => "when it is triggered".to_owned(),
+        _ => match &snapshot.configuration {
+            Some(Ok(_)) => "when it is triggered".to_owned(),
+            Some(Err(_)) => "not known: its configuration cannot be used".to_owned(),
+            None => "not known: it has no configuration".to_owned(),
+        },
     };
     let servers: Vec<String> =
         status.servers.iter().map(|server| format!("{} {}", server.server, word(server.status))).collect();

@@ -1,5 +1,7 @@
 //! Commands that reach no registry center.
 
+mod embedded;
+
 use super::*;
 
 /// Runs `elasticjob` with these arguments in an empty folder and environment: exit code, stdout, stderr.
@@ -34,18 +36,25 @@ async fn from_is_exclusive_and_no_fire_is_no_error() {
     let (code, json, _) =
         elasticjob(&["next", "0 0 1 * * ?", "--zone", "UTC", "--from", at, "--count", "1", "--json"], &[]).await;
     assert!(code == 0 && json.contains("2024-11-04T01:00:00+00:00"), "{json}");
-    let (code, json, _) = elasticjob(&["next", "0 0 0 30 2 ?", "--json"], &[]).await;
+    let (code, json, stderr) = elasticjob(&["next", "0 0 0 30 2 ?", "--json"], &[]).await;
     assert_eq!((code, json.as_str()), (0, "{\"fires\":[]}\n"));
+    assert!(stderr.starts_with("note: '0 0 0 30 2 ?' never fires after "), "{stderr}");
+    let once = ["next", "0 0 0 1 1 ? 2025", "--zone", "UTC", "--from", "2024-01-01T00:00:00Z"];
+    let (_, text, stderr) = elasticjob(&once, &[]).await;
+    let note = "note: '0 0 0 1 1 ? 2025' never fires after 2025-01-01T00:00:00+00:00\n";
+    assert_eq!((text.as_str(), stderr.as_str()), ("2025-01-01T00:00:00+00:00\n", note));
 }
 
 #[tokio::test]
 async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (&["next", "0 0 25 * * ?"], &["hour", "25", "0 to 23"]),
         (&["next", "0 0 1 * * ?", "--zone", "Europe/Berln"], &["time zone 'Europe/Berln'", "Europe/Berlin"]),
         (&["next", "0 0 1 * * ?", "--from", "yesterday"], &["--from 'yesterday'", "RFC 3339"]),
         (&["frobnicate"], &["frobnicate"]),
+        (&["dump", "a", "--from", "localhost"], &["--from", "HOST:PORT", "localhost:9888"]),
         (&["disable"], &["--job", "--server"]),
+        (&["trigger"], &["JOB", "--server"]),
         (&["disable", "--item", "1", "--server", "a"], &["--item"]),
         (&["why", "a/b"], &["a/b", "'/'"]),
         (&["jobs"], &["--server-lists", "ELASTICJOB_REG_CENTER_SERVER_LISTS", "embedded"]),

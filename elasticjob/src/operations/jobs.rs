@@ -96,6 +96,18 @@ pub struct JobOfServer {
     pub instance_count: usize,
 }
 
+/// A server of one job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerInJob {
+    /// The address.
+    pub server: String,
+    /// Whether it may run items of the job; `None` where it was forgotten under its instances, which run none then.
+    pub status: Option<ServerStatus>,
+    /// The instances that are online there.
+    pub instances: BTreeSet<InstanceId>,
+}
+
 /// A server in brief.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -178,6 +190,21 @@ impl Operations {
                 Some(JobOfServer { job, status, instance_count })
             })
             .collect())
+    }
+
+    /// The servers of a job, in ascending order: those that it knows, and those on which an instance of it is.
+    ///
+    /// # Errors
+    /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
+    pub async fn servers_of_job(&self, job: &JobName) -> Result<Vec<ServerInJob>, OperationError> {
+        let Some(members) = self.members(job).await? else { return Err(self.no_such_job(job).await) };
+        let addresses: BTreeSet<&String> = members.servers.keys().chain(members.instances.values()).collect();
+        let server = |ip: &String| ServerInJob {
+            server: ip.clone(),
+            status: members.servers.get(ip).map(|node| node.status()),
+            instances: members.instances.iter().filter(|(_, on)| *on == ip).map(|(id, _)| id.clone()).collect(),
+        };
+        Ok(addresses.into_iter().map(server).collect())
     }
 
     /// All servers of the namespace, in ascending order: those that a job knows, and those on which an instance is.

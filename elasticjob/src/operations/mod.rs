@@ -53,7 +53,7 @@ pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
-pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief};
+pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use members::ServerStatus;
 pub use removal::{Force, JobRemoved};
 pub use secrets::is_secret_key;

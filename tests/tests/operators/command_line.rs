@@ -87,7 +87,16 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     let why = operator.says(&["why", JOB]).await;
     assert!(why.contains("! all its servers are disabled"), "{why}");
     assert!(operator.fails(1, &["trigger", JOB]).await.contains("enable one"));
+    assert!(operator.fails(1, &["trigger", JOB, "--server", &ip]).await.contains("is disabled; enable it"));
     operator.says(&["enable", "--job", JOB]).await;
+    assert!(
+        operator.fails(1, &["trigger", "--server", "203.0.113.1"]).await.contains("no instance is online on server")
+    );
+    let triggered = operator.json(&["trigger", JOB, "--server", &ip]).await;
+    let asked = ["changed", "unchanged"].map(|list| triggered[list].as_array().map_or(0, Vec::len));
+    assert_eq!(asked.iter().sum::<usize>(), 2, "{triggered}");
+    let servers = operator.json(&["servers", "--job", JOB]).await;
+    assert_eq!((&servers[0]["server"], &servers[0]["status"]), (&ip.as_str().into(), &"ENABLED".into()));
     operator.says(&["disable", "--job", JOB, "--item", "1"]).await;
     let why = operator.says(&["why", JOB, "1"]).await;
     assert!(why.contains("item 1\n  ! the item is disabled\n") && !why.contains("item 0"), "{why}");
