@@ -12,6 +12,8 @@ use crate::time::{now, or_dash, zone_of};
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Status<'a> {
+    /// When this was so.
+    at: i64,
     job: &'a JobName,
     status: JobState,
     cron: Option<String>,
@@ -48,6 +50,7 @@ pub(crate) fn render(snapshot: &JobSnapshot, as_json: bool) -> String {
         findings.extend(obstacles.map(|finding| format!("item {item}: {}", finding.describe(&time))));
     }
     let status = Status {
+        at: now,
         job: &snapshot.job,
         status: snapshot.state(),
         cron: schedule.map(|schedule| schedule.cron().to_string()),

@@ -1,11 +1,17 @@
 //! Commands on a registry of this process.
 
+use std::io;
 use std::sync::Arc;
 
 use elasticjob::registry::memory::MemoryRegistry;
-use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+use elasticjob::registry::{CreateMode, RegistryCenter, SessionState, Transaction};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Duration, timeout};
 
 use super::*;
+
+/// What is waited for happens within this, or never.
+const LIMIT: Duration = Duration::from_secs(20);
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\ntimeZone: GMT\n";
 
@@ -96,4 +102,58 @@ async fn a_job_is_triggered_on_one_server_and_its_servers_are_listed() {
     assert_eq!(said, "triggered job 'tick' on 10.0.0.1@-@7\n");
     let said = says(&registry, &["servers", "--job", "tick"]).await.unwrap();
     assert_eq!(said, "SERVER    STATUS   INSTANCES\n10.0.0.1  ENABLED  1\n");
+}
+
+/// Hands on what is written.
+struct Handed(UnboundedSender<String>);
+
+impl Write for Handed {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let sent = self.0.send(String::from_utf8_lossy(text).into_owned());
+        sent.map(|()| text.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn next(written: &mut UnboundedReceiver<String>, part: &str) -> String {
+    let mut all = String::new();
+    let seen = async {
+        while !all.contains(part) {
+            all.push_str(&written.recv().await.expect("it goes on"));
+        }
+    };
+    timeout(LIMIT, seen).await.unwrap_or_else(|_| panic!("never written: {part}"));
+    all
+}
+
+#[tokio::test]
+async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look_was() {
+    let registry = registry(CONFIG).await;
+    let operations = operations(&registry);
+    let SessionState::Connected { id, .. } = *operations.registry().session().borrow() else { panic!("connected") };
+    let ((stdout, mut shown), (stderr, mut told)) = (unbounded_channel(), unbounded_channel());
+    let watch = tokio::spawn(async move {
+        let (mut stdout, mut stderr) = (Handed(stdout), Handed(stderr));
+        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        on_registry(command(&["status", "tick", "--watch"]), &operations, false, &mut console).await.map_err(drop)
+    });
+    let screen = next(&mut shown, "job        tick").await;
+    let (at, _) = screen.split_once("\n\n").unwrap();
+    assert!(chrono::DateTime::parse_from_rfc3339(at).is_ok(), "{screen}");
+    for _ in 0..2 {
+        registry.suspend(id);
+        next(&mut told, "waiting for the registry center: the connection is lost\n").await;
+        registry.resume(id);
+        next(&mut shown, "job        tick").await;
+    }
+    drop(shown);
+    let other = registry.connect();
+    let mut change = Transaction::new();
+    change.set("/tick/servers/10.0.0.1", "DISABLED", None);
+    other.commit(change).await.unwrap();
+    assert_eq!(timeout(LIMIT, watch).await.unwrap().unwrap(), Ok(String::new()), "nobody reads it any more");
+    assert_eq!(told.recv().await, None, "it was told once each time");
 }
