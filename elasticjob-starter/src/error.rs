@@ -86,6 +86,8 @@ pub enum AppError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The registry center is closed for good, so that no job runs any more.
+    RegistryClosed,
     /// Signals of the operating system cannot be received.
     Signals(io::Error),
 }
@@ -123,6 +125,10 @@ impl fmt::Display for AppError {
                     "the environment variable {variable} is not a filter of the log, for example `info,my_app=debug`: {reason}"
                 )
             }
+            AppError::RegistryClosed => f.write_str(
+                "the registry center is closed for good, so no job runs any more: the log says why, for example that it \
+                 refused the digest; start the program again when that is mended",
+            ),
             AppError::Signals(error) => write!(f, "signals cannot be received: {error}"),
         }
     }

@@ -3,18 +3,20 @@
 #[cfg(test)]
 pub(crate) mod server;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::Client;
+use reqwest::redirect::Policy;
+use rustls::crypto::{CryptoProvider, ring};
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 use crate::api::JobError;
 
 /// How long a client waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// For a connection.
     pub(crate) connect: Duration,
@@ -22,23 +24,65 @@ pub(crate) struct Limits {
     pub(crate) read: Duration,
 }
 
-/// The client with these limits, made when it is asked for first: that reads the certificates of the host.
-pub(crate) async fn http_client(limits: Limits) -> Result<Client, JobError> {
-    static CLIENTS: Mutex<BTreeMap<Limits, Arc<OnceCell<Client>>>> = Mutex::new(BTreeMap::new());
-    let client = Arc::clone(CLIENTS.lock().unwrap_or_else(PoisonError::into_inner).entry(limits).or_default());
-    let client = client.get_or_try_init(|| async move { spawn_blocking(move || make(limits)).await? }).await?;
-    Ok(client.clone())
+/// How many clients are kept: jobs share their limits more often than not.
+const KEPT: usize = 8;
+
+/// The clients that were asked for last, one for each of their limits.
+#[derive(Debug, Default)]
+pub(crate) struct HttpClients(Mutex<VecDeque<(Limits, Slot)>>);
+
+/// A client, or the place where it is being made.
+type Slot = Arc<OnceCell<Client>>;
+
+impl HttpClients {
+    /// The client with these limits. Made beside the runtime, as that reads the certificates of the host.
+    pub(crate) async fn with(&self, limits: Limits) -> Result<Client, JobError> {
+        let slot = self.slot(limits);
+        let client = slot.get_or_try_init(|| async move { spawn_blocking(move || make(limits)).await? }).await?;
+        Ok(client.clone())
+    }
+
+    fn slot(&self, limits: Limits) -> Slot {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.iter().position(|(known, _)| *known == limits).and_then(|place| kept.remove(place));
+        let slot = known.map(|(_, slot)| slot).unwrap_or_default();
+        kept.push_front((limits, Arc::clone(&slot)));
+        kept.truncate(KEPT);
+        slot
+    }
 }
 
 /// Where the program has chosen no cryptography for TLS, it is *ring*.
 fn make(limits: Limits) -> Result<Client, JobError> {
-    static CRYPTOGRAPHY: Once = Once::new();
-    CRYPTOGRAPHY.call_once(|| {
-        // The program has chosen.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
+    if CryptoProvider::get_default().is_none() {
+        // Somebody else was faster.
+        let _ = ring::default_provider().install_default();
+    }
     let client = Client::builder().connect_timeout(limits.connect).read_timeout(limits.read);
+    // To follow one may turn a POST into a GET, and tells another host what was meant for this one.
+    let client = client.redirect(Policy::none());
     // A connection that was kept from the fire before may just be closed by the other side, or belong to a runtime that
     // has ended.
     Ok(client.pool_max_idle_per_host(0).build()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(seconds: u64) -> Limits {
+        Limits { connect: Duration::from_secs(seconds), read: Duration::from_secs(seconds) }
+    }
+
+    #[test]
+    fn clients_are_shared_and_only_the_last_ones_are_kept() {
+        let clients = HttpClients::default();
+        let (often, once) = (clients.slot(limits(1)), clients.slot(limits(2)));
+        for other in 3..100 {
+            clients.slot(limits(other));
+            assert!(Arc::ptr_eq(&clients.slot(limits(1)), &often), "after {other}");
+        }
+        assert_eq!(clients.0.lock().unwrap().len(), KEPT);
+        assert!(!Arc::ptr_eq(&clients.slot(limits(2)), &once));
+    }
 }

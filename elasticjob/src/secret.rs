@@ -1,6 +1,15 @@
-//! Texts that are shown nowhere.
+//! Texts that are shown nowhere, and what keeps them out of what is shown.
+
+mod document;
+mod keys;
+mod text;
 
 use std::fmt;
+
+pub(crate) use document::mask_document;
+pub use keys::is_secret_key;
+pub(crate) use keys::stays_with_program;
+pub(crate) use text::mask_inside;
 
 /// A password or the like. It is shown as [`Secret::MASK`], so that what holds it can be logged.
 #[derive(Clone, PartialEq, Eq)]

@@ -2,8 +2,10 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::panic::{self, PanicHookInfo};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
+
+use futures_util::FutureExt;
 
 /// A panic that the hook was told of.
 struct Seen {
@@ -16,6 +18,19 @@ thread_local! {
     static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
 }
 
+/// Runs `future`, which is code of the user, to its end, or to its panic, of which a description is returned. Polled again
+/// after that it would panic again: it is dropped before.
+pub(crate) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
+    note_places();
+    AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| describe_panic(panic.as_ref()))
+}
+
+/// The same of a function.
+pub(crate) fn catch_blocking<T>(function: impl FnOnce() -> T) -> Result<T, String> {
+    note_places();
+    catch_unwind(AssertUnwindSafe(function)).map_err(|panic| describe_panic(panic.as_ref()))
+}
+
 /// The message of a panic.
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -24,7 +39,7 @@ pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 /// Notes from now on where panics are: that is told to nobody but the hook of the program. The one that was there is called
 /// as before.
-pub(crate) fn note_places() {
+fn note_places() {
     static NOTING: Once = Once::new();
     NOTING.call_once(|| {
         let before = panic::take_hook();
@@ -44,7 +59,7 @@ fn note(info: &PanicHookInfo<'_>) {
 
 /// The message of a panic that was just caught on this thread, and its place if it was noted. A panic that was passed on
 /// from another thread had its place there.
-pub(crate) fn describe_panic(panic: &(dyn Any + Send)) -> String {
+fn describe_panic(panic: &(dyn Any + Send)) -> String {
     let message = panic_message(panic);
     let last = LAST.try_with(|last| last.try_borrow_mut().ok()?.take()).ok().flatten();
     match last.filter(|seen| seen.message == message) {
@@ -55,12 +70,12 @@ pub(crate) fn describe_panic(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    use std::panic::resume_unwind;
 
     use super::*;
 
     fn described(panics: impl FnOnce()) -> String {
-        describe_panic(catch_unwind(AssertUnwindSafe(panics)).unwrap_err().as_ref())
+        catch_blocking(panics).unwrap_err()
     }
 
     #[test]

@@ -5,9 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use elasticjob::trace::{JobEvent, TracingStorage, WriteError};
 use elasticjob_starter::prelude::*;
-use elasticjob_starter::register_tracing_storage;
 use elasticjob_starter::settings::Sources;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;

@@ -3,20 +3,23 @@
 use std::collections::BTreeSet;
 
 /// Everything that is wrong with the parameters of the items, `total` of which there are when that is known here.
+///
+/// What is right here is what the library reads at start, which writes the text to the registry as it is given.
 pub fn check(parameters: &str, total: Option<u32>) -> Vec<String> {
-    if parameters.trim().is_empty() {
+    // One comma at the end is fine, as in the Java release; a blank behind it is not there either.
+    let parameters = parameters.strip_suffix(',').unwrap_or(parameters);
+    if parameters.is_empty() {
         return Vec::new();
     }
     let mut seen = BTreeSet::new();
-    // One comma at the end is fine, as in the Java release.
-    let parts = parameters.trim_end().strip_suffix(',').unwrap_or(parameters).split(',');
+    let parts = parameters.split(',');
     parts.filter_map(|part| check_part(part.trim(), total, &mut seen).err()).collect()
 }
 
 fn check_part(part: &str, total: Option<u32>, seen: &mut BTreeSet<u32>) -> Result<(), String> {
     let form = "write `item=parameter` and commas between them, as `0=Beijing,1=Shanghai`";
     if part.is_empty() {
-        return Err(format!("nothing stands between two commas: {form}"));
+        return Err(format!("a part is blank: {form}"));
     }
     let Some((item, parameter)) = part.split_once('=') else {
         return Err(format!("`{part}` has no `=`: {form}"));
@@ -50,7 +53,7 @@ mod tests {
 
     #[test]
     fn parameters_of_some_or_all_items_are_fine() {
-        for parameters in ["0=Beijing,1=Shanghai,2=Guangzhou", " 2 = Guangzhou , 0=Beijing ,", "", "1=a:b;c"] {
+        for parameters in ["0=Beijing,1=Shanghai,2=Guangzhou", " 2 = Guangzhou , 0=Beijing ,", "", ",", "1=a:b;c"] {
             assert_eq!(check(parameters, Some(3)), Vec::<String>::new(), "{parameters}");
         }
         assert_eq!(check("7=x", None), Vec::<String>::new());
@@ -59,8 +62,9 @@ mod tests {
     #[test]
     fn each_part_that_is_wrong_is_named() {
         for (parameters, problem) in [
-            ("0=a,,1=b", "nothing stands between"),
-            (",", "nothing stands between"),
+            ("0=a,,1=b", "a part is blank"),
+            ("0=a, ", "a part is blank"),
+            (" ", "a part is blank"),
             ("0", "`0` has no `=`"),
             ("a=b", "`a` is not a whole number"),
             ("-1=b", "`-1` is not a whole number"),

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use ::tracing::{info, warn};
 use elasticjob::operations::dump::DumpPort;
-use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
 use elasticjob::trace::Tracing;
 
@@ -109,10 +109,12 @@ impl ElasticJobApp {
     }
 
     /// Waits for SIGTERM or Ctrl-C, then shuts down: running items may finish within the grace time
-    /// (`elasticjob.shutdown.grace`), and the instance leaves the registry. A second signal cuts them off at once.
+    /// (`elasticjob.shutdown.grace`), and the instance leaves the registry. A second signal cuts them off at once, unless
+    /// it comes within a second: what sends one to the process and one to its group means a single one.
     ///
     /// # Errors
-    /// [`AppError::Signals`] when signals cannot be received.
+    /// [`AppError::Signals`] when signals cannot be received; [`AppError::RegistryClosed`] when the registry center is
+    /// closed for good meanwhile, for example because it refuses the digest when it is back.
     pub async fn until_shutdown(self) -> Result<(), AppError> {
         self.until_shutdown_or(std::future::pending()).await
     }
@@ -120,17 +122,21 @@ impl ElasticJobApp {
     /// The same, and shuts down too when `end` completes.
     ///
     /// # Errors
-    /// [`AppError::Signals`] when signals cannot be received.
+    /// Those of [`until_shutdown`](Self::until_shutdown).
     pub async fn until_shutdown_or(mut self, end: impl Future<Output = ()>) -> Result<(), AppError> {
         let mut signals = Signals::listen().map_err(AppError::Signals)?;
         let why = tokio::select! {
             signal = signals.next() => signal,
             () = end => "the program ends",
+            () = closed(self.registry.clone()) => {
+                self.leave(ShutdownMode::Now).await;
+                return Err(AppError::RegistryClosed);
+            }
         };
         info!("shutting down: {why}; running items have {:?} to finish", self.grace);
         tokio::select! {
             () = self.leave(ShutdownMode::Graceful) => return Ok(()),
-            signal = signals.next() => warn!("{signal} again: running items are cut off"),
+            signal = signals.again() => warn!("{signal} again: running items are cut off"),
         }
         self.leave(ShutdownMode::Now).await;
         Ok(())
@@ -156,11 +162,33 @@ impl ElasticJobApp {
     }
 }
 
+/// Completes when a registry center is closed for good.
+async fn closed(registry: Option<Arc<dyn RegistryCenter>>) {
+    let Some(registry) = registry else { return std::future::pending().await };
+    // An error means that nobody is there to tell of any change.
+    let _ = registry.session().wait_for(|state| *state == SessionState::Closed).await;
+}
+
 impl fmt::Debug for ElasticJobApp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ElasticJobApp")
             .field("enabled", &self.enabled)
             .field("beans", &self.handles.keys().collect::<Vec<_>>())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Sources;
+
+    #[tokio::test]
+    async fn a_program_whose_registry_center_is_closed_for_good_ends_with_an_error() {
+        let nothing = std::env::temp_dir().join("elasticjob-no-such-folder");
+        let app = ElasticJobApp::builder().sources(Sources::in_folder(nothing)).start().await.expect("it starts");
+        let registry = app.registry.clone().expect("it is enabled");
+        let ended = tokio::join!(app.until_shutdown(), registry.close()).0;
+        assert!(matches!(ended, Err(AppError::RegistryClosed)), "{ended:?}");
     }
 }

@@ -1,6 +1,13 @@
 //! The signals that end a program.
 
 use std::io;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+/// A signal that is repeated within this is the same: `timeout` and some supervisors send one to the process and one to its
+/// group.
+const REPEATED: Duration = Duration::from_secs(1);
 
 /// SIGTERM and Ctrl-C, from when they are listened to.
 #[cfg(unix)]
@@ -42,5 +49,14 @@ impl Signals {
             std::future::pending::<()>().await;
         }
         "Ctrl-C"
+    }
+}
+
+impl Signals {
+    /// The name of the next one that is not the last one repeated.
+    pub async fn again(&mut self) -> &'static str {
+        let until = Instant::now() + REPEATED;
+        while timeout_at(until, self.next()).await.is_ok() {}
+        self.next().await
     }
 }

@@ -98,6 +98,12 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_can_be_logged() {
+        let shown = format!("{:?}", read_with("props", Map::from_iter([("a.pwd".to_owned(), "hunter2")]).into()));
+        assert!(shown.contains("a.pwd") && !shown.contains("hunter2"), "{shown}");
+    }
+
+    #[test]
     fn every_setting_is_read_into_the_field_of_its_name() {
         for setting in JOB {
             let value = match &setting.schema {

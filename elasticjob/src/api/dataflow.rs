@@ -98,7 +98,8 @@ async fn run(dataflow: &impl Dataflow, context: &ShardingContext) -> JobResult {
     Ok(())
 }
 
-/// What the function `fetch` of a job may return: data, or a result whose error can be displayed.
+/// What the function `fetch` of a job may return: data, or a result whose error can be displayed, told with its causes as
+/// [`IntoJobResult`](super::IntoJobResult) says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what `fetch` of a dataflow job may return",
     label = "return `Vec<T>` or `Result<Vec<T>, E>` where `E: Display`"
@@ -126,7 +127,7 @@ impl<T: Send, E: fmt::Display> IntoFetched for Result<Vec<T>, E> {
     type Item = T;
 
     fn into_fetched(self) -> Result<Vec<T>, JobError> {
-        self.map_err(|error| JobError::message(error.to_string()))
+        self.map_err(|error| JobError::displayed(&error))
     }
 }
 

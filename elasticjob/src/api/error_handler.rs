@@ -11,6 +11,7 @@ use super::JobResult;
 use crate::config::{Invalid, JobConfiguration};
 use crate::engine::Hook;
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::unwind::catch_blocking;
 
 /// What failed, and why.
 #[derive(Debug, Clone)]
@@ -137,7 +138,8 @@ impl ErrorHandler {
 
     /// What is wrong with the options of a job that names it.
     pub fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        self.handler.check(configuration)
+        let found = catch_blocking(|| self.handler.check(configuration));
+        found.unwrap_or_else(|panic| vec![Invalid::new("job-error-handler-type", format!("its check failed: {panic}"))])
     }
 
     /// Calls it.
@@ -165,5 +167,28 @@ impl<H: JobErrorHandler> Handle for H {
 
     fn handle<'a>(&'a self, failure: &'a JobFailure) -> Pin<Box<dyn Future<Output = JobResult> + Send + 'a>> {
         Box::pin(JobErrorHandler::handle(self, failure))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::context::fixture::context;
+
+    use super::*;
+
+    #[test]
+    fn what_jobs_and_handlers_are_told_can_be_logged() {
+        let props = [("email.password", "hunter2"), ("wechat.webhook", "https://h/hunter2"), ("email.host", "mail")];
+        let context = context("job", "token=hunter2", "", &props);
+        let failure = JobFailure {
+            configuration: Arc::new(context.configuration().clone()),
+            instance: context.instance_id().clone(),
+            what: Failed::Clock,
+            error: "late".into(),
+            at: context.scheduled_at(),
+        };
+        for shown in [format!("{context:?}"), format!("{failure:?}")] {
+            assert!(shown.contains("mail") && !shown.contains("hunter2"), "{shown}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{ItemHandler, JobError, JobKind, JobResult, ShardingContext, item_handler};
 use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
+use crate::unwind::catch_blocking;
 
 /// Runs the items of all jobs of a type, which name it in `elastic-job-type`. What differs from job to job stands in
 /// their `props`.
@@ -72,7 +73,10 @@ impl JobType {
             let executor = Arc::clone(&executor);
             async move { executor.process(context).await }
         });
-        let check = ConfigurationCheck::new(move |configuration| checked.check(configuration));
+        let check = ConfigurationCheck::new(move |configuration| {
+            let found = catch_blocking(|| checked.check(configuration));
+            found.unwrap_or_else(|panic| vec![Invalid::new("elastic-job-type", format!("its check failed: {panic}"))])
+        });
         Self { name, handler: handler.checked_by(check) }
     }
 

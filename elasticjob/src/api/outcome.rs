@@ -20,6 +20,11 @@ impl JobError {
         Self(text.into().into())
     }
 
+    /// An error that can only be displayed. Its alternate form has the causes where the type shows them at all.
+    pub(super) fn displayed(error: &impl fmt::Display) -> Self {
+        Self::message(format!("{error:#}"))
+    }
+
     /// Settings that cannot be used.
     pub(crate) fn settings(problems: Vec<Invalid>) -> Self {
         Self::message(in_one_line(&problems))
@@ -51,6 +56,10 @@ impl fmt::Debug for JobError {
 }
 
 /// What the function of a job may return: nothing, or a result whose error can be displayed.
+///
+/// An error is told as its alternate form shows it (`{:#}`): those of `anyhow` and the like list their causes there. A
+/// plain [`std::error::Error`] shows only itself; it keeps its causes where the function returns a [`JobResult`], into
+/// whose [`JobError`] `?` converts it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what a job function may return",
     label = "return `()`, `JobResult` or `Result<(), E>` where `E: Display`"
@@ -68,13 +77,22 @@ impl IntoJobResult for () {
 
 impl<E: fmt::Display> IntoJobResult for Result<(), E> {
     fn into_job_result(self) -> JobResult {
-        self.map_err(|error| JobError::message(error.to_string()))
+        self.map_err(|error| JobError::displayed(&error))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// Shows its causes as errors of `anyhow` do.
+    pub(in crate::api) struct Report;
+
+    impl fmt::Display for Report {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(if f.alternate() { "cannot sync: disk is full" } else { "cannot sync" })
+        }
+    }
 
     #[test]
     fn an_error_is_shown_with_its_causes() {
@@ -92,5 +110,11 @@ mod tests {
     fn any_displayable_error_can_be_returned() {
         assert_eq!(Err::<(), _>("no").into_job_result().unwrap_err().to_string(), "no");
         assert!(().into_job_result().is_ok());
+    }
+
+    #[test]
+    fn an_error_that_shows_its_causes_in_the_alternate_form_keeps_them() {
+        let error = Err::<(), _>(Report).into_job_result().unwrap_err();
+        assert_eq!(error.to_string(), "cannot sync: disk is full");
     }
 }

@@ -3,21 +3,21 @@
 use std::collections::BTreeSet;
 
 use super::job::JobConfiguration;
-use super::secrets::is_secret;
+use crate::secret::{mask_inside, stays_with_program};
 
 impl JobConfiguration {
     /// The settings in which this configuration differs from that of the registry, as `setting: 'this' here, 'that' in
-    /// the registry`; of properties without the values, which may be secrets. What never takes part is left out:
+    /// the registry`, with secrets in the values masked; of properties without the values. What never takes part is left out:
     /// `overwrite`, which is about the two, and what is only carried.
     pub fn differences(&self, registry: &Self) -> Vec<String> {
         let (here, there) = (self.texts(), registry.texts());
-        let texts = here
-            .into_iter()
-            .zip(there)
-            .filter(|((_, here), (_, there))| here != there)
-            .map(|((setting, here), (_, there))| format!("{setting}: '{here}' here, '{there}' in the registry"));
+        let texts = here.into_iter().zip(there).filter(|((_, here), (_, there))| here != there).map(
+            |((setting, here), (_, there))| {
+                format!("{setting}: '{}' here, '{}' in the registry", mask_inside(&here), mask_inside(&there))
+            },
+        );
         // A secret is not expected there.
-        let here = self.props.keys().filter(|key| !is_secret(key) || registry.props.contains_key(*key));
+        let here = self.props.keys().filter(|key| !stays_with_program(key) || registry.props.contains_key(*key));
         let keys: BTreeSet<&str> = here.chain(registry.props.keys()).map(AsRef::as_ref).collect();
         let props = keys.into_iter().filter_map(|key| {
             let difference = match (self.props.get(key), registry.props.get(key)) {

@@ -1,8 +1,8 @@
 //! A configuration taken apart into settings, and put together again with others.
 
 use super::job::{Invalid, JobConfiguration, Origin};
-use super::secrets::is_secret;
 use super::settings::JobSettings;
+use crate::secret::stays_with_program;
 
 impl JobConfiguration {
     /// The settings that make this configuration. What it carries without understanding it is none of them.
@@ -65,7 +65,7 @@ impl JobConfiguration {
             Invalid::new("cron", reason)
         });
         let keys = settings.props.iter().flatten().map(|(key, _)| key);
-        let secrets = keys.filter(|key| is_secret(key) && self.prop(key).is_none()).map(|key| {
+        let secrets = keys.filter(|key| stays_with_program(key) && self.prop(key).is_none()).map(|key| {
             let reason = "it is a secret by its name, and those are not written to the registry center; set it where the \
                 program has its settings, in application.yaml or the environment";
             Invalid::prop(key, reason)

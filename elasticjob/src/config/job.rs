@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::JobKind;
 use super::items::ItemParameters;
-use super::secrets::is_secret;
 use super::settings::JobSettings;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
 use crate::registry::TRANSACTION_LIMIT;
 use crate::schedule::{CronExpression, Schedule, TimeZone};
+use crate::secret::stays_with_program;
 
 /// The default pool: twice as many items at a time as there are processors.
 pub const CPU: &str = "CPU";
@@ -66,7 +66,9 @@ pub enum ConfigError {
 /// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-time-diff-seconds` -1 (no check),
 /// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
 /// empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// `Debug` masks its secrets, so that what holds a configuration can be logged.
+#[derive(Clone, PartialEq, Eq)]
 pub struct JobConfiguration {
     pub(super) name: JobName,
     pub(super) schedule: Option<Schedule>,
@@ -336,8 +338,8 @@ impl JobConfiguration {
     /// keeps them there) and with what is there that nobody here understands.
     #[must_use]
     pub fn for_registry(&self, there: Option<&Self>) -> Self {
-        let own = self.props.iter().filter(|(key, _)| !is_secret(key));
-        let theirs = there.into_iter().flat_map(|there| &there.props).filter(|(key, _)| is_secret(key));
+        let own = self.props.iter().filter(|(key, _)| !stays_with_program(key));
+        let theirs = there.into_iter().flat_map(|there| &there.props).filter(|(key, _)| stays_with_program(key));
         let props = own.chain(theirs).map(|(key, value)| (key.clone(), value.clone())).collect();
         let written = Self { props, ..self.clone() };
         there.map_or_else(|| written.clone(), |there| written.with_extra_of(there))
@@ -345,7 +347,7 @@ impl JobConfiguration {
 
     /// Whether a problem is that a secret is missing, which is the program's to give.
     pub(crate) fn leaves_to_program(&self, problem: &Invalid) -> bool {
-        let secret = problem.setting.strip_prefix("props.").filter(|key| is_secret(key));
+        let secret = problem.setting.strip_prefix("props.").filter(|key| stays_with_program(key));
         secret.is_some_and(|key| self.prop(key).is_none())
     }
 
@@ -358,7 +360,7 @@ impl JobConfiguration {
     /// This configuration of the registry with the secrets of the program, where it has none of that name itself.
     #[must_use]
     pub fn with_secrets_of(mut self, local: &Self) -> Self {
-        for (key, value) in local.props.iter().filter(|(key, _)| is_secret(key)) {
+        for (key, value) in local.props.iter().filter(|(key, _)| stays_with_program(key)) {
             self.props.entry(key.clone()).or_insert_with(|| value.clone());
         }
         self

@@ -8,8 +8,8 @@ mod foreign;
 mod items;
 mod job;
 mod kind;
+mod masked;
 mod options;
-mod secrets;
 mod settings;
 pub mod wire;
 

@@ -1,14 +1,19 @@
 //! The settings of a job as somebody gives them: each may be missing, none is checked yet.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
+
+use super::masked::Masked;
 
 /// Settings of a job as the attribute or a file gives them.
 ///
 /// What is missing falls back to the next weaker source, and at last to the default that
 /// [`JobConfiguration`](super::JobConfiguration) documents.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+///
+/// `Debug` shows them [`masked`](Self::masked), so that what holds settings can be logged.
+#[derive(Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct JobSettings {
     /// When it fires, in the Quartz dialect. A job without it is a one-off job.
@@ -82,6 +87,23 @@ macro_rules! settings {
                     $($field: self.$field.or(base.$field)),*
                 }
             }
+
+            /// These settings without their secrets: properties of such names, and passwords and the like inside of
+            /// texts.
+            #[must_use]
+            pub fn masked(&self) -> Self {
+                Self { props: self.props.masked(), $($field: self.$field.masked()),* }
+            }
+        }
+
+        impl fmt::Debug for JobSettings {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let shown = self.masked();
+                f.debug_struct("JobSettings")
+                    .field("props", &shown.props)
+                    $(.field(stringify!($field), &shown.$field))*
+                    .finish()
+            }
         }
     };
 }
@@ -134,5 +156,44 @@ mod tests {
         assert_eq!(both.cron.as_deref(), Some("0/5 * * * * ?"));
         assert_eq!(both.failover, Some(false));
         assert_eq!(both.props, props(&[("a", "1"), ("b", "3"), ("c", "4")]));
+    }
+
+    #[test]
+    fn secrets_are_masked_by_the_names_of_properties_and_inside_of_all_texts() {
+        let settings = JobSettings {
+            sharding_total_count: Some(2),
+            sharding_item_parameters: Some("0=http://sa:hunter2@a,1=http://b".into()),
+            job_parameter: Some("token=hunter2&all=1".into()),
+            job_listener_types: Some(vec!["tell https://h?key=1&token=hunter2".into()]),
+            description: Some("run with --password=hunter2".into()),
+            props: props(&[
+                ("email.password", "hunter2"),
+                ("email.username", "reports"),
+                ("http.data", "hunter2"),
+                ("http.uri", "http://sa:hunter2@h/x"),
+                ("script.command.line", "run.sh --password=hunter2 --full"),
+                ("wechat.webhook", "https://h/hunter2"),
+            ]),
+            ..JobSettings::default()
+        };
+        let masked = JobSettings {
+            sharding_total_count: Some(2),
+            sharding_item_parameters: Some("0=http://***@a,1=http://b".into()),
+            job_parameter: Some("token=***&all=1".into()),
+            job_listener_types: Some(vec!["tell https://h?key=1&token=***".into()]),
+            description: Some("run with --password=***".into()),
+            props: props(&[
+                ("email.password", "***"),
+                ("email.username", "reports"),
+                ("http.data", "***"),
+                ("http.uri", "http://***@h/x"),
+                ("script.command.line", "run.sh --password=*** --full"),
+                ("wechat.webhook", "***"),
+            ]),
+            ..JobSettings::default()
+        };
+        assert_eq!(settings.masked(), masked);
+        let shown = format!("{settings:?} {settings:#?}");
+        assert!(shown.contains("reports") && !shown.contains("hunter2"), "{shown}");
     }
 }

@@ -41,6 +41,9 @@ impl JobEngine {
             self.act(Action::Abort(aborted));
         }
         self.keep_rounds(now);
+        if !self.triggers.is_empty() {
+            self.keep_patience(now);
+        }
     }
 
     pub(super) fn cancel_runs(&mut self, now: Now, reason: CancelReason) {

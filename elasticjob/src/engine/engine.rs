@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
+use super::asked::Asked;
 use super::calendar::Calendar;
 use super::calls::SettledClaim;
 use super::clock::ClockCheck;
-use super::event::{Event, ItemEnd, Now, TriggerId};
+use super::event::{Event, ItemEnd, Now};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
@@ -84,7 +85,8 @@ pub struct JobEngine {
     pub(super) has_abandoned_runs: bool,
     /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
     pub(super) unresolved: Option<Box<Unresolved>>,
-    pub(super) triggers: VecDeque<TriggerId>,
+    /// What was asked for and is not written yet.
+    pub(super) triggers: Vec<Asked>,
     /// The listeners of the program, and those of the configuration in force.
     pub(super) listeners: Arc<KnownListeners>,
     pub(super) plan: Option<ListenerPlan>,
@@ -202,7 +204,7 @@ impl JobEngine {
             losses: Losses::default(),
             has_abandoned_runs: false,
             unresolved: None,
-            triggers: VecDeque::new(),
+            triggers: Vec::new(),
             listeners: Arc::new(KnownListeners::new("listener")),
             plan: None,
             rounds: 0,
@@ -339,7 +341,7 @@ impl JobEngine {
                 }
             },
             Event::Committed(answer) => self.on_answer(now, answer),
-            Event::Trigger(id) => self.triggers.push_back(id),
+            Event::Trigger(id) => self.triggers.push(Asked::at(id, now.mono)),
             Event::ItemEnded { item, end } => self.on_item_ended(now, item, end),
             Event::ListenersCalled { round } => self.on_listeners_called(now, round),
             Event::Shutdown { grace } => self.start_leaving(now.mono + grace),
@@ -384,9 +386,7 @@ impl JobEngine {
         {
             self.tell_skip(open.fire, vec![], SkipReason::Leaving);
         }
-        for id in std::mem::take(&mut self.triggers) {
-            self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
-        }
+        self.answer_triggers(&TriggerAnswer::NotRunning);
     }
 
     /// Asks the rules until one writes or all pass; then asks for what is not known yet.
@@ -530,9 +530,7 @@ impl JobEngine {
     /// The end: nothing follows.
     pub(super) fn stop(&mut self) {
         self.phase = Phase::Stopped;
-        for id in std::mem::take(&mut self.triggers) {
-            self.act(Action::AnswerTrigger(id, TriggerAnswer::NotRunning));
-        }
+        self.answer_triggers(&TriggerAnswer::NotRunning);
         self.act(Action::Stopped);
     }
 }

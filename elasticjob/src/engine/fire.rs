@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
@@ -140,8 +140,9 @@ pub struct FireRecord {
     /// The latest scheduled fire that fell into a running one and is to be made up for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<i64>,
-    /// What was begun last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What was begun last; `None` too where a later release says of it what this one does not know: what was decided
+    /// stays decided all the same.
+    #[serde(default, deserialize_with = "if_understood", skip_serializing_if = "Option::is_none")]
     pub last: Option<Begun>,
 }
 
@@ -169,6 +170,11 @@ pub struct Begun {
     /// Why it failed, shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+fn if_understood<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Begun>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).ok())
 }
 
 fn is_normal(source: &ExecutionSource) -> bool {
@@ -279,6 +285,13 @@ impl FireRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_decided_is_read_also_where_the_last_run_is_not_understood() {
+        let later = r#"{"through":5,"triggered":7,"missed":9,"last":{"at":5,"state":"SUSPENDED"},"more":1}"#;
+        let read = FireRecord::parse(later.as_bytes());
+        assert_eq!(read, FireRecord { through: Some(5), triggered: Some(7), missed: Some(9), last: None });
+    }
 
     #[test]
     fn a_record_reads_back_what_it_writes() {

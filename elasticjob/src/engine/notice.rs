@@ -270,6 +270,14 @@ pub enum SkipReason {
         /// By whom, when known.
         by: Option<InstanceId>,
     },
+    /// The same, for fires that are still far ahead by the clock of this host: the clock of the host that began the last
+    /// one was ahead, or this one is behind. No fire of the item is begun until then.
+    DecidedAhead {
+        /// By whom, when known.
+        by: Option<InstanceId>,
+        /// For how long from now on, in seconds.
+        seconds: i64,
+    },
     /// The run of an earlier fire was lost and is to be taken over first.
     AwaitingFailover,
     /// The registry kept refusing to begin the item.
@@ -330,7 +338,7 @@ pub enum StopReason {
 pub enum CancelReason {
     /// The session cannot be proven any more: another instance may be given the items.
     SessionUnproven,
-    /// The grace time of the shutdown is over.
+    /// The grace time of the shutdown is over, or it was asked not to wait.
     Shutdown,
 }
 
@@ -366,6 +374,12 @@ impl fmt::Display for SkipReason {
             ),
             Self::RunsElsewhere { by } => write!(f, "the item is running on {}", somebody(by)),
             Self::AlreadyBegun { by } => write!(f, "already begun or decided against by {}", somebody(by)),
+            Self::DecidedAhead { by, seconds } => write!(
+                f,
+                "fires of the next {seconds} s are begun or decided against by {} already: a clock is or was that far off; when \
+                 the clocks of all hosts agree, delete the node `sharding/ITEM/fire` to have the item run again at once",
+                somebody(by)
+            ),
             Self::AwaitingFailover => f.write_str("the lost run of an earlier fire is to be taken over first"),
             Self::Refused => f.write_str("the registry center kept refusing to begin it"),
             Self::NotBegunInTime => f.write_str("the next fire came before it could begin"),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::action::TriggerAnswer;
+use super::asked::Asked;
 use super::calls::SettledClaim;
-use super::event::TriggerId;
 use super::fire::Attempt;
 use super::round::RoundId;
 use super::rules::{BeginPlan, Sharding};
@@ -48,7 +48,7 @@ pub(super) enum Purpose {
     },
     Reshard(Sharding),
     Trigger {
-        ids: Vec<TriggerId>,
+        asked: Vec<Asked>,
         /// What they are told when it is done.
         answer: TriggerAnswer,
     },

@@ -1,6 +1,6 @@
 //! Answers to transactions, and what follows from them.
 
-use super::action::{Action, TriggerAnswer};
+use super::action::TriggerAnswer;
 use super::engine::{JobEngine, Phase};
 use super::event::Now;
 use super::notice::Notice;
@@ -82,11 +82,7 @@ impl JobEngine {
                 let pinned = sharding.pinned.into_iter().collect();
                 self.tell(Notice::Resharded { moved: sharding.moved, pinned });
             }
-            Purpose::Trigger { ids, answer } => {
-                for id in ids {
-                    self.act(Action::AnswerTrigger(id, answer.clone()));
-                }
-            }
+            Purpose::Trigger { asked, answer } => self.answer(asked, &answer),
             Purpose::Begin(plan) => {
                 let live = self.session.connected() == Some(session);
                 self.on_begun(now, plan, committed.zxid(), live);
@@ -131,7 +127,7 @@ impl JobEngine {
                 self.on_begin_refused(&plan, item);
             }
             // Asked again by the rule, with what the mirror knows by then.
-            Purpose::Trigger { ids, .. } => self.triggers.extend(ids),
+            Purpose::Trigger { asked, .. } => self.triggers.extend(asked),
             Purpose::Register { .. } if self.phase == Phase::Joining && is_final(reason) => {
                 self.tell(Notice::StartFailed { why: why.to_owned() });
                 self.stop();
@@ -141,8 +137,8 @@ impl JobEngine {
     }
 
     fn on_not_reached(&mut self, purpose: Purpose) {
-        if let Purpose::Trigger { ids, .. } = purpose {
-            self.triggers.extend(ids);
+        if let Purpose::Trigger { asked, .. } = purpose {
+            self.triggers.extend(asked);
         }
     }
 
@@ -151,11 +147,9 @@ impl JobEngine {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
             // A trigger that was consumed before it is looked for again would be taken for one never written: say so
             // instead of running twice.
-            Purpose::Trigger { ids, .. } => {
-                for id in ids {
-                    let why = format!("it may or may not run: {why}");
-                    self.act(Action::AnswerTrigger(id, TriggerAnswer::Registry(why)));
-                }
+            Purpose::Trigger { asked, .. } => {
+                let answer = TriggerAnswer::Registry(format!("it may or may not run: {why}"));
+                self.answer(asked, &answer);
             }
             _ => {}
         }

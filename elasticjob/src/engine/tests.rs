@@ -185,6 +185,23 @@ fn at_most_one_manual_trigger_waits() {
 }
 
 #[test]
+fn a_trigger_that_the_registry_cannot_be_asked_for_is_given_up() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.disconnect(0);
+    group.tell(0, Event::Trigger(1));
+    group.run_until(13_900);
+    assert_eq!(group.hosts[0].answers, []);
+    group.run_until(14_100);
+    let [TriggerAnswer::Registry(why)] = &group.hosts[0].answers[..] else { panic!("{:?}", group.hosts[0].answers) };
+    assert!(why.contains("within 10 s"), "{why}");
+    group.hosts[0].clear();
+    group.connect_anew(0);
+    group.run_until(14_900);
+    assert!(group.hosts[0].started.iter().all(|start| matches!(start.fire, Fire::Scheduled(_))));
+    assert!(!group.exists(&JobPath::Trigger(group.hosts[0].engine.instance().clone())));
+}
+
+#[test]
 fn a_trigger_that_only_seems_to_wait_does_not_swallow_another() {
     let mut group = Group::settled(1, &every_five(1));
     group.run_until(5_000);
@@ -369,6 +386,18 @@ fn a_host_without_ipv4_takes_part() {
     }
     assert_eq!(group.owners(2), [Some(0), Some(1)]);
     assert_eq!(group.text(&JobPath::Server("2001:db8::30".into())).as_deref(), Some("ENABLED"));
+}
+
+#[test]
+fn a_leader_that_no_session_owns_is_replaced() {
+    let mut group = Group::settled(1, &every_five(1));
+    let mut transaction = Transaction::new();
+    transaction.delete("/job/leader/election/instance", None);
+    transaction.create("/job/leader/election/instance", "192.0.2.9@-@1", CreateMode::Persistent);
+    group.operate(&transaction, false);
+    group.run_until(5_000);
+    assert_eq!(group.text(&JobPath::LeaderInstance).as_deref(), Some("10.0.0.1@-@7"));
+    assert!(group.hosts[0].engine.status().leader);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub struct Timeout {
 }
 
 impl JobEngine {
-    /// When to send a [`Event::Tick`] at the latest.
+    /// When to send a [`Event::Tick`](super::Event::Tick) at the latest.
     pub fn poll_timeout(&self) -> Timeout {
         if self.phase == Phase::Stopped {
             return Timeout { wall: None, mono: None };
@@ -42,7 +42,7 @@ impl JobEngine {
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
         let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
-        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile];
+        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile, self.patience_ends()];
         let finish = self.runs.iter().filter_map(Run::finish_at);
         let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
         let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);

@@ -26,9 +26,9 @@ impl ErrorHandlers {
             #[cfg(feature = "email")]
             ErrorHandler::new(email::Email),
             #[cfg(feature = "http")]
-            ErrorHandler::new(webhook::WeChat),
+            ErrorHandler::new(webhook::WeChat::default()),
             #[cfg(feature = "http")]
-            ErrorHandler::new(webhook::DingTalk),
+            ErrorHandler::new(webhook::DingTalk::default()),
         ];
         for handler in all {
             let name = handler.type_name().to_owned();

@@ -37,7 +37,7 @@ impl JobErrorHandler for Throw {
     }
 }
 
-/// Does nothing. The record of the item keeps the error all the same.
+/// Does nothing. Where execution is monitored the record of the item keeps the error all the same.
 pub(super) struct Ignore;
 
 impl JobErrorHandler for Ignore {

@@ -10,7 +10,7 @@ use sha2::Sha256;
 
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{Invalid, JobConfiguration, Options};
-use crate::http_client::{Limits, http_client};
+use crate::http_client::{HttpClients, Limits};
 
 /// Where a text is posted to.
 struct Webhook {
@@ -50,8 +50,8 @@ impl Webhook {
         Self { url, limits }
     }
 
-    async fn post(&self, content: String) -> JobResult {
-        let client = http_client(self.limits).await?;
+    async fn post(&self, clients: &HttpClients, content: String) -> JobResult {
+        let client = clients.with(self.limits).await?;
         let body = json!({"msgtype": "text", "text": {"content": content}});
         let request = client.post(self.url.clone()).timeout(self.limits.connect + self.limits.read);
         let request = request.header("content-type", "application/json").body(body.to_string());
@@ -59,6 +59,11 @@ impl Webhook {
         let hidden = |error: reqwest::Error| JobError::from(error.without_url());
         let answer = request.send().await.map_err(hidden)?;
         let status = answer.status();
+        if status.is_redirection() {
+            // What comes with it may name the address once more.
+            let advice = "redirects are not followed, give the address that it leads to";
+            return Err(JobError::message(format!("the webhook answered {status}: {advice}")));
+        }
         let text = answer.text().await.map_err(hidden)?;
         if !status.is_success() {
             return Err(JobError::message(format!("the webhook answered {status}: {text}")));
@@ -73,10 +78,26 @@ impl Webhook {
     }
 }
 
+/// A text of at most so many bytes. What is too long ends with a mark.
+fn cut(mut text: String, most: usize) -> String {
+    const MARK: char = '…';
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most - MARK.len_utf8()));
+        text.push(MARK);
+    }
+    text
+}
+
 /// Posts to a group of WeChat Work.
-pub(super) struct WeChat;
+#[derive(Default)]
+pub(super) struct WeChat {
+    clients: HttpClients,
+}
 
 impl WeChat {
+    /// The service takes no longer text, in bytes.
+    const LONGEST: usize = 2_048;
+
     fn read(configuration: &JobConfiguration) -> Result<Webhook, Vec<Invalid>> {
         let mut options = Options::of(configuration, "the error handler");
         let webhook = Webhook::read(&mut options, "wechat");
@@ -95,12 +116,15 @@ impl JobErrorHandler for WeChat {
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {
         let webhook = Self::read(&failure.configuration).map_err(JobError::settings)?;
-        webhook.post(failure.to_string()).await
+        webhook.post(&self.clients, cut(failure.to_string(), Self::LONGEST)).await
     }
 }
 
 /// Posts to a group of DingTalk.
-pub(super) struct DingTalk;
+#[derive(Default)]
+pub(super) struct DingTalk {
+    clients: HttpClients,
+}
 
 struct DingTalkOptions<'a> {
     webhook: Webhook,
@@ -109,6 +133,9 @@ struct DingTalkOptions<'a> {
 }
 
 impl DingTalk {
+    /// The service takes no longer message, in bytes; what JSON adds to the text has its place beside it.
+    const LONGEST: usize = 18_000;
+
     fn read(configuration: &JobConfiguration) -> Result<DingTalkOptions<'_>, Vec<Invalid>> {
         let mut options = Options::of(configuration, "the error handler");
         let webhook = Webhook::read(&mut options, "dingtalk");
@@ -135,7 +162,7 @@ impl JobErrorHandler for DingTalk {
             let signed = [("timestamp", timestamp.to_string()), ("sign", sign(secret, timestamp))];
             webhook.url.query_pairs_mut().extend_pairs(signed);
         }
-        webhook.post(format!("{keyword}{failure}")).await
+        webhook.post(&self.clients, cut(format!("{keyword}{failure}"), Self::LONGEST)).await
     }
 }
 

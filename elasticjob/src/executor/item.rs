@@ -4,10 +4,10 @@ use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::end::{EndGuard, ItemEnd, ItemOutcome};
-use super::panic::{catch, catch_blocking};
 use super::pool::Slots;
 use super::running::Running;
 use crate::api::{ItemHandler, ItemWork, ShardingContext};
+use crate::unwind::{catch, catch_blocking};
 
 /// Runs an item on `runtime`, as soon as one of the `slots` is free; one that blocks on a thread that `runtime` has for
 /// blocking work.

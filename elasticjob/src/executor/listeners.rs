@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use super::end::{EndGuard, ItemOutcome};
-use super::panic::catch;
 use super::running::Running;
 use crate::api::{JobListener, ListenerContext};
 use crate::engine::Hook;
+use crate::unwind::catch;
 
 /// Calls listeners one after the other on `runtime`.
 ///

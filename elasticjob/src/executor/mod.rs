@@ -3,7 +3,6 @@
 mod end;
 mod item;
 mod listeners;
-mod panic;
 mod pool;
 mod running;
 

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::JobExecutorThreadPoolSizeProvider;
 use crate::by_type::{ByType, TypeOrigin};
 use crate::config::{CPU, Invalid, JobConfiguration};
+use crate::unwind::catch_blocking;
 
 /// The pools that a process has.
 pub type ThreadPools = ByType<dyn JobExecutorThreadPoolSizeProvider>;
@@ -61,6 +62,15 @@ impl ThreadPools {
     }
 }
 
+/// How many items at a time a pool has room for: at least one.
+fn size_of(name: &str, provider: &dyn JobExecutorThreadPoolSizeProvider) -> usize {
+    let size = catch_blocking(|| provider.size()).unwrap_or_else(|panic| {
+        tracing::error!(pool = name, "the pool does not tell its size, so that items run one at a time: {panic}");
+        1
+    });
+    size.clamp(1, Semaphore::MAX_PERMITS)
+}
+
 /// The slots of the items of one job.
 #[derive(Debug, Clone)]
 pub struct Slots {
@@ -68,24 +78,34 @@ pub struct Slots {
     pool: Option<Box<str>>,
     /// How many items the job has.
     total: u32,
-    /// `None` where there is one for each item.
+    /// `None` where there is one of the default pool for each item.
     free: Option<Arc<Semaphore>>,
 }
 
 impl Slots {
-    /// All free. A pool that there is not any more is one of a single slot: nothing of a job runs too often for it.
-    pub fn of(pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
-        let pool = configuration.thread_pool_type();
-        let size = pools.get(pool).map_or(1, |pool| pool.size().clamp(1, Semaphore::MAX_PERMITS));
+    /// Those of a configuration. Runs go on in the slots that they have: as long as the pool is the same, they count
+    /// among those of the next runs. A pool that there is not any more is one of a single slot: nothing of a job runs too
+    /// often for it.
+    pub fn after(last: Option<Self>, pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
         let total = configuration.sharding_total_count();
-        let free = (size < total as usize).then(|| Arc::new(Semaphore::new(size)));
+        match last.filter(|last| last.pool() == configuration.thread_pool_type()) {
+            Some(last) if last.total == total || last.free.is_some() => Self { total, ..last },
+            _ => Self::of(pools, configuration),
+        }
+    }
+
+    /// All free.
+    pub(super) fn of(pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
+        let pool = configuration.thread_pool_type();
+        let size = pools.get(pool).ok().map_or(1, |provider| size_of(pool, &**provider));
+        let total = configuration.sharding_total_count();
+        // Of the default pool there are so many that runs from before a change of the total count need not be counted.
+        let free = (pool != CPU || size < total as usize).then(|| Arc::new(Semaphore::new(size)));
         Self { pool: (pool != CPU).then(|| pool.into()), total, free }
     }
 
-    /// Whether these are the slots of what a configuration names.
-    pub fn are_of(&self, configuration: &JobConfiguration) -> bool {
-        let pool = self.pool.as_deref().unwrap_or(CPU);
-        (pool, self.total) == (configuration.thread_pool_type(), configuration.sharding_total_count())
+    fn pool(&self) -> &str {
+        self.pool.as_deref().unwrap_or(CPU)
     }
 
     /// What an item waits with for its turn.
@@ -116,3 +136,28 @@ impl Queue {
 /// A slot that an item has taken, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Slot(#[expect(dead_code, reason = "it is held, not read")] Option<OwnedSemaphorePermit>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn configuration(pool: &str, total: u32) -> JobConfiguration {
+        let builder = JobConfiguration::builder("reports", total).job_executor_thread_pool_size_provider_type(pool);
+        builder.build().expect("it is valid")
+    }
+
+    #[tokio::test]
+    async fn runs_count_among_the_slots_of_their_pool_when_the_total_count_changes() {
+        let pools = ThreadPools::built_in();
+        let token = CancellationToken::new();
+        let first = Slots::of(&pools, &configuration(SINGLE_THREAD, 1));
+        let run = first.queue().slot(&token).await.expect("it is free");
+        let more = Slots::after(Some(first), &pools, &configuration(SINGLE_THREAD, 2));
+        let free = |slots: &Slots| slots.free.as_ref().map(|free| free.available_permits());
+        assert_eq!(free(&more), Some(0));
+        drop(run);
+        assert_eq!(free(&more), Some(1));
+        let other = Slots::after(Some(more), &pools, &configuration(CPU, 1));
+        assert_eq!(free(&other), None, "another pool");
+    }
+}

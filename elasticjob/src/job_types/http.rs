@@ -2,15 +2,15 @@
 
 mod options;
 
-use reqwest::header::{CONTENT_TYPE, HeaderName};
-use reqwest::{Client, Response};
+use reqwest::header::{CONTENT_TYPE, HeaderName, LOCATION};
+use reqwest::{Client, Response, Url};
 use tracing::debug;
 
-use self::options::HttpOptions;
+use self::options::{HttpOptions, shown};
 use super::context_json::context_json_in_ascii;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
 use crate::config::{Invalid, JobConfiguration};
-use crate::http_client::{Limits, http_client};
+use crate::http_client::{HttpClients, Limits};
 
 /// Its name.
 pub const HTTP: &str = "HTTP";
@@ -23,7 +23,10 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const START_OF_BODY: usize = 1_024;
 
 /// Sends requests.
-pub(super) struct Http;
+#[derive(Default)]
+pub(super) struct Http {
+    clients: HttpClients,
+}
 
 impl TypedJobItemExecutor for Http {
     fn type_name(&self) -> &str {
@@ -36,7 +39,8 @@ impl TypedJobItemExecutor for Http {
 
     async fn process(&self, context: ShardingContext) -> JobResult {
         let options = HttpOptions::read(context.configuration()).map_err(JobError::settings)?;
-        let client = http_client(Limits { connect: options.connect_timeout, read: options.read_timeout }).await?;
+        let limits = Limits { connect: options.connect_timeout, read: options.read_timeout };
+        let client = self.clients.with(limits).await?;
         tokio::select! {
             done = send(&client, &options, &context) => {
                 done.map_err(|error| JobError::message(format!("{}: {error}", options.request())))
@@ -62,11 +66,24 @@ async fn send(client: &Client, options: &HttpOptions<'_>, context: &ShardingCont
     let mut answer = request.send().await.map_err(reqwest::Error::without_url)?;
     let status = answer.status();
     let body = start_of_body(&mut answer).await.map_err(reqwest::Error::without_url)?;
-    if status.is_client_error() || status.is_server_error() {
+    if let Some(target) = redirected(&answer, &options.uri) {
+        // What comes with it names the target once more, in full.
+        return Err(JobError::message(format!(
+            "answered {status}, to {target}: redirects are not followed, set http.uri to where it leads"
+        )));
+    }
+    if !status.is_success() {
         return Err(JobError::message(format!("answered {status}: {body}")));
     }
     debug!(job = %context.job_name(), item = context.sharding_item(), %status, "{body}");
     Ok(())
+}
+
+/// Where an answer leads instead, without what may be a secret.
+fn redirected(answer: &Response, asked: &Url) -> Option<String> {
+    let location = answer.headers().get(LOCATION).filter(|_| answer.status().is_redirection())?;
+    let target = location.to_str().ok().and_then(|location| asked.join(location).ok());
+    Some(target.map_or_else(|| "an address that cannot be read".to_owned(), |target| shown(&target)))
 }
 
 /// Takes an answer to its end, as the other side may work on until then, and keeps the start of it.

@@ -28,7 +28,7 @@ impl JobTypes {
         let all = kinds.into_iter().chain([
             JobType::new(script::Script),
             #[cfg(feature = "http")]
-            JobType::new(http::Http),
+            JobType::new(http::Http::default()),
         ]);
         for job_type in all {
             let name = job_type.type_name().to_owned();

@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The group of a process that leads one. Killed when this is dropped, with all its processes.
+/// The group of a process that leads one. Killed when this is dropped, with all its processes, unless it was released.
 #[derive(Debug)]
 pub(super) struct ProcessGroup(Option<Pid>);
 
@@ -15,6 +15,11 @@ impl ProcessGroup {
     /// Asks all of them to end.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
+    }
+
+    /// Leaves alone what is left of it: its leader has ended by itself.
+    pub(super) fn release(&mut self) {
+        self.0 = None;
     }
 
     fn signal(&self, signal: Signal) {

@@ -40,52 +40,58 @@ impl TypedJobItemExecutor for Script {
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {
-        let ScriptOptions { line, words, timeout } =
+        let ScriptOptions { program, arguments, timeout } =
             ScriptOptions::read(context.configuration()).map_err(JobError::settings)?;
-        let mut running = Running::start(&words, &context)?;
+        let mut running = Running::start(&program, &arguments, &context)?;
+        // Errors go to logs, tables and chats: they name the program alone, as its arguments may be secrets.
         let ended = tokio::select! {
             status = running.end() => status?,
             () = elapsed(timeout) => {
                 running.terminate();
                 let has_ended = tokio::time::timeout(GRACE, running.end()).await.is_ok();
+                running.last_lines().await;
                 let how = if has_ended { "terminated" } else { "killed" };
                 let limit = timeout.unwrap_or_default().as_millis();
-                return Err(JobError::message(format!("'{line}' was {how}: it ran for more than {limit} ms")));
+                return Err(JobError::message(format!("'{program}' was {how}: it ran for more than {limit} ms")));
             }
             () = context.cancelled() => {
                 running.terminate();
                 // It may end in order until the run is dropped.
                 running.end().await?;
-                return Err(JobError::message(format!("'{line}' was cut off")));
+                running.last_lines().await;
+                return Err(JobError::message(format!("'{program}' was cut off")));
             }
         };
-        if ended.success() { Ok(()) } else { Err(JobError::message(format!("'{line}': {}", describe(ended)))) }
+        running.leave().await;
+        if ended.success() { Ok(()) } else { Err(JobError::message(format!("'{program}': {}", describe(ended)))) }
     }
 }
 
 /// What is run.
-struct ScriptOptions<'a> {
-    line: &'a str,
-    words: Vec<String>,
+struct ScriptOptions {
+    program: String,
+    arguments: Vec<String>,
     timeout: Option<Duration>,
 }
 
-impl<'a> ScriptOptions<'a> {
-    fn read(configuration: &'a JobConfiguration) -> Result<Self, Vec<Invalid>> {
+impl ScriptOptions {
+    fn read(configuration: &JobConfiguration) -> Result<Self, Vec<Invalid>> {
         let mut options = Options::of(configuration, "a job of type SCRIPT");
         let line = options.required(&[COMMAND_LINE], "/opt/backup/run.sh --full");
         let words = split(line).unwrap_or_else(|why| {
             if !line.is_empty() {
-                options.wrong(COMMAND_LINE, format!("'{line}': {why}"));
+                options.wrong(COMMAND_LINE, format!("'***': {why}"));
             }
             Vec::new()
         });
         let timeout = options.milliseconds_if_given(&[TIMEOUT]);
-        options.end(Self { line, words, timeout })
+        let mut words = options.end(words)?.into_iter();
+        let program = words.next().expect("the lack of one is a problem");
+        Ok(Self { program, arguments: words.collect(), timeout })
     }
 }
 
-/// A program that runs. Killed when this is dropped, with all that it started.
+/// A program that runs. Killed when this is dropped, with all that it started, unless it ended before by itself.
 struct Running {
     child: Child,
     #[cfg(unix)]
@@ -94,8 +100,7 @@ struct Running {
 }
 
 impl Running {
-    fn start(words: &[String], context: &ShardingContext) -> Result<Self, JobError> {
-        let (program, arguments) = words.split_first().ok_or_else(|| JobError::message("no program is named"))?;
+    fn start(program: &str, arguments: &[String], context: &ShardingContext) -> Result<Self, JobError> {
         let mut command = Command::new(program);
         command.args(arguments).arg(context_json(context));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -104,17 +109,14 @@ impl Running {
         let mut child =
             command.spawn().map_err(|error| JobError::message(format!("'{program}' cannot be started: {error}")))?;
         let mut output = tokio::task::JoinSet::new();
+        let (job, item) = (context.job_name(), context.sharding_item());
         if let Some(stdout) = child.stdout.take() {
-            let context = context.clone();
-            output.spawn(forward(stdout, move |line| {
-                info!(job = %context.job_name(), item = context.sharding_item(), "{line}");
-            }));
+            let job = job.clone();
+            output.spawn(forward(stdout, move |line| info!(%job, item, "{line}")));
         }
         if let Some(stderr) = child.stderr.take() {
-            let context = context.clone();
-            output.spawn(forward(stderr, move |line| {
-                warn!(job = %context.job_name(), item = context.sharding_item(), "{line}");
-            }));
+            let job = job.clone();
+            output.spawn(forward(stderr, move |line| warn!(%job, item, "{line}")));
         }
         Ok(Self {
             #[cfg(unix)]
@@ -124,12 +126,25 @@ impl Running {
         })
     }
 
-    /// Waits for its end, and for the end of what it writes.
+    /// Waits for its end.
     async fn end(&mut self) -> Result<ExitStatus, JobError> {
-        let status = self.child.wait().await?;
-        // What it left running in the background keeps its output open: it is not waited for, and ends with this.
-        let _ = tokio::time::timeout(LAST_LINES, async { while self.output.join_next().await.is_some() {} }).await;
-        Ok(status)
+        Ok(self.child.wait().await?)
+    }
+
+    /// Hands on what it wrote last. Tells whether that was all: what it started may keep the output open.
+    async fn last_lines(&mut self) -> bool {
+        let is_read = async { while self.output.join_next().await.is_some() {} };
+        tokio::time::timeout(LAST_LINES, is_read).await.is_ok()
+    }
+
+    /// Leaves what it left running in the background when it ended by itself. That goes on, and what it writes goes to the
+    /// log as before: writing to nobody would kill it.
+    async fn leave(mut self) {
+        #[cfg(unix)]
+        self.group.release();
+        if !self.last_lines().await {
+            self.output.detach_all();
+        }
     }
 
     /// Asks it to end.

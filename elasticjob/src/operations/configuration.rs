@@ -1,12 +1,12 @@
 //! The configuration of a job in the registry center: read, changed.
 
-use super::{OperationError, Operations, is_secret_key, secrets};
+use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
 use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
-use crate::secret::Secret;
+use crate::secret::{mask_document, mask_inside};
 
 /// A configuration as the registry center has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct StoredConfiguration {
 /// What a change of a configuration did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ConfigurationChange {
-    /// What differs, setting by setting; of properties without the values, which may be secrets.
+    /// What differs, setting by setting, with secrets in the values masked; of properties without the values.
     pub changes: Vec<String>,
     /// Values new in it that Java instances of the job, if there are any, refuse or misunderstand.
     pub foreign_to_java: Vec<ForeignToJava>,
@@ -35,16 +35,12 @@ pub struct ConfigurationChange {
 impl StoredConfiguration {
     /// The text in the registry center, with secrets masked.
     pub fn masked_text(&self) -> String {
-        secrets::mask(self.data.text().unwrap_or_default())
+        mask_document(self.data.text().unwrap_or_default())
     }
 
     /// The settings, with secrets masked.
     pub fn masked_settings(&self) -> JobSettings {
-        let mut settings = self.configuration.settings();
-        for (_, value) in settings.props.iter_mut().flatten().filter(|(key, _)| is_secret_key(key)) {
-            *value = Secret::MASK.to_owned();
-        }
-        settings
+        self.configuration.settings().masked()
     }
 }
 
@@ -121,8 +117,11 @@ impl Operations {
 fn changes(before: &JobConfiguration, after: &JobConfiguration) -> Vec<String> {
     let texts = before.texts().into_iter().zip(after.texts());
     let texts = texts.filter(|((_, before), (_, after))| before != after);
-    let mut changes: Vec<String> =
-        texts.map(|((setting, before), (_, after))| format!("{setting}: '{before}' -> '{after}'")).collect();
+    let mut changes: Vec<String> = texts
+        .map(|((setting, before), (_, after))| {
+            format!("{setting}: '{}' -> '{}'", mask_inside(&before), mask_inside(&after))
+        })
+        .collect();
     let (before, after) = (before.settings(), after.settings());
     if before.overwrite != after.overwrite {
         let flag = |settings: &JobSettings| settings.overwrite.unwrap_or_default();

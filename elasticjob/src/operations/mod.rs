@@ -33,7 +33,6 @@ mod jobs;
 mod members;
 mod read;
 mod removal;
-mod secrets;
 mod servers;
 mod sharding;
 mod snapshot;
@@ -56,12 +55,13 @@ pub use items::ItemOfJob;
 pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use members::ServerStatus;
 pub use removal::{Force, JobRemoved};
-pub use secrets::is_secret_key;
 pub use servers::ServerOfJob;
 pub use sharding::{ShardInfo, ShardState};
 pub use snapshot::{ItemSnapshot, JobSnapshot, RunningMark};
 pub use target::Target;
 pub use why::Finding;
+
+pub use crate::secret::is_secret_key;
 
 /// Operates the jobs of a namespace. Cheap to clone.
 #[derive(Debug, Clone)]

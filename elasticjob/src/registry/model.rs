@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::ident::InstanceId;
+use crate::secret::mask_document;
 
 /// Id of a transaction at the server. It grows with every transaction of the whole registry.
 pub type Zxid = i64;
@@ -87,9 +88,10 @@ impl From<&InstanceId> for Data {
     }
 }
 
+// Not derived: a configuration of Java has passwords in it, and nodes are logged.
 impl fmt::Debug for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&String::from_utf8_lossy(self), f)
+        fmt::Debug::fmt(&mask_document(&String::from_utf8_lossy(self)), f)
     }
 }
 
@@ -100,4 +102,16 @@ pub struct NodeData {
     pub data: Data,
     /// The stat.
     pub stat: Stat,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_are_shown_as_text_without_their_secrets() {
+        let shown = |text: &str| format!("{:?}", Data::from(text));
+        assert_eq!(shown("10.0.0.1@-@7"), r#""10.0.0.1@-@7""#);
+        assert_eq!(shown("props:\n  a.password: hunter2\n"), r#""props:\n  a.password: '***'\n""#);
+    }
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
-use super::driver::{Driver, Job};
+use super::driver::Job;
 use super::environment::JobEnvironment;
 use super::handle::{JobHandle, OneOffJob, ScheduleJob, ShutdownMode};
 use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
 use super::random::{random_u64, uuid_v4};
+use super::supervised::supervised;
 use crate::api::ItemHandler;
 use crate::config::JobConfiguration;
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
@@ -117,13 +118,14 @@ impl Bootstrap {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.enter(&job).await?;
         let (started, outcome) = oneshot::channel();
-        self.environment.system().spawn(Driver::new(job, started).run());
+        self.environment.system().spawn(supervised(job, started));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
             Ok(Ok(Ok(()))) => Ok(()),
             Ok(Ok(Err(why))) => Err(StartError::Refused { job: self.name.clone(), why }),
-            Ok(Err(_)) => {
-                Err(StartError::Refused { job: self.name.clone(), why: "the program is being stopped".to_owned() })
-            }
+            Ok(Err(_)) => Err(StartError::Refused {
+                job: self.name.clone(),
+                why: "its coordination ended; the log says why, unless the program is being stopped".to_owned(),
+            }),
             Err(_) => {
                 self.handle.shutdown(ShutdownMode::Now);
                 Err(StartError::TimedOut { job: self.name.clone() })

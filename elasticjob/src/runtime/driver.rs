@@ -58,6 +58,8 @@ pub(super) struct Driver {
     status: watch::Sender<JobStatus>,
     session: watch::Receiver<SessionState>,
     watch: Box<dyn WatchStream>,
+    /// The registry center is closed: the watch has nothing to tell any more, and would say so for ever.
+    watch_ended: bool,
     answers: Answers,
     timer: Timer,
     running: LiteMap<ShardingItem, Running>,
@@ -80,6 +82,7 @@ impl Driver {
         Box::new(Self {
             session: registry.session(),
             watch: registry.watch(&JobPath::Root.absolute(&name)),
+            watch_ended: false,
             timer: environment.timers().register(mailbox.bell().clone()),
             recorder: Recorder::of(&environment, &name),
             job: name,
@@ -108,7 +111,7 @@ impl Driver {
             tokio::select! {
                 biased;
                 Ok(()) = self.session.changed() => self.take_session(),
-                event = poll_fn(|cx| self.watch.poll_next(cx)) => self.take_watch_event(event),
+                event = poll_fn(|cx| self.watch.poll_next(cx)), if !self.watch_ended => self.take_watch_event(event),
                 event = self.answers.next() => {
                     // What happened before an answer was given is told before it.
                     self.drain_watch();
@@ -118,12 +121,6 @@ impl Driver {
             }
         }
         self.settle();
-        for letter in self.mailbox.close() {
-            if let Letter::Trigger(reply) = letter {
-                // Whoever asked may have gone away.
-                let _ = reply.send(Err(TriggerError::NotRunning { job: self.job.clone() }));
-            }
-        }
     }
 
     fn take_session(&mut self) {
@@ -143,7 +140,10 @@ impl Driver {
                 self.feed(Event::Tick);
             }
             // The registry center is closed; its session says so too.
-            None => self.feed(Event::Session(SessionState::Closed)),
+            None => {
+                self.watch_ended = true;
+                self.feed(Event::Session(SessionState::Closed));
+            }
         }
     }
 
@@ -346,10 +346,8 @@ impl Driver {
 
     /// Runs before a change of the pool keep their slots; they do not count among the new ones.
     fn slots(&mut self, configuration: &JobConfiguration) -> Slots {
-        match self.slots.take().filter(|slots| slots.are_of(configuration)) {
-            Some(slots) => self.slots.insert(slots).clone(),
-            None => self.slots.insert(Slots::of(self.environment.catalog().thread_pools(), configuration)).clone(),
-        }
+        let slots = Slots::after(self.slots.take(), self.environment.catalog().thread_pools(), configuration);
+        self.slots.insert(slots).clone()
     }
 
     fn call_listeners(&mut self, call: ListenerCall) {
@@ -446,9 +444,15 @@ impl Driver {
     }
 }
 
-/// A program that ends takes its runs along.
+/// Nobody waits for what is not there any more; a program that ends takes its runs along.
 impl Drop for Driver {
     fn drop(&mut self) {
+        for letter in self.mailbox.close() {
+            if let Letter::Trigger(reply) = letter {
+                // Whoever asked may have gone away.
+                let _ = reply.send(Err(TriggerError::NotRunning { job: self.job.clone() }));
+            }
+        }
         for running in self.running.values().chain(self.listening.values()) {
             running.cancel();
             running.abort();

@@ -27,6 +27,9 @@ use crate::trace::{Tracing, TracingConfiguration};
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
 
+/// Beyond this nothing is different; and times can be added to it.
+const LONGEST_GRACE: Duration = Duration::from_hours(24 * 36_500);
+
 /// What the jobs of a process share: the runtime that coordination lives on, timers, the address of the host.
 ///
 /// Coordination has a thread of its own, so that jobs which block the threads of the program cost neither the session
@@ -96,10 +99,10 @@ impl JobEnvironmentBuilder {
         self
     }
 
-    /// How long running items may go on at a shutdown before they are cut off; default 25 s.
+    /// How long running items may go on at a shutdown before they are cut off; default 25 s, at most 100 years.
     #[must_use]
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
-        self.shutdown_grace = Some(grace);
+        self.shutdown_grace = Some(grace.min(LONGEST_GRACE));
         self
     }
 

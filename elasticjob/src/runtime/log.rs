@@ -115,7 +115,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             "runs cancelled: the session with the registry center can no longer be proven, others may be given the items"
         ),
         Notice::RunsCancelled { items, reason: CancelReason::Shutdown } => {
-            warn!(%job, ?items, "runs cancelled: the grace time of the shutdown is over");
+            warn!(%job, ?items, "runs cancelled: the shutdown waits no longer");
         }
         Notice::CalledOnce { fire, listener, hook } => {
             info!(%job, fire = %name(fire), %listener, %hook, "calling the listener on behalf of the group");
@@ -132,7 +132,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::ListenersCutOff { fire, reason } => {
             let why = match reason {
                 CancelReason::SessionUnproven => "the session with the registry center can no longer be proven",
-                CancelReason::Shutdown => "the grace time of the shutdown is over",
+                CancelReason::Shutdown => "the shutdown waits no longer",
             };
             warn!(%job, fire = %name(fire), "listeners cut off: {why}");
         }

@@ -13,6 +13,7 @@ mod mailbox;
 mod members;
 mod random;
 mod recorder;
+mod supervised;
 pub mod system;
 #[cfg(test)]
 pub(crate) mod tests;

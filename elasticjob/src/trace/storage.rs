@@ -40,7 +40,7 @@ pub trait TracingStorage: Send + Sync + 'static {
     /// Keeps these, at most 100, in the order in which they were told.
     ///
     /// Calls follow one after the other. After [`WriteError::Unavailable`] the same events come again, so writing an event
-    /// twice must do no harm.
+    /// twice must do no harm. A panic counts as [`WriteError::Refused`].
     fn write(&self, events: &[JobEvent]) -> impl Future<Output = Result<(), WriteError>> + Send;
 
     /// Removes a little of what is too old. Called between two writes, first soon after the start. Returns when it wants to

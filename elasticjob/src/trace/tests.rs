@@ -24,6 +24,7 @@ enum Answer {
     IsAway,
     Hangs,
     Refuses(&'static str),
+    PanicsAt(&'static str),
 }
 
 impl Played {
@@ -60,7 +61,8 @@ impl TracingStorage for Played {
             Answer::Refuses(name) if names.iter().any(|known| known == name) => {
                 return Err(WriteError::Refused(format!("{name} is not for it")));
             }
-            Answer::Refuses(_) => {}
+            Answer::PanicsAt(name) if names.iter().any(|known| known == name) => panic!("{name} is too much for it"),
+            Answer::Refuses(_) | Answer::PanicsAt(_) => {}
         }
         self.batches.lock().unwrap().push(names);
         Ok(())
@@ -134,6 +136,22 @@ async fn an_event_that_is_refused_does_not_take_others_along() {
     tracing.close(LIMIT).await;
     assert_eq!(storage.batches().concat(), ["a", "c"]);
     assert_eq!(tracing.counts(), TracingCounts { posted: 3, written: 2, lost: 1 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_of_the_storage_is_said_and_costs_only_the_event_that_it_panics_at() {
+    let logged = Logged::default();
+    let _default = tracing::subscriber::set_default(logged.clone());
+    let storage = Played::new(Answer::PanicsAt("b"));
+    let tracing = storage.start(10);
+    ["a", "b", "c"].into_iter().for_each(|name| tracing.post(event(name)));
+    tracing.close(LIMIT).await;
+    assert_eq!(storage.batches().concat(), ["a", "c"]);
+    assert_eq!(tracing.counts(), TracingCounts { posted: 3, written: 2, lost: 1 });
+    let (said, place) = ("ERROR tracing: an event is lost, the storage refuses it; 1 are lost so far: ", file!());
+    let said = format!("{said}it panicked at {place}:");
+    let lines = logged.0.lock().unwrap().clone();
+    assert!(lines.iter().any(|line| line.starts_with(&said) && line.ends_with("b is too much for it")), "{lines:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,10 +240,10 @@ impl tracing::Subscriber for Logged {
 
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
-    struct Hangs(watch::Sender<u32>);
-    impl TracingStorage for Hangs {
+    struct Stumbles(watch::Sender<u32>);
+    impl TracingStorage for Stumbles {
         fn type_name(&self) -> &str {
-            "HANGS"
+            "STUMBLES"
         }
 
         async fn write(&self, _: &[JobEvent]) -> Result<(), WriteError> {
@@ -235,7 +253,11 @@ async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
         async fn clean(&self) -> Result<Option<Duration>, WriteError> {
             self.0.send_modify(|times| *times += 1);
             let times = *self.0.borrow();
-            if times == 1 { std::future::pending().await } else { Ok(None) }
+            match times {
+                1 => std::future::pending().await,
+                2 => panic!("out of paper"),
+                _ => Ok(None),
+            }
         }
     }
     let logged = Logged::default();
@@ -243,11 +265,15 @@ async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
     let times = watch::Sender::new(0);
     let mut cleaned = times.subscribe();
     let began = tokio::time::Instant::now();
-    let tracing = Tracing::start(TracingConfiguration::new(Hangs(times)), &Handle::current());
-    cleaned.wait_for(|times| *times == 2).await.unwrap();
-    assert_eq!(began.elapsed(), Duration::from_secs(1 + 30 + 60));
+    let tracing = Tracing::start(TracingConfiguration::new(Stumbles(times)), &Handle::current());
+    for (time, after) in [(1, 1), (2, 1 + 30 + 60), (3, 1 + 30 + 60 + 60)] {
+        cleaned.wait_for(|times| *times == time).await.unwrap();
+        assert_eq!(began.elapsed(), Duration::from_secs(after));
+    }
     let said = "WARN tracing: what is too old is not removed, trying again: ";
     let lines = logged.0.lock().unwrap().clone();
-    assert!(lines.iter().any(|line| line.starts_with(said) && line.ends_with("no answer within 30 s")), "{lines:?}");
+    for reason in ["no answer within 30 s", "out of paper"] {
+        assert!(lines.iter().any(|line| line.starts_with(said) && line.ends_with(reason)), "{reason}: {lines:?}");
+    }
     tracing.close(LIMIT).await;
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::Receiver;
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
@@ -12,6 +12,7 @@ use super::counts::Counters;
 use super::event::JobEvent;
 use super::loss::Trouble;
 use super::storage::{JobTracingStorage, WriteError};
+use crate::unwind::catch;
 
 /// How many events are written together.
 const BATCH: usize = 100;
@@ -121,9 +122,9 @@ impl Writer {
     async fn attempt(&mut self, events: &[JobEvent]) -> Result<(), WriteError> {
         let mut pause = FIRST_PAUSE;
         loop {
-            let written = tokio::time::timeout(WRITE_LIMIT, self.storage.write(events)).await;
+            let written = answer(self.storage.write(events)).await;
             let lost = self.counters.read().lost;
-            match written.unwrap_or_else(|_| Err(hangs())) {
+            match written {
                 Err(error @ WriteError::Unavailable(_)) => self.trouble.unavailable(&error, lost),
                 taken => {
                     self.trouble.available(lost);
@@ -136,8 +137,7 @@ impl Writer {
     }
 
     async fn clean(&mut self) {
-        let cleaned = tokio::time::timeout(WRITE_LIMIT, self.storage.clean()).await;
-        let next = cleaned.unwrap_or_else(|_| Err(hangs())).unwrap_or_else(|error| {
+        let next = answer(self.storage.clean()).await.unwrap_or_else(|error| {
             warn!("tracing: what is too old is not removed, trying again: {error}");
             Some(CLEAN_RETRY)
         });
@@ -145,8 +145,13 @@ impl Writer {
     }
 }
 
-fn hangs() -> WriteError {
-    WriteError::Unavailable(format!("no answer within {} s", WRITE_LIMIT.as_secs()))
+/// What a storage answers. Neither one that hangs nor one that panics may keep the writer from the next event.
+async fn answer<T>(call: impl Future<Output = Result<T, WriteError>>) -> Result<T, WriteError> {
+    match catch(timeout(WRITE_LIMIT, call)).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) => Err(WriteError::Unavailable(format!("no answer within {} s", WRITE_LIMIT.as_secs()))),
+        Err(panic) => Err(WriteError::Refused(panic)),
+    }
 }
 
 async fn at(time: Option<Instant>) {

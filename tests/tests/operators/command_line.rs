@@ -122,11 +122,11 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
         let refused = operator.fails(2, &["config", "set", JOB, wrong]).await;
         assert!(refused.contains(reason) && !refused.contains("hunter2"), "{refused}");
     }
-    let said = operator.says(&["config", "set", JOB, "props.mail.credential=hunter2"]).await;
-    assert_eq!(said, "props.mail.credential: added\n");
+    let said = operator.says(&["config", "set", JOB, "props.http.data=hunter2"]).await;
+    assert_eq!(said, "props.http.data: added\n");
     for shown in [&["config", "get", JOB][..], &["config", "get", JOB, "--json"], &["dump", JOB]] {
         let shown = operator.says(shown).await;
-        assert!(shown.contains("mail.credential") && !shown.contains("hunter2"), "{shown}");
+        assert!(shown.contains("http.data") && !shown.contains("hunter2"), "{shown}");
     }
 
     // Instances.

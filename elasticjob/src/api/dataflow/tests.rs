@@ -4,6 +4,7 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::api::fixture::context;
+use crate::api::outcome::tests::Report;
 use crate::api::{ItemFuture, ItemWork};
 use crate::config::STREAMING;
 
@@ -110,4 +111,10 @@ async fn a_stream_that_never_waits_leaves_others_their_turn_and_can_be_cut_off()
     tokio::task::yield_now().await;
     stream.abort();
     assert!(stream.await.unwrap_err().is_cancelled());
+}
+
+#[test]
+fn an_error_of_fetch_keeps_the_causes_that_it_shows() {
+    let error = Err::<Vec<()>, _>(Report).into_fetched().unwrap_err();
+    assert_eq!(error.to_string(), "cannot sync: disk is full");
 }

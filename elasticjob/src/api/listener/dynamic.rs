@@ -11,6 +11,9 @@ use crate::engine::{Hook, ListenerSpec, OnceTimeouts};
 /// A call of a listener.
 type ListenerFuture<'a> = Pin<Box<dyn Future<Output = JobResult> + Send + 'a>>;
 
+/// A limit beyond this is none, and times can be added to those below it.
+const AGES: Duration = Duration::from_hours(24 * 36_500);
+
 /// A listener of either kind.
 pub struct JobListener {
     spec: ListenerSpec,
@@ -26,7 +29,7 @@ impl JobListener {
 
     /// A listener that is called once for the group.
     pub fn once(listener: impl DistributeOnceElasticJobListener) -> Self {
-        let limit = |timeout: Duration| Some(timeout).filter(|timeout| !timeout.is_zero());
+        let limit = |timeout: Duration| Some(timeout).filter(|timeout| !timeout.is_zero() && *timeout < AGES);
         let timeouts =
             OnceTimeouts { started: limit(listener.started_timeout()), completed: limit(listener.completed_timeout()) };
         let spec =

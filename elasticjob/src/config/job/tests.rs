@@ -79,6 +79,13 @@ fn differences_name_properties_without_their_values() {
 }
 
 #[test]
+fn differences_name_no_secrets_inside_of_values() {
+    let with = |parameter| JobConfiguration::builder("job", 1).job_parameter(parameter).build().unwrap();
+    let differences = with("token=hunter2&all=1").differences(&with("token=hunter2"));
+    assert_eq!(differences, ["job-parameter: 'token=***&all=1' here, 'token=***' in the registry"]);
+}
+
+#[test]
 fn a_listener_is_named_once() {
     let builder = JobConfiguration::builder("job", 1).job_listener_type("a").job_listener_type("b");
     assert_eq!(builder.clone().build().unwrap().listener_types().collect::<Vec<_>>(), ["a", "b"]);
@@ -88,9 +95,13 @@ fn a_listener_is_named_once() {
 #[test]
 fn secrets_stay_with_the_program_and_come_back_to_what_the_registry_has() {
     let builder = JobConfiguration::builder("job", 1).job_error_handler_type("EMAIL").prop("email.host", "mail");
-    let local = builder.clone().prop("email.password", "hush").build().unwrap();
+    let local = ["email.password", "db.pwd", "aws.credential", "api.accesskey", "my.secret-key"]
+        .into_iter()
+        .fold(builder.clone(), |builder, key| builder.prop(key, "hush"))
+        .build()
+        .unwrap();
     let yaml = crate::config::wire::to_yaml(&local.for_registry(None));
-    assert!(yaml.contains("email.host: mail") && !yaml.contains("hush") && !yaml.contains("password"), "{yaml}");
+    assert!(yaml.contains("props:\n  email.host: mail\nreconcile") && !yaml.contains("hush"), "{yaml}");
     let registry = crate::config::wire::from_yaml(local.job_name(), yaml.as_bytes()).unwrap();
     assert_eq!(local.differences(&registry), Vec::<String>::new());
     assert_eq!(registry.clone().with_secrets_of(&local), local);

@@ -35,7 +35,7 @@ const SCALARS: [&str; 20] = [
 
 /// The entries of a document. Scalars are kept as they are written, since the reader's own idea of types is that of YAML
 /// 1.2: it would turn the text `0o17` into 15.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Entries {
     scalars: BTreeMap<&'static str, String>,
     pub(super) listeners: Vec<String>,

@@ -16,6 +16,9 @@ use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, Zxid};
 
+/// Fires that are decided further ahead than this, in milliseconds, were so by another clock.
+const CLOCKS_DIFFER: i64 = 60_000;
+
 /// What a begin in flight will have begun.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct BeginPlan {
@@ -214,6 +217,18 @@ fn judge_all(engine: &JobEngine, mine: &[ShardingItem]) -> Option<Vec<(ShardingI
     verdicts.into_iter().collect()
 }
 
+/// Why an item is not begun whose record covers the fire.
+fn decided(engine: &JobEngine, record: FireRecord) -> SkipReason {
+    let now = engine.seen.map_or(i64::MAX, |now| now.wall);
+    let ahead = record.through.map_or(0, |through| through.saturating_sub(now));
+    let by = record.last.map(|begun| begun.instance);
+    if ahead > CLOCKS_DIFFER {
+        SkipReason::DecidedAhead { by, seconds: ahead / 1_000 }
+    } else {
+        SkipReason::AlreadyBegun { by }
+    }
+}
+
 fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verdict> {
     if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
         return Some(Verdict::Skip(SkipReason::ItemDisabled));
@@ -228,7 +243,7 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     };
     let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
-        return Some(Verdict::Skip(SkipReason::AlreadyBegun { by: record.last.map(|begun| begun.instance) }));
+        return Some(Verdict::Skip(decided(engine, record)));
     }
     // Also where a Java peer took the mark away.
     if engine.runs.item(item).is_some_and(ItemRun::is_executing) {

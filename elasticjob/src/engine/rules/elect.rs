@@ -33,9 +33,10 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
         Lookup::Missing => true,
         Lookup::Unread => return Step::Pass,
         Lookup::Known(_) if engine.planted.has(Bug::Usurper) && engine.leadership.is_none() => true,
-        // The ghost of an earlier session of this instance; nobody else may stand for what is ours.
+        // The ghost of an earlier session of this instance; nobody else may stand for what is ours. What no session owns
+        // would stay for ever: somebody copied it from another place.
         Lookup::Known(known) => {
-            known.owner.is_some_and(|owner| owner != session && engine.membership.own_sessions.contains(&owner))
+            known.owner.is_none_or(|owner| owner != session && engine.membership.own_sessions.contains(&owner))
         }
     };
     let candidate = engine.own_candidate();

@@ -15,6 +15,9 @@ use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
+/// How much is swept at once, so that years of servers fit into transactions.
+const AT_ONCE: usize = 1_000;
+
 /// How long a leader has to sweep before the others do.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -33,11 +36,11 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     }
     let guards = txn.len();
     let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
-    let triggers: Vec<InstanceId> = engine.mirror.triggers().filter(gone).cloned().collect();
+    let triggers: Vec<InstanceId> = engine.mirror.triggers().filter(gone).take(AT_ONCE).cloned().collect();
     for id in &triggers {
         txn.delete(&JobPath::Trigger(id.clone()), None);
     }
-    for (server, version) in servers {
+    for (server, version) in servers.into_iter().take(AT_ONCE) {
         txn.delete(&server, Some(version));
     }
     for (item, version) in &dead {

@@ -1,7 +1,7 @@
 //! Manual triggers: asking every enabled instance to run its items.
 
 use super::Step;
-use crate::engine::action::{Action, TriggerAnswer};
+use crate::engine::action::TriggerAnswer;
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
@@ -16,17 +16,13 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
         return Step::Pass;
     }
     let Some(instances) = engine.available_instances() else { return Step::Pass };
-    let answer = |engine: &mut JobEngine, answer: TriggerAnswer| {
-        for id in std::mem::take(&mut engine.triggers) {
-            engine.act(Action::AnswerTrigger(id, answer.clone()));
-        }
-        Step::Pass
-    };
     if instances.is_empty() {
-        return answer(engine, TriggerAnswer::NoEnabledInstance);
+        engine.answer_triggers(&TriggerAnswer::NoEnabledInstance);
+        return Step::Pass;
     }
     if engine.planted.has(Bug::LostTrigger) {
-        return answer(engine, TriggerAnswer::Queued);
+        engine.answer_triggers(&TriggerAnswer::Queued);
+        return Step::Pass;
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let mut answer = TriggerAnswer::AlreadyPending;
@@ -42,6 +38,6 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
             answer = TriggerAnswer::Queued;
         }
     }
-    let ids = engine.triggers.drain(..).collect();
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Trigger { ids, answer } })
+    let asked = engine.triggers.drain(..).collect();
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Trigger { asked, answer } })
 }

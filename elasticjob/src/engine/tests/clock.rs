@@ -1,8 +1,9 @@
 //! The check of clocks, at start and with each fire.
 
-use super::group::{Group, Lost};
+use super::group::{EPOCH, Group, Lost, every_five, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
-use crate::engine::{Event, Notice, SkipReason};
+use crate::engine::{Event, Fire, Notice, SkipReason};
+use crate::registry::Transaction;
 use crate::registry::path::JobPath;
 
 fn builder(limit: i32) -> JobConfigurationBuilder {
@@ -18,6 +19,24 @@ fn told_clock(group: &Group) -> Vec<&'static str> {
         _ => None,
     });
     told.collect()
+}
+
+#[test]
+fn items_that_a_clock_far_ahead_decided_are_told_until_the_record_is_deleted() {
+    let mut group = Group::settled(1, &every_five(2));
+    let hours_ahead = EPOCH + 5_000 + 8 * 3_600_000;
+    group.set(&JobPath::fire(1), &format!(r#"{{"through":{hours_ahead}}}"#));
+    group.run_until(5_000);
+    assert_eq!(group.starts(0).len(), 1);
+    let reason = SkipReason::DecidedAhead { by: None, seconds: 8 * 3_600 };
+    let skipped = Notice::Skipped { fire: Fire::Scheduled(EPOCH + 5_000), items: vec![1], reason };
+    assert!(group.hosts[0].notices.contains(&skipped), "{:?}", group.hosts[0].notices);
+    group.end_items(0, &[0]);
+    let mut transaction = Transaction::new();
+    transaction.delete(JobPath::fire(1).absolute(&job()), None);
+    group.operate(&transaction, false);
+    group.run_until(10_000);
+    assert_eq!(group.starts(0)[1].2, [0, 1]);
 }
 
 #[test]

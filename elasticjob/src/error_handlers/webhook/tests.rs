@@ -30,7 +30,7 @@ async fn robot(answer: &'static str, body: &'static str) -> (String, tokio::task
 #[tokio::test]
 async fn a_failure_is_posted_as_text() {
     let (address, request) = robot("200 OK", r#"{"errcode":0,"errmsg":"ok"}"#).await;
-    WeChat.handle(&failure(&[("wechat.webhook", &address)], "\"quoted\" 错误\nsecond line")).await.unwrap();
+    WeChat::default().handle(&failure(&[("wechat.webhook", &address)], "\"quoted\" 错误\nsecond line")).await.unwrap();
     let request = request.await.unwrap();
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("POST /send?access_token=hush HTTP/1.1"), "{head}");
@@ -47,11 +47,34 @@ async fn a_robot_with_a_keyword_and_a_secret_gets_both() {
     let (address, request) = robot("200 OK", r#"{"errcode":0}"#).await;
     let props =
         [("dingtalk.webhook", address.as_str()), ("dingtalk.keyword", "[ALARM]"), ("dingtalk.secret", "SECabc")];
-    DingTalk.handle(&failure(&props, "no")).await.unwrap();
+    DingTalk::default().handle(&failure(&props, "no")).await.unwrap();
     let request = request.await.unwrap();
     assert!(request.starts_with("POST /send?access_token=hush&timestamp="), "{request}");
     assert!(request.lines().next().unwrap().contains("&sign="), "{request}");
     assert!(request.contains(r#""content":"[ALARM]Job 'reports'"#), "{request}");
+}
+
+#[tokio::test]
+async fn a_text_that_is_longer_than_the_service_takes_is_cut_between_two_characters() {
+    const TAKEN: &str = r#"{"errcode":0}"#;
+    let error = format!("the start 错误{}", "错".repeat(20_000));
+    let content = async |request: tokio::task::JoinHandle<String>| {
+        let request = request.await.unwrap();
+        let body: serde_json::Value = serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();
+        (request.len(), body["text"]["content"].as_str().unwrap().to_owned())
+    };
+    let (address, request) = robot("200 OK", TAKEN).await;
+    WeChat::default().handle(&failure(&[("wechat.webhook", &address)], &error)).await.unwrap();
+    let (_, text) = content(request).await;
+    assert!((2_046..=2_048).contains(&text.len()), "{} bytes", text.len());
+    assert!(text.contains("the start 错误") && text.ends_with("错…"), "{text}");
+
+    let (address, request) = robot("200 OK", TAKEN).await;
+    let props = [("dingtalk.webhook", address.as_str()), ("dingtalk.keyword", "[ALARM]")];
+    DingTalk::default().handle(&failure(&props, &error)).await.unwrap();
+    let (whole, text) = content(request).await;
+    assert!(whole < 20_000 && text.len() > 17_990, "{whole} and {} bytes", text.len());
+    assert!(text.starts_with("[ALARM]Job 'reports'") && text.ends_with("错…"), "{text}");
 }
 
 #[test]
@@ -68,23 +91,26 @@ async fn what_the_service_refuses_is_an_error_that_does_not_tell_the_address() {
         ("200 OK", r#"{"errcode":310000,"errmsg":"keywords not in content"}"#, "310000 keywords not in content"),
         ("500 Internal Server Error", "oops", "answered 500 Internal Server Error: oops"),
         ("200 OK", "<html>", "not understood: <html>"),
+        ("302 Found\r\nlocation: /?access_token=hush", "/?access_token=hush", "302 Found: redirects are not followed"),
     ];
     for (answer, body, expected) in cases {
         let (address, request) = robot(answer, body).await;
-        let error = WeChat.handle(&failure(&[("wechat.webhook", &address)], "no")).await.unwrap_err().to_string();
+        let error =
+            WeChat::default().handle(&failure(&[("wechat.webhook", &address)], "no")).await.unwrap_err().to_string();
         request.await.unwrap();
         assert!(error.contains(expected) && !error.contains("hush"), "{error}");
     }
     let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let address = format!("http://{nobody}/?access_token=hush");
-    let error = WeChat.handle(&failure(&[("wechat.webhook", &address)], "no")).await.unwrap_err().to_string();
+    let error =
+        WeChat::default().handle(&failure(&[("wechat.webhook", &address)], "no")).await.unwrap_err().to_string();
     assert!(error.contains("error sending request") && !error.contains("hush"), "{error}");
 }
 
 #[test]
 fn what_is_wrong_with_the_options_is_told_at_start() {
     let problems = |props: &[(&str, &str)]| {
-        DingTalk.check(&configuration(props)).iter().map(ToString::to_string).collect::<Vec<_>>()
+        DingTalk::default().check(&configuration(props)).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert!(problems(&[])[0].starts_with("props.dingtalk.webhook: is missing"));
     let wrong = problems(&[

@@ -53,10 +53,14 @@ impl<'a> HttpOptions<'a> {
 
     /// What is asked for, for messages: without what may be a secret.
     pub(super) fn request(&self) -> String {
-        let Self { method, uri, .. } = self;
-        let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
-        format!("{method} {}://{}{port}{}", uri.scheme(), uri.host_str().unwrap_or_default(), uri.path())
+        format!("{} {}", self.method, shown(&self.uri))
     }
+}
+
+/// An address for messages: without user, password and query.
+pub(super) fn shown(uri: &Url) -> String {
+    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{}{port}{}", uri.scheme(), uri.host_str().unwrap_or_default(), uri.path())
 }
 
 fn uri(options: &mut Options<'_>) -> Option<Url> {

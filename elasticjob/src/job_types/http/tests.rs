@@ -10,7 +10,7 @@ fn props<'a>(uri: &'a str, method: &'a str) -> Vec<(&'static str, &'a str)> {
 }
 
 async fn run(props: &[(&str, &str)]) -> JobResult {
-    Http.process(context("任务", "a=b", "0=北京", props)).await
+    Http::default().process(context("任务", "a=b", "0=北京", props)).await
 }
 
 fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
@@ -59,6 +59,28 @@ async fn a_status_of_400_and_more_is_a_failure_with_the_start_of_what_was_answer
 }
 
 #[tokio::test]
+async fn a_redirect_is_a_failure_that_says_where_it_leads_and_nobody_is_asked_there() {
+    let (there, asked) = answering("200 OK", "done").await;
+    let location = format!("{}/new/settle?token=hush", there.replace("http://", "http://clerk:hush@"));
+    for status in ["301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary Redirect"] {
+        let answer = format!("{status}\r\nlocation: {location}").leak();
+        let (address, request) = answering(answer, "it is at ?token=hush").await;
+        let error = run(&props(&format!("{address}/settle"), "POST")).await.unwrap_err().to_string();
+        request.await.unwrap();
+        let advice = "redirects are not followed, set http.uri to where it leads";
+        assert_eq!(error, format!("POST {address}/settle: answered {status}, to {there}/new/settle: {advice}"));
+    }
+    assert!(!asked.is_finished());
+
+    let (address, _) = answering("302 Found\r\nlocation: login", "").await;
+    let error = run(&props(&format!("{address}/shop/settle"), "GET")).await.unwrap_err().to_string();
+    assert!(error.contains(&format!("answered 302 Found, to {address}/shop/login: ")), "{error}");
+    let (address, _) = answering("304 Not Modified", "").await;
+    let error = run(&props(&address, "GET")).await.unwrap_err().to_string();
+    assert!(error.ends_with("answered 304 Not Modified: "), "{error}");
+}
+
+#[tokio::test]
 async fn one_that_nobody_answers_fails_after_its_time() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let uri = format!("http://{}/", silent.local_addr().unwrap());
@@ -98,7 +120,7 @@ async fn a_run_that_is_cut_off_gives_the_request_up() {
     let uri = format!("http://{}/", listener.local_addr().unwrap());
     let context = context("job", "", "", &props(&uri, "POST"));
     let token = context.cancellation_token().clone();
-    let run = tokio::spawn(async move { Http.process(context).await });
+    let run = tokio::spawn(async move { Http::default().process(context).await });
     let (mut stream, _) = listener.accept().await.unwrap();
     request_of(&mut stream).await;
     token.cancel();
@@ -111,7 +133,7 @@ async fn a_run_that_is_cut_off_gives_the_request_up() {
 fn what_is_wrong_with_the_properties_is_told_at_start() {
     let problems = |props: &[(&str, &str)]| {
         let context = context("job", "", "", props);
-        Http.check(context.configuration()).iter().map(ToString::to_string).collect::<Vec<_>>()
+        Http::default().check(context.configuration()).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(
         problems(&[("http.url", "https://shop.example/settle"), ("http.method", "PATCH")]),

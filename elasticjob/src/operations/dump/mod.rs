@@ -1,8 +1,8 @@
 //! The nodes of a job as text, as the dump port of ElasticJob writes them, read from the registry center.
 //!
 //! A line `path | data` for each node below that of the job, deepest first behind its parent and later names before
-//! earlier ones. Data of several lines stay several lines. Secrets in the configuration are masked always, which Java
-//! does not do.
+//! earlier ones. Data of several lines stay several lines. Secrets are masked always, in the
+//! configuration and in what else is there, such as the errors of runs; Java does not do that.
 
 mod client;
 mod conversation;
@@ -11,9 +11,10 @@ mod service;
 
 use std::collections::BTreeMap;
 
-use super::{OperationError, Operations, read, secrets};
+use super::{OperationError, Operations, read};
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
+use crate::secret::{mask_document, mask_inside};
 
 pub use client::{DumpError, ask};
 pub use service::{DumpPort, DumpService};
@@ -74,7 +75,7 @@ fn render(job: &JobName, nodes: &BTreeMap<String, String>) -> String {
     let mut left = children.get(root.as_str()).cloned().unwrap_or_default();
     while let Some(path) = left.pop() {
         let data = &nodes[path];
-        let data = if *path == config { secrets::mask(data) } else { data.clone() };
+        let data = if *path == config { mask_document(data) } else { mask_inside(data) };
         text.push_str(&format!("{path} | {data}\n"));
         left.extend(children.get(path).into_iter().flatten());
     }

@@ -25,6 +25,24 @@ async fn a_change_is_followed_by_running_instances_and_told_setting_by_setting()
 }
 
 #[tokio::test]
+async fn secrets_are_shown_in_no_form_of_a_configuration() {
+    const SECRETS: &str = "jobParameter: token=hunter2\nprops:\n  email.password: hunter2\n  http.uri: http://sa:hunter2@h/x\n  script.command.line: run --password=hunter2\nshardingTotalCount: 1\n";
+    let desk = Desk::new();
+    desk.write(&[("/job/config", SECRETS)]).await;
+    let stored = desk.operations.configuration(&name("job")).await.unwrap();
+    let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
+    let change = JobSettings { job_parameter: Some("token=hunter22".into()), ..stored.configuration.settings() };
+    let change = desk.operations.update_configuration(&stored, &change).await.unwrap();
+    assert_eq!(change.changes, ["job-parameter: 'token=***' -> 'token=***'"]);
+    let json = serde_json::to_string(&stored.masked_settings()).unwrap();
+    for shown in [stored.masked_text(), json, format!("{stored:?}"), format!("{snapshot:?}")] {
+        assert!(shown.contains("http://***@h/x") && !shown.contains("hunter2"), "{shown}");
+    }
+    let written = desk.text("/job/config").await.unwrap();
+    assert!(written.contains("token=hunter22") && written.contains("email.password: hunter2"), "{written}");
+}
+
+#[tokio::test]
 async fn what_nobody_here_knows_stays_in_a_changed_configuration() {
     let desk = Desk::new();
     desk.write(&[("/job/config", JAVA)]).await;

@@ -132,10 +132,11 @@ async fn a_dump_has_every_node_without_secrets_and_on_demand_without_addresses()
         ("/job/config", "props:\n  email.password: hunter2\n"),
         ("/job/foreign/deep", "10.0.0.9"),
         ("/job/servers/10.0.0.1", "ENABLED"),
+        ("/job/sharding/0/fire", r#"{"last":{"error":"GET http://sa:hunter2@h/x?access_token=hunter2 failed"}}"#),
     ])
     .await;
     let shown = desk.operations.dump(&name("job"), dump::Addresses::Shown).await.unwrap();
-    let expected = "/job/servers | \n/job/servers/10.0.0.1 | ENABLED\n/job/foreign | \n/job/foreign/deep | 10.0.0.9\n/job/config | props:\n  email.password: '***'\n\n";
+    let expected = "/job/sharding | \n/job/sharding/0 | \n/job/sharding/0/fire | {\"last\":{\"error\":\"GET http://***@h/x?access_token=*** failed\"}}\n/job/servers | \n/job/servers/10.0.0.1 | ENABLED\n/job/foreign | \n/job/foreign/deep | 10.0.0.9\n/job/config | props:\n  email.password: '***'\n\n";
     assert_eq!(shown, expected);
     let hidden = desk.operations.dump(&name("job"), dump::Addresses::Hidden).await.unwrap();
     assert_eq!(hidden, expected.replace("10.0.0.1", "ip1").replace("10.0.0.9", "ip2"));

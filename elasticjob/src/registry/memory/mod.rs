@@ -2,7 +2,7 @@
 //!
 //! Sessions end when they are closed, never by themselves: there is no connection that could break.
 
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 mod faults;
 mod watchers;
 

@@ -1,11 +1,13 @@
 //! Jobs on the embedded registry, from their bootstraps to what they leave behind.
 
 mod anew;
+mod ends;
 mod failures;
 mod fires;
 mod listeners;
 mod one_off;
 mod proof;
+mod remote;
 mod sessions;
 mod shutdown;
 mod tracing;

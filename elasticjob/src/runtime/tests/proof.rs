@@ -1,83 +1,8 @@
-use std::pin::Pin;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use tokio::sync::watch;
-
+use super::remote::{Remote, SESSION_TIMEOUT};
 use super::*;
-use crate::registry::{
-    Answer, CommitError, Committed, NodeData, RegistryError, RequestCount, SessionState, Transaction, WatchStream,
-};
-
-const SESSION_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// An embedded registry whose session is proven by answered requests alone, as that of a server is, and whose reads can
-/// be made to fail while its session still looks connected.
-#[derive(Debug)]
-struct Remote {
-    registry: Arc<dyn RegistryCenter>,
-    proof: Mutex<Option<Instant>>,
-    reads: AtomicU64,
-    is_broken: AtomicBool,
-}
-
-impl Remote {
-    fn new() -> Arc<Self> {
-        let registry = Arc::new(MemoryRegistry::new().connect_with_timeout(SESSION_TIMEOUT));
-        Arc::new(Self {
-            registry,
-            proof: Mutex::new(None),
-            reads: AtomicU64::new(0),
-            is_broken: AtomicBool::new(false),
-        })
-    }
-
-    fn prove(&self) {
-        *self.proof.lock().unwrap() = Some(Instant::now());
-    }
-}
-
-impl RegistryCenter for Remote {
-    fn get(&self, path: &str) -> Answer<Option<NodeData>> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        if self.is_broken.load(Ordering::Relaxed) {
-            return Box::pin(std::future::ready(Err(RegistryError::NoAnswer { why: "as planned".to_owned() })));
-        }
-        self.prove();
-        self.registry.get(path)
-    }
-
-    fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
-        self.prove();
-        self.registry.children(path)
-    }
-
-    fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
-        self.prove();
-        self.registry.commit(transaction)
-    }
-
-    fn watch(&self, path: &str) -> Box<dyn WatchStream> {
-        self.registry.watch(path)
-    }
-
-    fn session(&self) -> watch::Receiver<SessionState> {
-        self.registry.session()
-    }
-
-    fn proof(&self) -> Option<Instant> {
-        *self.proof.lock().unwrap()
-    }
-
-    fn requests(&self) -> RequestCount {
-        self.registry.requests()
-    }
-
-    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
-        self.registry.close()
-    }
-}
 
 /// A handler whose runs end after `run` or when cancelled; tells the begin as `None`, then whether it was cancelled.
 fn lasting(run: Duration) -> (ItemHandler, mpsc::UnboundedReceiver<Option<bool>>) {

@@ -209,6 +209,7 @@ fn is_good(reason: &SkipReason) -> bool {
         // Only while the owner is gone, which is looked at by itself.
         SkipReason::OwnerGone { .. }
         | SkipReason::AlreadyBegun { .. }
+        | SkipReason::DecidedAhead { .. }
         | SkipReason::AwaitingFailover
         | SkipReason::BeginUnknown
         | SkipReason::Refused

@@ -1,0 +1,101 @@
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+use super::*;
+use crate::registry::{
+    Answer, CommitError, Committed, NodeData, RegistryError, RequestCount, SessionState, Transaction, WatchEvent,
+    WatchStream,
+};
+
+pub(super) const SESSION_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// An embedded registry whose session is proven by answered requests alone, as that of a server is, and whose reads can
+/// be made to fail while its session still looks connected.
+#[derive(Debug)]
+pub(super) struct Remote {
+    pub(super) registry: Arc<dyn RegistryCenter>,
+    proof: Mutex<Option<Instant>>,
+    pub(super) reads: AtomicU64,
+    pub(super) is_broken: AtomicBool,
+    /// The next transaction is a bug.
+    pub(super) panics: AtomicBool,
+    /// How often somebody asked for an event.
+    pub(super) polls: Arc<AtomicU64>,
+}
+
+impl Remote {
+    pub(super) fn new() -> Arc<Self> {
+        let registry = Arc::new(MemoryRegistry::new().connect_with_timeout(SESSION_TIMEOUT));
+        Arc::new(Self {
+            registry,
+            proof: Mutex::new(None),
+            reads: AtomicU64::new(0),
+            is_broken: AtomicBool::new(false),
+            panics: AtomicBool::new(false),
+            polls: Arc::default(),
+        })
+    }
+
+    fn prove(&self) {
+        *self.proof.lock().unwrap() = Some(Instant::now());
+    }
+}
+
+impl RegistryCenter for Remote {
+    fn get(&self, path: &str) -> Answer<Option<NodeData>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        if self.is_broken.load(Ordering::Relaxed) {
+            return Box::pin(std::future::ready(Err(RegistryError::NoAnswer { why: "as planned".to_owned() })));
+        }
+        self.prove();
+        self.registry.get(path)
+    }
+
+    fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
+        self.prove();
+        self.registry.children(path)
+    }
+
+    fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
+        assert!(!self.panics.swap(false, Ordering::Relaxed), "as planned");
+        self.prove();
+        self.registry.commit(transaction)
+    }
+
+    fn watch(&self, path: &str) -> Box<dyn WatchStream> {
+        Box::new(Counted { stream: self.registry.watch(path), polls: Arc::clone(&self.polls) })
+    }
+
+    fn session(&self) -> watch::Receiver<SessionState> {
+        self.registry.session()
+    }
+
+    fn proof(&self) -> Option<Instant> {
+        *self.proof.lock().unwrap()
+    }
+
+    fn requests(&self) -> RequestCount {
+        self.registry.requests()
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        self.registry.close()
+    }
+}
+
+struct Counted {
+    stream: Box<dyn WatchStream>,
+    polls: Arc<AtomicU64>,
+}
+
+impl WatchStream for Counted {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
+        self.polls.fetch_add(1, Ordering::Relaxed);
+        self.stream.poll_next(cx)
+    }
+}
