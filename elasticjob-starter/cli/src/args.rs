@@ -61,8 +61,12 @@ pub(crate) enum Command {
 pub(crate) enum RegistryCommand {
     /// The jobs of the namespace
     Jobs(Jobs),
-    /// The servers of the namespace
-    Servers,
+    /// The servers of the namespace, or of a job
+    Servers {
+        /// The servers of this job alone
+        #[arg(long)]
+        job: Option<JobName>,
+    },
     /// The items of a job
     Shards {
         /// The job
@@ -83,11 +87,8 @@ pub(crate) enum RegistryCommand {
         /// One of its items
         item: Option<ShardingItem>,
     },
-    /// Run a job now, on all enabled instances
-    Trigger {
-        /// The job
-        job: JobName,
-    },
+    /// Run a job now, on all enabled instances or on those of a server
+    Trigger(Trigger),
     /// Let servers, or an item, run again
     Enable(Switch),
     /// Keep servers, or an item, from running from the next fire on
@@ -125,6 +126,16 @@ pub(crate) struct Jobs {
     #[arg(conflicts_with = "server")]
     pub(crate) job: Option<JobName>,
     /// The jobs that know this server
+    #[arg(long, value_name = "IP")]
+    pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct Trigger {
+    /// The job; with --server: on this server alone
+    pub(crate) job: Option<JobName>,
+    /// The server; without a job: all jobs on it
     #[arg(long, value_name = "IP")]
     pub(crate) server: Option<String>,
 }
@@ -173,7 +184,7 @@ pub(crate) enum ConfigCommand {
 pub(crate) struct Set {
     /// The job
     pub(crate) job: JobName,
-    /// Settings as application.yaml names them, for example cron="0 0 3 * * ?" or props.key=value; empty takes back
+    /// Settings as application.yaml names them, for example cron="0 0 3 * * ?" or props.key=value; empty takes back, but for cron
     #[arg(value_name = "SETTING=VALUE", required_unless_present = "remove_prop")]
     pub(crate) settings: Vec<String>,
     /// A property to remove; may be repeated
@@ -189,8 +200,16 @@ pub(crate) struct Dump {
     #[arg(long)]
     pub(crate) hide_addresses: bool,
     /// Ask the dump port of an instance, host:port, instead of the registry center
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "hide_addresses")]
+    #[arg(long, value_name = "ADDRESS", value_parser = dump_address, conflicts_with = "hide_addresses")]
     pub(crate) from: Option<String>,
+}
+
+fn dump_address(text: &str) -> Result<String, &'static str> {
+    let wrong = "expected HOST:PORT, where the port is that of `elasticjob.dump.port`, for example localhost:9888";
+    let (host, port) = text.rsplit_once(':').ok_or(wrong)?;
+    let is_host = !host.is_empty() && (!host.contains(':') || (host.starts_with('[') && host.ends_with(']')));
+    let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
+    if is_host && is_port { Ok(text.to_owned()) } else { Err(wrong) }
 }
 
 #[cfg(test)]
@@ -202,5 +221,14 @@ mod tests {
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
         Arguments::command().debug_assert();
+    }
+    #[test]
+    fn an_address_of_a_dump_port_has_a_host_and_a_port() {
+        for right in ["localhost:9888", "10.0.0.1:1", "[::1]:9888"] {
+            assert_eq!(dump_address(right).as_deref(), Ok(right));
+        }
+        for wrong in ["localhost", "localhost:", ":9888", "localhost:0", "localhost:99999", "::1", "::1:9888"] {
+            assert!(dump_address(wrong).is_err_and(|why| why.contains("HOST:PORT")), "{wrong}");
+        }
     }
 }

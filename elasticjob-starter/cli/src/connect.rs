@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
-use elasticjob_starter::settings::{Settings, Sources};
+use elasticjob_starter::settings::{RegCenterSettings, Sources};
 use tokio::runtime::Handle;
 
+use crate::Console;
 use crate::args::Registry;
 use crate::failure::Failure;
 
@@ -14,19 +15,29 @@ const NO_SERVERS: &str = "no registry center is set: give --server-lists and --n
     elasticjob.reg-center.server-lists in application.yaml or ELASTICJOB_REG_CENTER_SERVER_LISTS; jobs on the embedded \
     registry of a program can be operated in that program alone";
 
-/// Connects as the settings say; flags win over them.
-pub(crate) async fn connect(flags: &Registry, sources: &Sources) -> Result<Arc<dyn RegistryCenter>, Failure> {
+/// Connects as the settings say; flags win over them. What they say of jobs does not matter here.
+pub(crate) async fn connect(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<Arc<dyn RegistryCenter>, Failure> {
     let given = [
-        ("reg-center.server-lists", &flags.server_lists),
-        ("reg-center.namespace", &flags.namespace),
-        ("reg-center.digest", &flags.digest),
-        ("config.location", &flags.config),
-        ("profiles.active", &flags.profile),
+        ("--server-lists", "reg-center.server-lists", &flags.server_lists),
+        ("--namespace", "reg-center.namespace", &flags.namespace),
+        ("--digest", "reg-center.digest", &flags.digest),
+        ("--config", "config.location", &flags.config),
+        ("--profile", "profiles.active", &flags.profile),
     ];
-    let arguments =
-        given.into_iter().filter_map(|(key, value)| Some(format!("--elasticjob.{key}={}", value.as_ref()?)));
-    let settings = Settings::load(&sources.clone().arguments(arguments), &[]).map_err(Failure::Settings)?;
-    let Some(mut zookeeper) = settings.reg_center.zookeeper() else {
+    let none = sources.clone().arguments([""; 0]);
+    let sources = given.into_iter().fold(none, |sources, (flag, key, value)| match value {
+        Some(value) => sources.option(flag, key, value),
+        None => sources,
+    });
+    let (settings, warnings) = RegCenterSettings::load(&sources).map_err(Failure::Settings)?;
+    for warning in warnings {
+        let _ = writeln!(console.stderr, "warning: {warning}");
+    }
+    let Some(mut zookeeper) = settings.zookeeper() else {
         return Err(Failure::Usage(NO_SERVERS.to_owned()));
     };
     // A mistake in its name must not make one.

@@ -18,7 +18,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The operation.
-    #[error(transparent)]
+    #[error("{}{}", .0, remedy(.0))]
     Operation(#[from] OperationError),
     /// The dump port.
     #[error(transparent)]
@@ -38,10 +38,24 @@ pub(crate) enum Failure {
     Watch(String),
 }
 
+/// What helps against it, in commands.
+fn remedy(error: &OperationError) -> String {
+    match error {
+        OperationError::Unreadable { job, .. } => format!(
+            "; `elasticjob dump {job}` shows its text. Start an instance once with `overwrite: true`, which writes that of \
+             its program, or remove the job with `elasticjob config remove {job} --force`, which its next start makes anew"
+        ),
+        _ => String::new(),
+    }
+}
+
 impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Settings(_) | Self::Connect(ConnectError::Invalid(_)) => 2,
+            Self::Usage(_)
+            | Self::Settings(_)
+            | Self::Connect(ConnectError::Invalid(_))
+            | Self::Operation(OperationError::Invalid { .. }) => 2,
             Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,

@@ -71,7 +71,7 @@ pub async fn run<A: Into<OsString> + Clone>(
 async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<'_>) -> Result<String, Failure> {
     let json = arguments.json;
     match arguments.command {
-        Command::Next(next) => next::next(&next, json),
+        Command::Next(next) => next::next(&next, json, console),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "elasticjob", &mut script);
@@ -81,13 +81,13 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
         }
         Command::Dump(Dump { job, hide_addresses, from: None }) => {
-            let center = connect::connect(&arguments.registry, sources).await?;
+            let center = connect::connect(&arguments.registry, sources, console).await?;
             let done = operate::dump(&Operations::new(center.clone()), &job, hide_addresses, json).await;
             center.close().await;
             done
         }
         Command::OnRegistry(command) => {
-            let center = connect::connect(&arguments.registry, sources).await?;
+            let center = connect::connect(&arguments.registry, sources, console).await?;
             let done = on_registry(command, &Operations::new(center.clone()), json, console).await;
             center.close().await;
             done
@@ -103,12 +103,12 @@ async fn on_registry(
 ) -> Result<String, Failure> {
     match command {
         RegistryCommand::Jobs(jobs) => statistics::jobs(operations, jobs, json).await,
-        RegistryCommand::Servers => statistics::servers(operations, json).await,
+        RegistryCommand::Servers { job } => statistics::servers(operations, job, json).await,
         RegistryCommand::Shards { job } => statistics::shards(operations, &job, json).await,
         RegistryCommand::Status { job, watch: false } => status::status(operations, &job, json).await,
         RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
         RegistryCommand::Why { job, item } => why::why(operations, &job, item, json).await,
-        RegistryCommand::Trigger { job } => operate::trigger(operations, &job, json).await,
+        RegistryCommand::Trigger(what) => operate::trigger(operations, what, json).await,
         RegistryCommand::Enable(what) => operate::switch(operations, what, true, json).await,
         RegistryCommand::Disable(what) => operate::switch(operations, what, false, json).await,
         RegistryCommand::Shutdown(of) => operate::shut_down(operations, of, json).await,

@@ -4,6 +4,7 @@ use chrono::DateTime;
 use elasticjob::schedule::{ClockChange, Schedule};
 use serde::Serialize;
 
+use crate::Console;
 use crate::args::Next;
 use crate::failure::Failure;
 use crate::table::json;
@@ -22,7 +23,8 @@ struct Fire {
     dst: Option<&'static str>,
 }
 
-pub(crate) fn next(next: &Next, as_json: bool) -> Result<String, Failure> {
+/// The fires; that there are fewer of them than was asked for is no error, and is said beside.
+pub(crate) fn next(next: &Next, as_json: bool, console: &mut Console<'_>) -> Result<String, Failure> {
     let schedule =
         Schedule::parse(&next.expression, next.zone.as_deref()).map_err(|error| Failure::Usage(error.to_string()))?;
     let from = match &next.from {
@@ -47,6 +49,10 @@ pub(crate) fn next(next: &Next, as_json: bool) -> Result<String, Failure> {
     })
     .take(next.count as usize)
     .collect();
+    if fires.len() < next.count as usize {
+        let last = schedule.format_rfc3339(after);
+        let _ = writeln!(console.stderr, "note: '{}' never fires after {last}", next.expression);
+    }
     Ok(if as_json { json(&Fires { fires }) } else { text(&fires) })
 }
 

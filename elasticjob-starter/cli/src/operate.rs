@@ -5,7 +5,7 @@ use elasticjob::operations::dump::Addresses;
 use elasticjob::operations::{Force, Operations, Outcome, Target};
 use serde::Serialize;
 
-use crate::args::{Of, Switch};
+use crate::args::{Of, Switch, Trigger};
 use crate::failure::Failure;
 use crate::table::json;
 
@@ -27,8 +27,9 @@ fn target(of: Of) -> Result<Target, Failure> {
     Target::new(of.job, of.server).ok_or_else(|| Failure::Usage("give --job, --server or both".to_owned()))
 }
 
-pub(crate) async fn trigger(operations: &Operations, job: &JobName, as_json: bool) -> Result<String, Failure> {
-    let outcome = operations.trigger(job).await?;
+pub(crate) async fn trigger(operations: &Operations, what: Trigger, as_json: bool) -> Result<String, Failure> {
+    let target = target(Of { job: what.job, server: what.server })?;
+    let outcome = operations.trigger(&target).await?;
     Ok(told(
         &outcome,
         as_json,

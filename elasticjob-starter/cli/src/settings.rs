@@ -3,7 +3,7 @@
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
-use elasticjob_starter::settings::{Settings, Sources};
+use elasticjob_starter::settings::{SettingError, Settings, Sources};
 
 use crate::args::Set;
 use crate::failure::Failure;
@@ -31,7 +31,10 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
     }
     let change = operations.update_configuration(&stored, &settings).await?;
     let notes = change.foreign_to_java.iter();
-    let notes: Vec<String> = notes.map(|value| format!("not for Java instances of the job: {value}")).collect();
+    let notes = notes.map(|value| format!("not for Java instances of the job: {value}"));
+    let own = change.own_types.iter();
+    let own = own.map(|value| format!("not built in, so the programs of the job have to have it: {value}"));
+    let notes: Vec<String> = notes.chain(own).collect();
     if as_json {
         return Ok(json(&serde_json::json!({ "job": set.job, "changes": change.changes, "notes": notes })));
     }
@@ -54,12 +57,61 @@ fn parse(set: &Set) -> Result<JobSettings, Failure> {
         };
         arguments.push(format!("--elasticjob.jobs[{}].{name}={value}", set.job));
     }
-    let settings = Settings::load(&Sources::of_arguments(arguments), &[]).map_err(Failure::Settings)?;
+    let settings = Settings::load(&Sources::of_arguments(arguments), &[]).map_err(|wrong| {
+        let told: Vec<String> = wrong.iter().map(|error| as_written(error, &set.job)).collect();
+        Failure::Usage(told.join("\n  "))
+    })?;
     let Some(entry) = settings.jobs.into_iter().next() else { return Ok(JobSettings::default()) };
     match NOT_KEPT.iter().find(|name| entry.origins.contains_key(**name)) {
         Some(name) => {
             Err(Failure::Usage(format!("{name}: it is a setting of the program, and not kept in the registry center")))
         }
         None => Ok(entry.settings),
+    }
+}
+
+/// What is wrong, with settings as they are written here: without the place and the path that they have in other sources.
+fn as_written(error: &SettingError, job: &JobName) -> String {
+    let short = |key: &str| {
+        let prefixes = [format!("elasticjob.jobs.{job}."), format!("elasticjob.jobs[{job}].")];
+        let short = prefixes.iter().find_map(|prefix| key.strip_prefix(prefix));
+        short.unwrap_or(key).to_owned()
+    };
+    match error {
+        SettingError::UnknownKey { key, hint, .. } => format!("unknown setting '{}'; {hint}", short(key)),
+        SettingError::WrongValue { key, value, expected, .. } => {
+            format!("{}: {value} is not valid: expected {expected}", short(key))
+        }
+        SettingError::Repeated { key, .. } => {
+            format!("{} is given twice (kebab-case, camelCase and snake_case are the same setting)", short(key))
+        }
+        SettingError::Placeholder { key, reason, .. } => format!("{}: {reason}", short(key)),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_as_it_was_written() {
+        for (job, settings, told) in [
+            (
+                "tick",
+                &["sharding-total-count=many"][..],
+                "sharding-total-count: 'many' is not valid: expected a whole number",
+            ),
+            ("a.tick", &["shardingTotalCount=many"], "sharding-total-count: 'many' is not valid"),
+            ("a.tick", &["corn=x"], "unknown setting 'corn'; did you mean 'cron'?"),
+            ("tick", &["cron=x", "Cron=y"], "cron is given twice"),
+            ("tick", &["label=${X}"], "label: the placeholder `${X}` has no value"),
+            ("tick", &["props..a=1"], "unknown setting 'props..a'; "),
+        ] {
+            let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
+            let set = Set { job: JobName::new(job).unwrap(), settings, remove_prop: Vec::new() };
+            let error = parse(&set).unwrap_err();
+            assert!(error.to_string().starts_with(told) && error.exit_code() == 2, "{error}");
+        }
     }
 }

@@ -51,7 +51,19 @@ fn briefs(jobs: &[JobBrief]) -> String {
     table.into_text()
 }
 
-pub(crate) async fn servers(operations: &Operations, as_json: bool) -> Result<String, Failure> {
+pub(crate) async fn servers(operations: &Operations, job: Option<JobName>, as_json: bool) -> Result<String, Failure> {
+    if let Some(job) = job {
+        let servers = operations.servers_of_job(&job).await?;
+        if as_json {
+            return Ok(json(&servers));
+        }
+        let mut table = Table::new(["SERVER", "STATUS", "INSTANCES"]);
+        for server in servers {
+            let status = server.status.map(word).unwrap_or_default();
+            table.row([server.server, status, server.instances.len().to_string()]);
+        }
+        return Ok(table.into_text());
+    }
     let servers = operations.servers().await?;
     if as_json {
         return Ok(json(&servers));

@@ -12,6 +12,8 @@ use crate::time::{now, or_dash, zone_of};
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Status<'a> {
+    /// When this was so.
+    at: i64,
     job: &'a JobName,
     status: JobState,
     cron: Option<String>,
@@ -48,6 +50,7 @@ pub(crate) fn render(snapshot: &JobSnapshot, as_json: bool) -> String {
         findings.extend(obstacles.map(|finding| format!("item {item}: {}", finding.describe(&time))));
     }
     let status = Status {
+        at: now,
         job: &snapshot.job,
         status: snapshot.state(),
         cron: schedule.map(|schedule| schedule.cron().to_string()),
@@ -68,7 +71,11 @@ fn text(snapshot: &JobSnapshot, status: &Status<'_>) -> String {
     let fires = match (&status.cron, &status.time_zone) {
         (Some(cron), Some(zone)) if zone_is_given => format!("{cron} in {zone}"),
         (Some(cron), Some(zone)) => format!("{cron} (it names no time zone: told for {zone}, that of this host)"),
-        _ => "when it is triggered".to_owned(),
+        _ => match &snapshot.configuration {
+            Some(Ok(_)) => "when it is triggered".to_owned(),
+            Some(Err(_)) => "not known: its configuration cannot be used".to_owned(),
+            None => "not known: it has no configuration".to_owned(),
+        },
     };
     let servers: Vec<String> =
         status.servers.iter().map(|server| format!("{} {}", server.server, word(server.status))).collect();

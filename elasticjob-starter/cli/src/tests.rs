@@ -1,5 +1,7 @@
 //! Commands that reach no registry center.
 
+mod embedded;
+
 use super::*;
 
 /// Runs `elasticjob` with these arguments in an empty folder and environment: exit code, stdout, stderr.
@@ -34,18 +36,25 @@ async fn from_is_exclusive_and_no_fire_is_no_error() {
     let (code, json, _) =
         elasticjob(&["next", "0 0 1 * * ?", "--zone", "UTC", "--from", at, "--count", "1", "--json"], &[]).await;
     assert!(code == 0 && json.contains("2024-11-04T01:00:00+00:00"), "{json}");
-    let (code, json, _) = elasticjob(&["next", "0 0 0 30 2 ?", "--json"], &[]).await;
+    let (code, json, stderr) = elasticjob(&["next", "0 0 0 30 2 ?", "--json"], &[]).await;
     assert_eq!((code, json.as_str()), (0, "{\"fires\":[]}\n"));
+    assert!(stderr.starts_with("note: '0 0 0 30 2 ?' never fires after "), "{stderr}");
+    let once = ["next", "0 0 0 1 1 ? 2025", "--zone", "UTC", "--from", "2024-01-01T00:00:00Z"];
+    let (_, text, stderr) = elasticjob(&once, &[]).await;
+    let note = "note: '0 0 0 1 1 ? 2025' never fires after 2025-01-01T00:00:00+00:00\n";
+    assert_eq!((text.as_str(), stderr.as_str()), ("2025-01-01T00:00:00+00:00\n", note));
 }
 
 #[tokio::test]
 async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (&["next", "0 0 25 * * ?"], &["hour", "25", "0 to 23"]),
         (&["next", "0 0 1 * * ?", "--zone", "Europe/Berln"], &["time zone 'Europe/Berln'", "Europe/Berlin"]),
         (&["next", "0 0 1 * * ?", "--from", "yesterday"], &["--from 'yesterday'", "RFC 3339"]),
         (&["frobnicate"], &["frobnicate"]),
+        (&["dump", "a", "--from", "localhost"], &["--from", "HOST:PORT", "localhost:9888"]),
         (&["disable"], &["--job", "--server"]),
+        (&["trigger"], &["JOB", "--server"]),
         (&["disable", "--item", "1", "--server", "a"], &["--item"]),
         (&["why", "a/b"], &["a/b", "'/'"]),
         (&["jobs"], &["--server-lists", "ELASTICJOB_REG_CENTER_SERVER_LISTS", "embedded"]),
@@ -72,7 +81,33 @@ async fn a_registry_center_that_is_not_reached_has_a_code_of_its_own_and_the_dig
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
     assert!(stderr.contains("127.0.0.1:1") && !stderr.contains("hunter2"), "{stderr}");
     let (code, _, stderr) = elasticjob(&[&["jobs", "--digest", "hunter2"], &reach[..]].concat(), &soon).await;
+    assert!(stderr.starts_with("error: --digest: "), "{stderr}");
     assert!(code == 2 && stderr.contains("user:password") && !stderr.contains("hunter2"), "{stderr}");
+}
+
+#[tokio::test]
+async fn of_the_settings_only_those_that_say_where_the_registry_center_is_have_to_be_right() {
+    let folder = std::env::temp_dir().join(format!("elasticjob-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let jobs = "jobs: {mail: {corn: x, props: {email.password: '${MAIL_PASSWORD}'}}, two: 2}";
+    let center = "reg-center: {server-lists: '127.0.0.1:1', namespace: ns, max-sleep-time-milliseconds: 50}";
+    let write = |text: String| std::fs::write(folder.join("application.yaml"), text).unwrap();
+    let jobs_of = async |variables: &[(&str, &str)]| {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let sources = Sources::in_folder(&folder).environment(variables.iter().copied());
+        let console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        (run(["elasticjob", "jobs"], sources, console).await, String::from_utf8(stderr).unwrap())
+    };
+    let soon = ("ELASTICJOB_REG_CENTER_BASE_SLEEP_TIME_MILLISECONDS", "50");
+    write(format!("elasticjob:\n  {center}\n  dump: {{port: many}}\n  {jobs}\n"));
+    let (code, stderr) = jobs_of(&[soon, ("ELASTICJOB_REG_CENTRE_NAMESPACE", "x")]).await;
+    assert!(code == 3 && stderr.contains("127.0.0.1:1"), "it is not reached, which is all that is wrong: {stderr}");
+    let warning = "warning: environment variable ELASTICJOB_REG_CENTRE_NAMESPACE is not a setting: did you mean";
+    assert!(stderr.starts_with(warning), "{stderr}");
+    write("elasticjob:\n  reg-center: {server-lists: '127.0.0.1:1', namespace: '${NAMESPACE_OF_JOBS}'}\n".to_owned());
+    let (code, stderr) = jobs_of(&[soon]).await;
+    assert!(code == 2 && stderr.contains("NAMESPACE_OF_JOBS"), "{stderr}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[tokio::test]

@@ -5,18 +5,21 @@ use std::task::Poll;
 
 use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
-use elasticjob::registry::WatchStream;
 use elasticjob::registry::path::JobPath;
+use elasticjob::registry::{SessionState, WatchStream};
+use elasticjob::schedule::{TimeZone, format_rfc3339};
+use tokio::sync::watch::Receiver;
 
 use crate::Console;
 use crate::failure::Failure;
 use crate::status::render;
+use crate::time::{now, zone_of};
 
 /// Clears the screen and goes to its top.
 const CLEAR: &str = "\x1b[2J\x1b[H";
 
-/// Writes the status of a job now and after each change, until Ctrl-C or until nobody reads it any more. Waits while the
-/// registry center is away.
+/// Writes the status of a job now and after each change, each with its time, until Ctrl-C or until nobody reads it any
+/// more. Waits while the registry center is away, and says so.
 pub(crate) async fn watch(
     operations: &Operations,
     job: &JobName,
@@ -24,24 +27,36 @@ pub(crate) async fn watch(
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
     let mut changes = operations.registry().watch(&JobPath::Root.absolute(job));
+    let mut connection = Connection { session: operations.registry().session(), is_away: false };
     let follow = async {
         loop {
-            if !changed(changes.as_mut()).await {
-                return Err(Failure::Watch("the registry center closed the session".to_owned()));
-            }
-            let text = match operations.snapshot(job).await {
-                Ok(snapshot) => render(&snapshot, as_json),
-                // The watch tells when it is back.
+            let look = async {
+                match changed(changes.as_mut()).await {
+                    true => Ok(operations.snapshot(job).await),
+                    false => Err(Failure::Watch("the registry center closed the session".to_owned())),
+                }
+            };
+            let looked = tokio::select! {
+                looked = look => looked?,
+                // What was looked at is given up: the watch tells when the registry center is back.
+                () = connection.lost() => {
+                    tell_waiting(console, "the connection is lost");
+                    continue;
+                }
+            };
+            let (text, zone) = match looked {
+                Ok(snapshot) => (render(&snapshot, as_json), zone_of(&snapshot)),
                 Err(error) if error.is_unreachable() => {
-                    let _ = writeln!(console.stderr, "waiting for the registry center: {error}");
+                    tell_waiting(console, &error.to_string());
                     continue;
                 }
                 Err(error) => return Err(error.into()),
             };
+            let at = format_rfc3339(now(), zone);
             let text = match (as_json, console.is_terminal) {
                 (true, _) => text,
-                (false, true) => format!("{CLEAR}{text}"),
-                (false, false) => text + "\n",
+                (false, true) => format!("{CLEAR}{at}\n\n{text}"),
+                (false, false) => format!("{at}\n\n{text}\n"),
             };
             if console.stdout.write_all(text.as_bytes()).and_then(|()| console.stdout.flush()).is_err() {
                 return Ok(String::new());
@@ -54,6 +69,36 @@ pub(crate) async fn watch(
             Ok(()) => Ok(String::new()),
             Err(error) => Err(Failure::Watch(error.to_string())),
         },
+    }
+}
+
+/// Says on the standard error that what is shown is not followed by another look for the time being.
+fn tell_waiting(console: &mut Console<'_>, why: &str) {
+    let at = format_rfc3339(now(), TimeZone::local().unwrap_or(TimeZone::UTC));
+    let _ = writeln!(console.stderr, "{at} waiting for the registry center: {why}");
+}
+
+/// The connection with the registry center.
+struct Connection {
+    session: Receiver<SessionState>,
+    /// Whether it was lost when it was looked at last.
+    is_away: bool,
+}
+
+impl Connection {
+    /// Waits until it is lost, anew where it is.
+    async fn lost(&mut self) {
+        loop {
+            let state = *self.session.borrow_and_update();
+            let is_away = matches!(state, SessionState::Suspended { .. } | SessionState::Connecting);
+            if std::mem::replace(&mut self.is_away, is_away) != is_away && is_away {
+                return;
+            }
+            if self.session.changed().await.is_err() {
+                // The end of the watch tells of that.
+                std::future::pending::<()>().await;
+            }
+        }
     }
 }
 

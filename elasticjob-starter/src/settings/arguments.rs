@@ -1,15 +1,24 @@
 //! The command line: `--elasticjob.key=value`. All other arguments belong to the program.
 
+use super::Sources;
+use super::dotted;
 use super::error::SettingError;
 use super::layer::Layer;
 use super::node::{Node, Origin};
-use super::resolve::{Resolver, ours};
+use super::resolve::{Resolver, Scope, ours};
+use super::sources::SetOption;
 
-/// The settings that arguments give, and what is wrong with them.
-pub(super) fn resolve(arguments: &[String], names: &[String]) -> (Layer, Vec<SettingError>) {
-    let mut resolver = Resolver::new(names);
+/// The settings that arguments and options give, and what is wrong with them.
+pub(super) fn resolve(sources: &Sources, scope: Scope<'_>) -> (Layer, Vec<SettingError>) {
+    let mut resolver = Resolver::new(scope);
     let mut errors = Vec::new();
-    for argument in arguments {
+    for SetOption { name, key, value } in &sources.options {
+        match dotted::tokens(key) {
+            Ok(tokens) => resolver.dotted(&tokens, &Node::text(Origin::place(name), value)),
+            Err(reason) => resolver.unknown(&Origin::place(name), key, reason.to_owned()),
+        }
+    }
+    for argument in &sources.arguments {
         let Some(argument) = argument.strip_prefix("--") else { continue };
         let (key, value) = match argument.split_once('=') {
             Some((key, value)) => (key, Some(value)),
@@ -37,12 +46,14 @@ pub(super) fn resolve(arguments: &[String], names: &[String]) -> (Layer, Vec<Set
 
 #[cfg(test)]
 mod tests {
+    use super::super::resolve::Wanted;
     use super::super::schema::Key;
     use super::*;
 
     fn resolved(arguments: &[&str]) -> (Layer, Vec<String>) {
-        let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        let (layer, errors) = resolve(&arguments, &["known.job".to_owned()]);
+        let sources = Sources::of_arguments(arguments.iter().copied());
+        let scope = Scope { jobs: &["known.job".to_owned()], wanted: Wanted::All };
+        let (layer, errors) = resolve(&sources, scope);
         (layer, errors.iter().map(ToString::to_string).collect())
     }
 

@@ -6,8 +6,8 @@ use super::dotted::{self, Token};
 use super::error::SettingError;
 use super::layer::Layer;
 use super::node::{Node, Origin};
-use super::resolve::{Resolver, ours};
-use super::schema::{Kind, ROOT, Schema, Setting, hint};
+use super::resolve::{Resolver, Scope, Wanted, ours};
+use super::schema::{Kind, ROOT, Schema, Setting, nearest};
 
 const PREFIX: &str = "ELASTICJOB_";
 /// The filter of the log, read where logging is set up.
@@ -15,7 +15,7 @@ const NOT_SETTINGS: &[&str] = &["ELASTICJOB_LOG"];
 
 /// What is known of jobs before the environment is read.
 pub(super) struct Known<'a> {
-    pub jobs: &'a [String],
+    pub scope: Scope<'a>,
     pub props: &'a [String],
 }
 
@@ -25,16 +25,18 @@ pub(super) fn resolve(
     environment: &BTreeMap<String, String>,
     known: &Known<'_>,
 ) -> (Layer, Vec<SettingError>, Vec<String>) {
-    let mut resolver = Resolver::new(known.jobs);
+    let mut resolver = Resolver::new(known.scope);
     let mut errors = Vec::new();
     let mut warnings = Vec::new();
     for (name, value) in environment {
         let node = Node::text(Origin::environment(name), value.clone());
         match candidates(name, known) {
             None => {}
-            Some(_) if is_of_a_service(name, value) => warnings.push(unknown(name, known)),
+            Some(_) if is_of_a_service(name, value) => warnings.extend(unknown(name, known)),
             Some(candidates) => match candidates.as_slice() {
-                [] => warnings.push(unknown(name, known)),
+                [] => warnings.extend(unknown(name, known)),
+                // Whoever does not look at jobs does not mind which of them is meant.
+                [tokens, ..] if !known.scope.wanted.includes(&tokens[0].text) => {}
                 [tokens] => resolver.dotted(tokens, &node),
                 several => {
                     let jobs: Vec<String> = several.iter().map(|tokens| format!("'{}'", tokens[1].text)).collect();
@@ -62,7 +64,7 @@ fn candidates(name: &str, known: &Known<'_>) -> Option<Vec<Vec<Token>>> {
     // Container platforms allow the name of a setting itself as the name of a variable.
     if name.contains('.') {
         let tokens = ours(name)?.unwrap_or_default();
-        let mut check = Resolver::new(known.jobs);
+        let mut check = Resolver::new(known.scope);
         check.dotted(&tokens, &Node::text(Origin::environment(name), ""));
         let (_, errors) = check.finish();
         let is_unknown = errors.iter().any(|error| matches!(error, SettingError::UnknownKey { .. }));
@@ -92,7 +94,7 @@ fn follow(
     match schema {
         Schema::Section(settings) => section(settings, words, known, path, found),
         Schema::Jobs(settings) => {
-            for name in known.jobs {
+            for name in known.scope.jobs {
                 let flat = flat(name);
                 for taken in (1..words.len()).filter(|taken| words[..*taken].concat() == flat) {
                     path.push(Token::bracketed(name.clone()));
@@ -139,17 +141,28 @@ fn flat(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
-fn unknown(name: &str, known: &Known<'_>) -> String {
+/// What to say of a variable that is no setting, if it seems to be meant for one that is wanted.
+fn unknown(name: &str, known: &Known<'_>) -> Option<String> {
     let mut all = Vec::new();
     keys(&ROOT, &mut Vec::new(), known, &mut all);
-    let hint = match hint(name, all.iter().map(String::as_str)) {
-        text if text.starts_with("did you mean") => text,
-        _ if name.to_uppercase().starts_with("ELASTICJOB_JOBS_") => {
-            format!("after ELASTICJOB_JOBS_ stands the name of a job ({}) and a setting", known.jobs.join(", "))
+    let nearest = nearest(name, all.iter().map(String::as_str));
+    let upper = name.to_uppercase();
+    if known.scope.wanted == Wanted::RegistryCenter {
+        let prefixes = ["ELASTICJOB_REG_CENT", "ELASTICJOB_REGCENT"];
+        let is_meant = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        if !is_meant(&upper) && !nearest.is_some_and(is_meant) {
+            return None;
         }
-        _ => "it is ignored".to_owned(),
+    }
+    let hint = match nearest {
+        Some(nearest) => format!("did you mean '{nearest}'?"),
+        None if upper.starts_with("ELASTICJOB_JOBS_") => {
+            let jobs = known.scope.jobs.join(", ");
+            format!("after ELASTICJOB_JOBS_ stands the name of a job ({jobs}) and a setting")
+        }
+        None => "it is ignored".to_owned(),
     };
-    format!("environment variable {name} is not a setting: {hint}")
+    Some(format!("environment variable {name} is not a setting: {hint}"))
 }
 
 fn keys(schema: &'static Schema, path: &mut Vec<String>, known: &Known<'_>, all: &mut Vec<String>) {
@@ -162,7 +175,7 @@ fn keys(schema: &'static Schema, path: &mut Vec<String>, known: &Known<'_>, all:
             }
         }
         Schema::Jobs(settings) => {
-            for job in known.jobs {
+            for job in known.scope.jobs {
                 for setting in *settings {
                     let setting = setting.name.replace('-', "_").to_uppercase();
                     all.push(format!("{PREFIX}{}_{}_{setting}", path.join("_"), flat(job)));
@@ -189,10 +202,15 @@ mod tests {
     use super::*;
 
     fn resolved(jobs: &[&str], variables: &[(&str, &str)]) -> (Layer, Vec<String>, Vec<String>) {
+        resolved_for(Wanted::All, jobs, variables)
+    }
+
+    fn resolved_for(wanted: Wanted, jobs: &[&str], variables: &[(&str, &str)]) -> (Layer, Vec<String>, Vec<String>) {
         let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let jobs: Vec<String> = jobs.iter().map(|job| (*job).to_owned()).collect();
         let props = ["streaming.process".to_owned(), "script.commandLine".to_owned()];
-        let (layer, errors, warnings) = resolve(&environment, &Known { jobs: &jobs, props: &props });
+        let (layer, errors, warnings) =
+            resolve(&environment, &Known { scope: Scope { jobs: &jobs, wanted }, props: &props });
         (layer, errors.iter().map(ToString::to_string).collect(), warnings)
     }
 
@@ -256,6 +274,26 @@ mod tests {
         assert_eq!(warnings.len(), 3, "{warnings:?}");
         assert!(warnings[1].contains("did you mean 'ELASTICJOB_REG_CENTER_NAMESPACE'?"), "{}", warnings[1]);
         assert!(warnings[0].contains("(j)"), "{}", warnings[0]);
+    }
+
+    #[test]
+    fn who_wants_the_registry_center_alone_is_warned_of_what_is_meant_for_it_alone() {
+        let variables = [
+            ("ELASTICJOB_SERVICE_HOST", "x"),
+            ("ELASTICJOB_JOBS_NOBODY_AT_ALL", "x"),
+            ("ELASTICJOB_DUMP_PRT", "x"),
+            ("ELASTICJOB_DUMP_PORT", "x"),
+            ("ELASTICJOB_JOBS_MYJOB_CRON", "x"),
+            ("ELASTICJOB_REG_CENTRE_ANYTHING_AT_ALL", "x"),
+            ("ELASTICJOB_GER_CENTER_NAMESPACE", "x"),
+            ("ELASTICJOB_REG_CENTER_NAMESPACE", "ns"),
+        ];
+        let (layer, errors, warnings) = resolved_for(Wanted::RegistryCenter, &["myJob", "MyJob"], &variables);
+        assert_eq!((errors, format!("{layer:?}")), (vec![], "{\"elasticjob.reg-center.namespace\"}".to_owned()));
+        assert!(
+            warnings.len() == 2 && warnings[0].contains("_GER_") && warnings[1].contains("_CENTRE_"),
+            "{warnings:?}"
+        );
     }
 
     #[test]

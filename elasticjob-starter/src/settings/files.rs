@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::SettingError;
 use super::layer::Layer;
 use super::node::{Node, NodeValue, Origin};
-use super::resolve::{Resolver, ours};
+use super::resolve::{Resolver, Scope, ours};
 use super::{properties, toml, yaml};
 
 /// The name of the base file without its extension.
@@ -70,10 +70,10 @@ impl Search {
     }
 
     /// The base file, if there is one, and those in later folders that it hides.
-    pub fn base(&self, names: &[String]) -> Result<(Option<Document>, Vec<PathBuf>), Vec<SettingError>> {
+    pub fn base(&self, scope: Scope<'_>) -> Result<(Option<Document>, Vec<PathBuf>), Vec<SettingError>> {
         match &self.file {
-            Some(file) => self.read(file, names).map(|document| (Some(document), vec![])).map_err(|error| vec![error]),
-            None => self.first(&self.stem, names),
+            Some(file) => self.read(file, scope).map(|document| (Some(document), vec![])).map_err(|error| vec![error]),
+            None => self.first(&self.stem, scope),
         }
     }
 
@@ -82,10 +82,10 @@ impl Search {
         &self,
         profile: &str,
         origin: &Origin,
-        names: &[String],
+        scope: Scope<'_>,
     ) -> Result<(Document, Vec<PathBuf>), Vec<SettingError>> {
         let stem = format!("{}-{profile}", self.stem);
-        let (document, hidden) = self.first(&stem, names)?;
+        let (document, hidden) = self.first(&stem, scope)?;
         let missing = || {
             let folders: Vec<String> = self.folders.iter().map(|folder| self.shown(folder)).collect();
             vec![SettingError::NoFile {
@@ -97,7 +97,7 @@ impl Search {
         Ok((document.ok_or_else(missing)?, hidden))
     }
 
-    fn first(&self, stem: &str, names: &[String]) -> Result<(Option<Document>, Vec<PathBuf>), Vec<SettingError>> {
+    fn first(&self, stem: &str, scope: Scope<'_>) -> Result<(Option<Document>, Vec<PathBuf>), Vec<SettingError>> {
         let mut found = None;
         let mut hidden = Vec::new();
         for folder in &self.folders {
@@ -109,7 +109,7 @@ impl Search {
                     hidden.push(path);
                     continue;
                 }
-                match self.read(&path, names) {
+                match self.read(&path, scope) {
                     Ok(document) => documents.push(document),
                     Err(error) => errors.push(error),
                 }
@@ -132,13 +132,13 @@ impl Search {
         Ok((found, hidden))
     }
 
-    fn read(&self, path: &Path, names: &[String]) -> Result<Document, SettingError> {
+    fn read(&self, path: &Path, scope: Scope<'_>) -> Result<Document, SettingError> {
         let shown = self.shown(path);
         let unreadable = |reason: String| SettingError::Unreadable { path: PathBuf::from(&shown), reason };
         let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|error| unreadable(format!("not UTF-8: {error}")))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let mut resolver = Resolver::new(names);
+        let mut resolver = Resolver::new(scope);
         let mut scalars = Vec::new();
         let is_ours = match path.extension().and_then(|extension| extension.to_str()) {
             Some("properties") => {

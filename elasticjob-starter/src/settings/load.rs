@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use config::{Map, Value, ValueKind};
-use elasticjob::registry::zookeeper::ZookeeperConfiguration;
-use elasticjob::secret::Secret;
 
 use super::environment::{self, Known};
 use super::error::SettingError;
@@ -13,8 +11,9 @@ use super::layer::{self, Layer};
 use super::node::Origin;
 use super::placeholder::{self, Found};
 use super::read::{Reader, parse_duration, parse_flag};
+use super::resolve::{Scope, Wanted};
 use super::schema::{Key, squash};
-use super::{RegCenterSettings, Settings, Sources, arguments, dump, jobs, tracing};
+use super::{RegCenterSettings, Settings, Sources, arguments, dump, jobs, reg_center, tracing};
 
 impl Settings {
     /// Reads all sources. `linked` are the names of the jobs of the program, which environment variables may refer to.
@@ -22,25 +21,66 @@ impl Settings {
     /// # Errors
     /// Everything that is wrong, in the order of the sources.
     pub fn load(sources: &Sources, linked: &[&str]) -> Result<Self, Vec<SettingError>> {
-        let mut load =
-            Load { sources, names: linked.iter().map(|name| (*name).to_owned()).collect(), ..Load::new(sources) };
+        let names = linked.iter().map(|name| (*name).to_owned()).collect();
+        let mut load = Load::new(sources, names, Wanted::All);
         let documents = load.documents();
-        load.put_together(documents)
+        let read = load.put_together(documents)?;
+        load.finish(&read, |reader, load| Self {
+            enabled: reader.or_default(&Key::of(["enabled"]), parse_flag),
+            reg_center: reg_center::read(reader),
+            jobs: jobs::read(reader),
+            preferred_network_interface: filled(reader.text(&Key::of(["preferred", "network", "interface"]))),
+            preferred_network_ip: filled(reader.text(&Key::of(["preferred", "network", "ip"]))),
+            preferred_network_origin: reader.origin(&Key::of(["preferred", "network"])),
+            shutdown_grace: reader.or_default(&Key::of(["shutdown", "grace"]), parse_duration),
+            tracing: tracing::read(reader),
+            dump: dump::read(reader),
+            profiles: load.profiles.clone(),
+            files: read.files.clone(),
+            warnings: load.warnings.clone(),
+        })
     }
+}
+
+impl RegCenterSettings {
+    /// Reads where the registry center is, and what is odd but no error, from all sources. What else they say is not
+    /// looked at, whatever is wrong with it: whoever operates jobs need not be able to run them.
+    ///
+    /// # Errors
+    /// Everything that is wrong with `elasticjob.reg-center` and with what says which files are read.
+    pub fn load(sources: &Sources) -> Result<(Self, Vec<String>), Vec<SettingError>> {
+        let mut load = Load::new(sources, Vec::new(), Wanted::RegistryCenter);
+        let documents = load.documents();
+        let read = load.put_together(documents)?;
+        load.finish(&read, |reader, load| (reg_center::read(reader), load.warnings.clone()))
+    }
+}
+
+/// What the sources say, laid over each other.
+struct Merged {
+    map: Map<String, Value>,
+    /// Any other key of the files.
+    scalars: BTreeMap<String, String>,
+    files: Vec<std::path::PathBuf>,
 }
 
 struct Load<'a> {
     sources: &'a Sources,
     /// Names of jobs known so far.
     names: Vec<String>,
+    wanted: Wanted,
     errors: Vec<SettingError>,
     warnings: Vec<String>,
     profiles: Vec<String>,
 }
 
 impl<'a> Load<'a> {
-    fn new(sources: &'a Sources) -> Self {
-        Self { sources, names: Vec::new(), errors: Vec::new(), warnings: Vec::new(), profiles: Vec::new() }
+    fn new(sources: &'a Sources, names: Vec<String>, wanted: Wanted) -> Self {
+        Self { sources, names, wanted, errors: Vec::new(), warnings: Vec::new(), profiles: Vec::new() }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope { jobs: &self.names, wanted: self.wanted }
     }
 
     /// The files: the base file and one for each profile.
@@ -49,8 +89,8 @@ impl<'a> Load<'a> {
             return Vec::new();
         }
         // A first look, for what decides which files are read. What is wrong is reported by the second one.
-        let (arguments, _) = arguments::resolve(&self.sources.arguments, &self.names);
-        let known = Known { jobs: &self.names, props: &[] };
+        let (arguments, _) = arguments::resolve(self.sources, self.scope());
+        let known = Known { scope: self.scope(), props: &[] };
         let (environment, ..) = environment::resolve(&self.sources.environment, &known);
         let first = |key: &Key| {
             let given = arguments.text(key).or_else(|| environment.text(key));
@@ -65,7 +105,7 @@ impl<'a> Load<'a> {
             }
         };
         let mut documents = Vec::new();
-        match search.base(&self.names) {
+        match search.base(self.scope()) {
             Ok((base, hidden)) => {
                 if let Some(base) = base {
                     self.hidden(&base, &hidden);
@@ -81,7 +121,7 @@ impl<'a> Load<'a> {
         let active = first(&profiles_key()).or_else(in_base);
         for (profile, origin) in self.active_profiles(active) {
             self.learn_names(&documents);
-            match search.profile(&profile, &origin, &self.names) {
+            match search.profile(&profile, &origin, self.scope()) {
                 Ok((document, hidden)) => {
                     self.hidden(&document, &hidden);
                     if let Some(origin) = document.layer.origin(&profiles_key()) {
@@ -182,7 +222,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    fn put_together(mut self, documents: Vec<Document>) -> Result<Settings, Vec<SettingError>> {
+    fn put_together(&mut self, documents: Vec<Document>) -> Result<Merged, Vec<SettingError>> {
         let mut files = Vec::new();
         let mut scalars = BTreeMap::new();
         let mut layers: Vec<Layer> = Vec::new();
@@ -191,7 +231,7 @@ impl<'a> Load<'a> {
             scalars.extend(document.scalars);
             layers.push(document.layer);
         }
-        let (arguments, wrong_arguments) = arguments::resolve(&self.sources.arguments, &self.names);
+        let (arguments, wrong_arguments) = arguments::resolve(self.sources, self.scope());
         for name in arguments.job_names() {
             if !self.names.iter().any(|known| known == name) {
                 self.names.push(name.to_owned());
@@ -200,58 +240,29 @@ impl<'a> Load<'a> {
         let props: BTreeSet<String> =
             layers.iter().chain([&arguments]).flat_map(Layer::prop_keys).map(str::to_owned).collect();
         let props: Vec<String> = props.into_iter().collect();
-        let known = Known { jobs: &self.names, props: &props };
+        let known = Known { scope: self.scope(), props: &props };
         let (environment, wrong_variables, warnings) = environment::resolve(&self.sources.environment, &known);
         self.errors.extend(wrong_variables);
         self.errors.extend(wrong_arguments);
         self.warnings.extend(warnings);
         layers.extend([environment, arguments]);
+        let map = layer::merge(&layers).map_err(|error| vec![error])?;
+        Ok(Merged { map, scalars, files })
+    }
 
-        let merged = layer::merge(&layers).map_err(|error| vec![error])?;
-        let lookup = Lookup::new(&self.sources.environment, scalars, &merged);
+    /// Turns what the sources say into values, unless something is wrong anywhere.
+    fn finish<T>(
+        mut self,
+        read: &Merged,
+        values: impl FnOnce(&mut Reader<'_>, &Self) -> T,
+    ) -> Result<T, Vec<SettingError>> {
+        let lookup = Lookup::new(&self.sources.environment, &read.scalars, &read.map);
         let lookup = |name: &str| lookup.find(name);
-        let mut reader = Reader { merged: &merged, lookup: &lookup, errors: Vec::new() };
-        let settings = Settings {
-            enabled: reader.or_default(&Key::of(["enabled"]), parse_flag),
-            reg_center: reg_center(&mut reader),
-            jobs: jobs::read(&mut reader),
-            preferred_network_interface: filled(reader.text(&Key::of(["preferred", "network", "interface"]))),
-            preferred_network_ip: filled(reader.text(&Key::of(["preferred", "network", "ip"]))),
-            preferred_network_origin: reader.origin(&Key::of(["preferred", "network"])),
-            shutdown_grace: reader.or_default(&Key::of(["shutdown", "grace"]), parse_duration),
-            tracing: tracing::read(&mut reader),
-            dump: dump::read(&mut reader),
-            profiles: self.profiles,
-            files,
-            warnings: self.warnings,
-        };
+        let mut reader = Reader { merged: &read.map, lookup: &lookup, errors: Vec::new() };
+        let values = values(&mut reader, &self);
         self.errors.extend(reader.errors);
-        if self.errors.is_empty() { Ok(settings) } else { Err(self.errors) }
+        if self.errors.is_empty() { Ok(values) } else { Err(self.errors) }
     }
-}
-
-fn reg_center(reader: &mut Reader<'_>) -> RegCenterSettings {
-    let key = |name: &str| Key::of(["reg-center", name]);
-    let settings = RegCenterSettings {
-        server_lists: reader.list(&key("server-lists")).map(|list| list.value).unwrap_or_default(),
-        namespace: filled(reader.text(&key("namespace"))),
-        base_sleep_time_milliseconds: reader.whole(&key("base-sleep-time-milliseconds")),
-        max_sleep_time_milliseconds: reader.whole(&key("max-sleep-time-milliseconds")),
-        max_retries: reader.whole(&key("max-retries")),
-        session_timeout_milliseconds: reader.whole(&key("session-timeout-milliseconds")),
-        connection_timeout_milliseconds: reader.whole(&key("connection-timeout-milliseconds")),
-        digest: filled(reader.text(&key("digest"))).map(Secret::from),
-    };
-    for problem in settings.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
-        let origin = |name| reader.origin(&key(name)).unwrap_or_else(|| Origin::place("settings"));
-        let (name, reason) = (key(problem.key).to_string(), problem.reason);
-        reader.errors.push(match problem.value.is_empty() {
-            // The servers make it necessary.
-            true => SettingError::Missing { origin: origin("server-lists"), key: name, reason },
-            false => SettingError::Refused { origin: origin(problem.key), key: name, value: problem.value, reason },
-        });
-    }
-    settings
 }
 
 /// A text that says something: an empty one is what a placeholder with an empty default leaves.
@@ -271,13 +282,13 @@ fn profiles_key() -> Key {
 struct Lookup<'a> {
     environment: &'a BTreeMap<String, String>,
     ours: BTreeMap<String, String>,
-    others: BTreeMap<String, String>,
+    others: &'a BTreeMap<String, String>,
 }
 
 impl<'a> Lookup<'a> {
     fn new(
         environment: &'a BTreeMap<String, String>,
-        others: BTreeMap<String, String>,
+        others: &'a BTreeMap<String, String>,
         merged: &Map<String, Value>,
     ) -> Self {
         let mut ours = BTreeMap::new();

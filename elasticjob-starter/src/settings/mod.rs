@@ -18,6 +18,7 @@ mod placeholder;
 mod properties;
 mod read;
 mod reference;
+mod reg_center;
 mod resolve;
 mod schema;
 mod sources;
@@ -28,14 +29,12 @@ mod yaml;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use elasticjob::registry::zookeeper::ZookeeperConfiguration;
-use elasticjob::secret::Secret;
-
 pub use dump::DumpSettings;
 pub use error::SettingError;
 pub use jobs::JobEntry;
 pub use node::Origin;
 pub use reference::{SettingReference, reference};
+pub use reg_center::RegCenterSettings;
 pub(crate) use schema::nearest;
 pub use sources::Sources;
 pub use tracing::{DataSourceSettings, TracingSettings};
@@ -68,46 +67,4 @@ pub struct Settings {
     pub files: Vec<PathBuf>,
     /// What is odd but no error, for the log.
     pub warnings: Vec<String>,
-}
-
-/// `elasticjob.reg-center`: how the registry center is reached. Values that are not set have the defaults of
-/// ElasticJob.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct RegCenterSettings {
-    /// `host:port` of the ZooKeeper servers. Empty: the embedded registry of this process.
-    pub server_lists: Vec<String>,
-    /// The node under which the jobs are kept.
-    pub namespace: Option<String>,
-    /// Shortest wait between two attempts to connect, in milliseconds.
-    pub base_sleep_time_milliseconds: Option<u32>,
-    /// Longest wait between two attempts to connect, in milliseconds.
-    pub max_sleep_time_milliseconds: Option<u32>,
-    /// How often an attempt to connect is repeated.
-    pub max_retries: Option<u32>,
-    /// How long the server keeps a session it does not hear of, in milliseconds; 0 for the default.
-    pub session_timeout_milliseconds: Option<u32>,
-    /// How long one attempt to connect may take, in milliseconds; 0 for the default.
-    pub connection_timeout_milliseconds: Option<u32>,
-    /// `user:password` of the scheme `digest`.
-    pub digest: Option<Secret>,
-}
-
-impl RegCenterSettings {
-    /// The configuration of ZooKeeper, `None` when no servers are set.
-    pub fn zookeeper(&self) -> Option<ZookeeperConfiguration> {
-        if self.server_lists.is_empty() {
-            return None;
-        }
-        let mut zookeeper =
-            ZookeeperConfiguration::new(self.server_lists.join(","), self.namespace.clone().unwrap_or_default());
-        let set = |target: &mut u64, value: Option<u32>| *target = value.map_or(*target, u64::from);
-        set(&mut zookeeper.base_sleep_time_milliseconds, self.base_sleep_time_milliseconds);
-        set(&mut zookeeper.max_sleep_time_milliseconds, self.max_sleep_time_milliseconds);
-        set(&mut zookeeper.session_timeout_milliseconds, self.session_timeout_milliseconds);
-        set(&mut zookeeper.connection_timeout_milliseconds, self.connection_timeout_milliseconds);
-        zookeeper.max_retries = self.max_retries.unwrap_or(zookeeper.max_retries);
-        zookeeper.digest = self.digest.clone();
-        Some(zookeeper)
-    }
 }

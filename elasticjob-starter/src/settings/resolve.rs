@@ -11,10 +11,32 @@ use super::schema::{Key, Kind, ROOT, Schema, Setting, hint, squash};
 /// The name of the section that is ours in a file, and the prefix of our arguments.
 const ROOT_NAME: &str = "elasticjob";
 
+/// Which settings are read of the sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    All,
+    /// Those that say where the registry center is, and which files are read. All others are not looked at.
+    RegistryCenter,
+}
+
+impl Wanted {
+    /// Whether a setting of the top level is one of them.
+    pub fn includes(self, name: &str) -> bool {
+        self == Self::All || ["reg-center", "profiles", "config"].contains(&name)
+    }
+}
+
+/// What a source is searched for.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    /// Names of jobs that are known, to tell a name with dots from the keys after it.
+    pub jobs: &'a [String],
+    pub wanted: Wanted,
+}
+
 /// Collects the settings of one source and everything that is wrong with them.
 pub(super) struct Resolver<'a> {
-    /// Names of jobs that are known, to tell a name with dots from the keys after it.
-    names: &'a [String],
+    scope: Scope<'a>,
     layer: Layer,
     errors: Vec<SettingError>,
 }
@@ -29,8 +51,8 @@ pub(super) fn ours(key: &str) -> Option<Result<Vec<Token>, &'static str>> {
 }
 
 impl<'a> Resolver<'a> {
-    pub fn new(names: &'a [String]) -> Self {
-        Self { names, layer: Layer::default(), errors: Vec::new() }
+    pub fn new(scope: Scope<'a>) -> Self {
+        Self { scope, layer: Layer::default(), errors: Vec::new() }
     }
 
     pub fn finish(mut self) -> (Layer, Vec<SettingError>) {
@@ -84,6 +106,7 @@ impl<'a> Resolver<'a> {
     fn section(&mut self, settings: &'static [Setting], key: &Key, tokens: &[Token], node: &Node) {
         if let [first, rest @ ..] = tokens {
             match settings.iter().find(|setting| !first.bracketed && setting.is_named(&first.text)) {
+                Some(setting) if !self.is_wanted(key, setting) => {}
                 Some(setting) => self.resolve(&setting.schema, &key.child(setting.name), rest, node),
                 None => {
                     let hint = hint(&first.text, settings.iter().map(|setting| setting.name));
@@ -112,6 +135,7 @@ impl<'a> Resolver<'a> {
             // Two maps of one name have no value in common that would show that they are the same.
             if let ([only], NodeValue::Map(_)) = (tokens.as_slice(), &node.value)
                 && let Some(setting) = settings.iter().find(|setting| setting.is_named(&only.text))
+                && self.is_wanted(key, setting)
                 && let Some(first) = seen.insert(setting.name, &node.origin)
             {
                 self.repeated(&key.child(setting.name), first, &node.origin);
@@ -119,6 +143,10 @@ impl<'a> Resolver<'a> {
             }
             self.section(settings, key, &tokens, node);
         }
+    }
+
+    fn is_wanted(&self, section: &Key, setting: &Setting) -> bool {
+        !section.segments().is_empty() || self.scope.wanted.includes(setting.name)
     }
 
     fn jobs(&mut self, settings: &'static [Setting], key: &Key, tokens: &[Token], node: &Node) {
@@ -181,7 +209,7 @@ impl<'a> Resolver<'a> {
         }
         let known = (1..tokens.len()).rev().find(|end| {
             let name = dotted::join(&tokens[..*end]);
-            self.names.contains(&name) && named(&tokens[*end]).is_some()
+            self.scope.jobs.contains(&name) && named(&tokens[*end]).is_some()
         });
         let guessed = || {
             let props = (1..tokens.len().saturating_sub(1))

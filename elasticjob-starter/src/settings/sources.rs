@@ -7,11 +7,20 @@ use std::path::{Path, PathBuf};
 #[derive(Clone)]
 pub struct Sources {
     pub(super) arguments: Vec<String>,
+    pub(super) options: Vec<SetOption>,
     pub(super) environment: BTreeMap<String, String>,
     pub(super) working_folder: PathBuf,
     pub(super) location: Option<PathBuf>,
     pub(super) profiles: Vec<String>,
     pub(super) has_files: bool,
+}
+
+/// A setting under a name that the program has for it.
+#[derive(Clone)]
+pub(super) struct SetOption {
+    pub name: String,
+    pub key: String,
+    pub value: String,
 }
 
 impl Sources {
@@ -20,6 +29,7 @@ impl Sources {
         let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
         Self {
             arguments: std::env::args_os().skip(1).map(text).collect(),
+            options: Vec::new(),
             environment: std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect(),
             working_folder: PathBuf::from("."),
             location: None,
@@ -32,6 +42,7 @@ impl Sources {
     pub fn in_folder(folder: impl AsRef<Path>) -> Self {
         Self {
             arguments: Vec::new(),
+            options: Vec::new(),
             environment: BTreeMap::new(),
             working_folder: folder.as_ref().to_owned(),
             location: None,
@@ -48,6 +59,13 @@ impl Sources {
     /// Replaces the arguments. The name of the program is not one of them.
     pub fn arguments<T: Into<String>>(mut self, arguments: impl IntoIterator<Item = T>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds a setting, by its key below `elasticjob`, that the user gives under a name of the program's own, for example
+    /// `--server-lists`: messages call it by that name. It is as strong as an argument; the two must not meet.
+    pub fn option(mut self, name: impl Into<String>, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.push(SetOption { name: name.into(), key: key.into(), value: value.into() });
         self
     }
 

@@ -2,6 +2,7 @@
 
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::JobSettings;
+use crate::secret::stays_with_program;
 
 impl JobConfiguration {
     /// The settings that make this configuration. What it carries without understanding it is none of them.
@@ -42,12 +43,34 @@ impl JobConfiguration {
     /// # Errors
     /// Everything that is wrong with the settings.
     pub fn with_settings(&self, settings: &JobSettings) -> Result<Self, Vec<Invalid>> {
+        let unwanted = self.unwanted(settings);
         let checked = Self::from_settings(self.name.clone(), settings).or_else(|problems| {
             let before = Self::from_settings(self.name.clone(), &self.settings()).err().unwrap_or_default();
             let new: Vec<Invalid> = problems.into_iter().filter(|problem| !before.contains(problem)).collect();
             if new.is_empty() { Self::check(self.name.clone(), settings, Origin::Registry) } else { Err(new) }
-        })?;
-        Ok(checked.with_extra_of(self))
+        });
+        match checked {
+            Ok(checked) if unwanted.is_empty() => Ok(checked.with_extra_of(self)),
+            Ok(_) => Err(unwanted),
+            Err(problems) => Err([problems, unwanted].concat()),
+        }
+    }
+
+    /// What could be used and is not meant.
+    fn unwanted(&self, settings: &JobSettings) -> Vec<Invalid> {
+        let cron = settings.cron.as_deref().unwrap_or_default();
+        let without_schedule = (self.schedule.is_some() && cron.trim().is_empty()).then(|| {
+            let reason = "it cannot be taken back: the job would fire no more, and programs that start it by its schedule \
+                would not start; to stop it for a time, disable its servers";
+            Invalid::new("cron", reason)
+        });
+        let keys = settings.props.iter().flatten().map(|(key, _)| key);
+        let secrets = keys.filter(|key| stays_with_program(key) && self.prop(key).is_none()).map(|key| {
+            let reason = "it is a secret by its name, and those are not written to the registry center; set it where the \
+                program has its settings, in application.yaml or the environment";
+            Invalid::prop(key, reason)
+        });
+        without_schedule.into_iter().chain(secrets).collect()
     }
 }
 
@@ -114,6 +137,26 @@ mod tests {
         let worse = JobSettings { cron: Some("x".into()), ..JobSettings::default() };
         let problems = odd.with_settings(&worse.over(odd.settings())).unwrap_err();
         assert_eq!(problems.iter().map(|problem| problem.setting.as_ref()).collect::<Vec<_>>(), ["cron"]);
+    }
+
+    #[test]
+    fn a_schedule_is_not_taken_back_and_a_secret_goes_there_only_where_one_was() {
+        let refused = |configuration: &JobConfiguration, change: JobSettings| -> Vec<String> {
+            let problems =
+                configuration.with_settings(&change.over(configuration.settings())).err().unwrap_or_default();
+            problems.into_iter().map(|problem| problem.setting.into_owned()).collect()
+        };
+        let no_cron = || JobSettings { cron: Some(" ".into()), ..JobSettings::default() };
+        assert_eq!(refused(&full(), no_cron()), ["cron"]);
+        let plain = JobConfiguration::builder("job", 1).build().unwrap();
+        assert_eq!(refused(&plain, no_cron()), [""; 0], "it had none");
+        let password = || {
+            let props = Some([("email.password".to_owned(), "hunter2".to_owned())].into());
+            JobSettings { props, ..JobSettings::default() }
+        };
+        assert_eq!(refused(&full(), password()), ["props.email.password"]);
+        let of_java = JobConfiguration::builder("job", 1).prop("email.password", "old").build().unwrap();
+        assert_eq!(refused(&of_java, password()), [""; 0], "Java keeps it there");
     }
 
     #[test]

@@ -345,6 +345,12 @@ impl JobConfiguration {
         there.map_or_else(|| written.clone(), |there| written.with_extra_of(there))
     }
 
+    /// Whether a problem is that a secret is missing, which is the program's to give.
+    pub(crate) fn leaves_to_program(&self, problem: &Invalid) -> bool {
+        let secret = problem.setting.strip_prefix("props.").filter(|key| stays_with_program(key));
+        secret.is_some_and(|key| self.prop(key).is_none())
+    }
+
     /// This configuration with what the other one carries without understanding it.
     #[must_use]
     pub fn with_extra_of(&self, other: &Self) -> Self {

@@ -3,7 +3,6 @@
 use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
 use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
-use crate::engine::strategy::ShardingStrategies;
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
@@ -18,6 +17,8 @@ pub struct StoredConfiguration {
     pub ignored: Vec<Ignored>,
     data: Data,
     version: i32,
+    /// What the root node of the job names.
+    class: String,
 }
 
 /// What a change of a configuration did.
@@ -27,6 +28,8 @@ pub struct ConfigurationChange {
     pub changes: Vec<String>,
     /// Values new in it that Java instances of the job, if there are any, refuse or misunderstand.
     pub foreign_to_java: Vec<ForeignToJava>,
+    /// Settings new in it that name a type which is not built in: the programs of the job have to have it.
+    pub own_types: Vec<String>,
 }
 
 impl StoredConfiguration {
@@ -47,28 +50,29 @@ impl Operations {
     /// # Errors
     /// [`OperationError::Unreadable`] when it cannot be used: instances then go by the last one that could.
     pub async fn configuration(&self, job: &JobName) -> Result<StoredConfiguration, OperationError> {
-        let Some(node) = self.get(JobPath::Config.absolute(job)).await? else {
-            return Err(match self.get(JobPath::Root.absolute(job)).await? {
-                Some(_) => OperationError::NoConfiguration { job: job.clone() },
-                None => self.no_such_job(job).await,
-            });
-        };
+        let (root, node) =
+            tokio::try_join!(self.text(JobPath::Root.absolute(job)), self.get(JobPath::Config.absolute(job)))?;
+        let Some(class) = root else { return Err(self.no_such_job(job).await) };
+        let Some(node) = node else { return Err(OperationError::NoConfiguration { job: job.clone() }) };
         let reading =
             wire::read(job, &node.data).map_err(|reason| OperationError::Unreadable { job: job.clone(), reason })?;
         let (data, version) = (node.data, node.stat.version);
-        Ok(StoredConfiguration { configuration: reading.configuration, ignored: reading.ignored, data, version })
+        let (configuration, ignored) = (reading.configuration, reading.ignored);
+        Ok(StoredConfiguration { configuration, ignored, data, version, class })
     }
 
     /// Changes the configuration of a job from what was read to these settings, all of them: lay a change over
     /// [`JobConfiguration::settings`]. Running instances follow at once. What nobody here understands of it stays, and
     /// nothing is written when nothing differs.
     ///
-    /// What depends on the programs of the job is not looked at: whether they have a strategy or listener. An instance
-    /// that cannot follow says so, and keeps the configuration that it has.
+    /// Types of jobs and error handlers that are built in check their options as a program does that starts. What depends
+    /// on the programs of the job is not looked at: types that are their own. An instance that cannot follow says so, and
+    /// keeps the configuration that it has.
     ///
     /// # Errors
-    /// [`OperationError::Invalid`] with all that is wrong; [`OperationError::ChangedMeanwhile`] when somebody else changed
-    /// it since it was read, whose change is not lost then.
+    /// [`OperationError::Invalid`] with all that is wrong, also with a schedule that would be gone and a secret that is
+    /// new: secrets are the program's. [`OperationError::ChangedMeanwhile`] when somebody else changed it since it was
+    /// read, whose change is not lost then.
     pub async fn update_configuration(
         &self,
         read: &StoredConfiguration,
@@ -76,18 +80,21 @@ impl Operations {
     ) -> Result<ConfigurationChange, OperationError> {
         let before = &read.configuration;
         let job = before.job_name();
-        let changed = before
-            .with_settings(settings)
-            .map_err(|problems| OperationError::Invalid { job: job.clone(), problems })?;
+        let invalid = |problems| OperationError::Invalid { job: job.clone(), problems };
+        let changed = before.with_settings(settings).map_err(invalid)?;
         if changed == *before {
             return Ok(ConfigurationChange::default());
+        }
+        let problems = self.built_in.problems(&changed, &read.class);
+        if !problems.is_empty() {
+            return Err(invalid(problems));
         }
         let text = wire::rewrite(&changed, &read.data)
             .map_err(|reason| OperationError::Unreadable { job: job.clone(), reason })?;
         let mut transaction = Transaction::new();
         transaction.set(JobPath::Config.absolute(job), text, Some(read.version));
         match self.registry.commit(transaction).await {
-            Ok(_) => Ok(difference(before, &changed)),
+            Ok(_) => Ok(self.difference(before, &changed)),
             Err(CommitError::Refused { reason: Refusal::BadVersion, .. }) => {
                 Err(OperationError::ChangedMeanwhile { job: job.clone() })
             }
@@ -95,15 +102,16 @@ impl Operations {
             Err(reason) => Err(OperationError::Write { done: 0, reason }),
         }
     }
-}
 
-fn difference(before: &JobConfiguration, after: &JobConfiguration) -> ConfigurationChange {
-    // Strategies that are not built in are those of a program, which is not known here.
-    let strategies = ShardingStrategies::built_in();
-    let was_foreign = before.foreign_to_java(&strategies);
-    let mut foreign_to_java = after.foreign_to_java(&strategies);
-    foreign_to_java.retain(|value| !was_foreign.contains(value));
-    ConfigurationChange { changes: changes(before, after), foreign_to_java }
+    fn difference(&self, before: &JobConfiguration, after: &JobConfiguration) -> ConfigurationChange {
+        let was_foreign = before.foreign_to_java(self.built_in.strategies());
+        let mut foreign_to_java = after.foreign_to_java(self.built_in.strategies());
+        foreign_to_java.retain(|value| !was_foreign.contains(value));
+        let had = self.built_in.own_types(before);
+        let own_types = self.built_in.own_types(after).into_iter().filter(|one| !had.contains(one));
+        let own_types = own_types.map(|(setting, name)| format!("{setting} '{name}'")).collect();
+        ConfigurationChange { changes: changes(before, after), foreign_to_java, own_types }
+    }
 }
 
 fn changes(before: &JobConfiguration, after: &JobConfiguration) -> Vec<String> {

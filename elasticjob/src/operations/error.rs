@@ -44,14 +44,11 @@ pub enum OperationError {
         count: usize,
     },
     /// Nobody could run it.
-    #[error(
-        "job '{job}' was not triggered: {}",
-        if *.online == 0 { "no instance is online; start one" } else { "the servers of all its instances are disabled; enable one" }
-    )]
+    #[error("nothing was triggered: {}", nobody(.target, *.online))]
     NoEnabledInstance {
-        /// The job.
-        job: JobName,
-        /// How many instances are online.
+        /// What was asked for.
+        target: Target,
+        /// How many instances of it are online.
         online: usize,
     },
     /// The job runs.
@@ -120,6 +117,15 @@ impl OperationError {
 
 fn list<T: ToString>(parts: &[T], between: &str) -> String {
     parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+}
+
+fn nobody(target: &Target, online: usize) -> String {
+    match (target, online) {
+        (Target::Server(_) | Target::ServerOfJob(..), 0) => format!("no instance is online on {target}; start one"),
+        (Target::Server(_) | Target::ServerOfJob(..), _) => format!("{target} is disabled; enable it"),
+        (Target::Job(_), 0) => format!("no instance of {target} is online; start one"),
+        (Target::Job(_), _) => format!("the servers of all instances of {target} are disabled; enable one"),
+    }
 }
 
 fn known(jobs: &[JobName]) -> String {

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::members::Members;
 use super::{JobSnapshot, OperationError, Operations, ServerStatus, read};
-use crate::config::wire;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 
@@ -20,6 +19,9 @@ pub enum JobState {
     Disabled,
     /// An item belongs to an instance that is not online, or none belongs to any.
     ShardingFlag,
+    /// Its configuration cannot be used: instances keep the last one that could, new ones do not start. The console does
+    /// not know this one.
+    ConfigurationRefused,
     /// None of that.
     Ok,
 }
@@ -31,12 +33,13 @@ impl JobState {
             Self::Crashed => "CRASHED",
             Self::Disabled => "DISABLED",
             Self::ShardingFlag => "SHARDING_FLAG",
+            Self::ConfigurationRefused => "CONFIGURATION_REFUSED",
             Self::Ok => "OK",
         }
     }
 
     /// A job without servers is not called disabled, as Java does.
-    pub(super) fn of(members: &Members, owners: &[InstanceId]) -> Self {
+    pub(super) fn of(members: &Members, owners: &[InstanceId], refused: bool) -> Self {
         let mut servers = members.servers.values().map(|server| server.status());
         let is_online = |id: &InstanceId| members.instances.contains_key(id);
         if members.instances.is_empty() {
@@ -45,6 +48,8 @@ impl JobState {
             Self::Disabled
         } else if owners.is_empty() || !owners.iter().all(is_online) {
             Self::ShardingFlag
+        } else if refused {
+            Self::ConfigurationRefused
         } else {
             Self::Ok
         }
@@ -55,7 +60,7 @@ impl JobSnapshot {
     /// How the job is.
     pub fn state(&self) -> JobState {
         let owners: Vec<InstanceId> = self.items.values().filter_map(|item| item.owner.clone()).collect();
-        JobState::of(&self.members, &owners)
+        JobState::of(&self.members, &owners, matches!(self.configuration, Some(Err(_))))
     }
 }
 
@@ -89,6 +94,18 @@ pub struct JobOfServer {
     pub status: ServerStatus,
     /// How many of its instances are online there.
     pub instance_count: usize,
+}
+
+/// A server of one job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerInJob {
+    /// The address.
+    pub server: String,
+    /// Whether it may run items of the job; `None` where it was forgotten under its instances, which run none then.
+    pub status: Option<ServerStatus>,
+    /// The instances that are online there.
+    pub instances: BTreeSet<InstanceId>,
 }
 
 /// A server in brief.
@@ -132,17 +149,18 @@ impl Operations {
 
     async fn brief(&self, job: &JobName) -> Result<Option<JobBrief>, OperationError> {
         let Some(config) = self.get(JobPath::Config.absolute(job)).await? else { return Ok(None) };
-        let (members, owners) = tokio::try_join!(self.members(job), self.owners(job))?;
+        let root = self.text(JobPath::Root.absolute(job));
+        let (class, members, owners) = tokio::try_join!(root, self.members(job), self.owners(job))?;
         let members = members.unwrap_or_default();
-        let read = wire::from_yaml(job, &config.data);
+        let read = self.usable(job, &config, class.as_deref().unwrap_or_default());
         let (configuration, problem) = match &read {
             Ok(configuration) => (Some(configuration), None),
-            Err(problem) => (None, Some(problem.to_string())),
+            Err(problem) => (None, Some(problem.clone())),
         };
         let schedule = configuration.and_then(|configuration| configuration.schedule());
         Ok(Some(JobBrief {
             job: job.clone(),
-            status: JobState::of(&members, &owners),
+            status: JobState::of(&members, &owners, problem.is_some()),
             description: configuration.and_then(|it| it.settings().description).unwrap_or_default(),
             cron: schedule.map(|schedule| schedule.cron().to_string()),
             instance_count: members.instances.len(),
@@ -172,6 +190,21 @@ impl Operations {
                 Some(JobOfServer { job, status, instance_count })
             })
             .collect())
+    }
+
+    /// The servers of a job, in ascending order: those that it knows, and those on which an instance of it is.
+    ///
+    /// # Errors
+    /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
+    pub async fn servers_of_job(&self, job: &JobName) -> Result<Vec<ServerInJob>, OperationError> {
+        let Some(members) = self.members(job).await? else { return Err(self.no_such_job(job).await) };
+        let addresses: BTreeSet<&String> = members.servers.keys().chain(members.instances.values()).collect();
+        let server = |ip: &String| ServerInJob {
+            server: ip.clone(),
+            status: members.servers.get(ip).map(|node| node.status()),
+            instances: members.instances.iter().filter(|(_, on)| *on == ip).map(|(id, _)| id.clone()).collect(),
+        };
+        Ok(addresses.into_iter().map(server).collect())
     }
 
     /// All servers of the namespace, in ascending order: those that a job knows, and those on which an instance is.

@@ -22,6 +22,7 @@
 //! }
 //! ```
 
+mod built_in;
 mod commit;
 mod configuration;
 pub mod dump;
@@ -44,13 +45,14 @@ mod why;
 use std::sync::Arc;
 
 use crate::registry::RegistryCenter;
+use built_in::BuiltIn;
 
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
-pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief};
+pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use members::ServerStatus;
 pub use removal::{Force, JobRemoved};
 pub use servers::ServerOfJob;
@@ -65,12 +67,13 @@ pub use crate::secret::is_secret_key;
 #[derive(Debug, Clone)]
 pub struct Operations {
     registry: Arc<dyn RegistryCenter>,
+    built_in: Arc<BuiltIn>,
 }
 
 impl Operations {
     /// Operates the jobs of this registry center's namespace.
     pub fn new(registry: Arc<dyn RegistryCenter>) -> Self {
-        Self { registry }
+        Self { registry, built_in: Arc::new(BuiltIn::new()) }
     }
 
     /// The registry center.

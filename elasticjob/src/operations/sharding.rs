@@ -77,8 +77,20 @@ impl JobSnapshot {
             server: nodes.owner.as_ref().map(server),
             failover: nodes.taken_over_by.is_some(),
             last: nodes.record.last.clone(),
-            next_fire: self.next_fire(now).filter(|_| !nodes.disabled),
+            next_fire: self.next_fire(now).filter(|_| self.takes_part(nodes)),
         }
+    }
+
+    /// Whether somebody is there who runs an item at the next fire: its owner where items stay with theirs, else any
+    /// instance on an enabled server, as the leader hands items over that their owner may not run.
+    fn takes_part(&self, nodes: &ItemSnapshot) -> bool {
+        let may_run = |server: &String| self.members.is_enabled(server);
+        let owner = nodes.owner.as_ref().filter(|_| self.usable().is_some_and(|it| it.static_sharding()));
+        let somebody = match owner {
+            Some(owner) => self.members.instances.get(owner).is_some_and(may_run),
+            None => self.members.instances.values().any(may_run),
+        };
+        somebody && !nodes.disabled
     }
 
     fn shard_state(&self, nodes: &ItemSnapshot) -> ShardState {

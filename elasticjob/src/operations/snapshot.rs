@@ -98,8 +98,9 @@ impl Operations {
     /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
     pub async fn snapshot(&self, job: &JobName) -> Result<JobSnapshot, OperationError> {
         let path = |path: JobPath| path.absolute(job);
-        let (members, config, leader, flags, items, lost, triggers, sessions) = tokio::try_join!(
+        let (members, class, config, leader, flags, items, lost, triggers, sessions) = tokio::try_join!(
             self.members(job),
+            self.text(path(JobPath::Root)),
             self.get(path(JobPath::Config)),
             self.text(path(JobPath::LeaderInstance)),
             self.names(path(JobPath::LeaderSharding)),
@@ -127,7 +128,7 @@ impl Operations {
         });
         Ok(JobSnapshot {
             job: job.clone(),
-            configuration: config.map(|node| wire::from_yaml(job, &node.data).map_err(|error| error.to_string())),
+            configuration: config.map(|node| self.usable(job, &node, class.as_deref().unwrap_or_default())),
             leader: leader.and_then(|id| id.parse().ok()),
             resharding: flags.iter().any(|flag| matches!(flag.as_str(), "necessary" | "processing")),
             items: items.into_iter().flatten().collect(),
@@ -136,6 +137,14 @@ impl Operations {
             members,
             sessions: sessions.collect(),
         })
+    }
+
+    /// The configuration of a job, or why instances cannot use it.
+    pub(super) fn usable(&self, job: &JobName, node: &NodeData, class: &str) -> Result<JobConfiguration, String> {
+        let configuration = wire::from_yaml(job, &node.data).map_err(|error| error.to_string())?;
+        let problems: Vec<String> =
+            self.built_in.problems(&configuration, class).iter().map(ToString::to_string).collect();
+        if problems.is_empty() { Ok(configuration) } else { Err(problems.join("; ")) }
     }
 
     /// An item, unless it was deleted since its name was read.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{ItemSnapshot, JobSnapshot, ServerStatus};
+use crate::config::JobConfiguration;
 use crate::engine::{Begun, FireState};
 use crate::ident::{InstanceId, ShardingItem};
 
@@ -55,8 +56,8 @@ pub enum Finding {
     RunLost {
         /// Who ran it.
         instance: Option<InstanceId>,
-        /// Whether somebody will run it again.
-        failover: bool,
+        /// Whether somebody will run it again; `None` where the configuration does not tell, as it cannot be used.
+        failover: Option<bool>,
     },
     /// It was cut off and waits for somebody who takes it over.
     AwaitsFailover,
@@ -168,7 +169,7 @@ impl JobSnapshot {
                 taken_over: nodes.taken_over_by.is_some(),
             }),
             Some(mark) => {
-                let failover = self.usable().is_some_and(|configuration| configuration.failover());
+                let failover = self.usable().map(JobConfiguration::failover);
                 findings.push(Finding::RunLost { instance: mark.instance.clone(), failover });
             }
             None if self.to_take_over.contains(&item) => findings.push(Finding::AwaitsFailover),
@@ -224,7 +225,11 @@ impl Finding {
             Self::RunLost { instance, failover } => format!(
                 "its run{} was lost with the process; {}",
                 of(instance),
-                if *failover { "it waits to be taken over" } else { "failover is off, so it is not run again" }
+                match failover {
+                    Some(true) => "it waits to be taken over",
+                    Some(false) => "failover is off, so it is not run again",
+                    None => "whether it is taken over, the configuration tells that its instances keep",
+                }
             ),
             Self::AwaitsFailover => "it was cut off, and waits to be taken over".to_owned(),
             Self::Misfired(Some(at)) => {

@@ -51,7 +51,9 @@ pub async fn triggered(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
     for operator in Kind::BOTH {
         let since_us = now_us();
         match operator {
-            Kind::Rust => drop(mixed.operations().trigger(&job_name()).await.expect("it can be triggered")),
+            Kind::Rust => {
+                drop(mixed.operations().trigger(&Target::Job(job_name())).await.expect("it can be triggered"))
+            }
             Kind::Java => drop(java.perform("trigger", &[Some(JOB)])),
         }
         let all = |history: &History| {

@@ -87,7 +87,16 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     let why = operator.says(&["why", JOB]).await;
     assert!(why.contains("! all its servers are disabled"), "{why}");
     assert!(operator.fails(1, &["trigger", JOB]).await.contains("enable one"));
+    assert!(operator.fails(1, &["trigger", JOB, "--server", &ip]).await.contains("is disabled; enable it"));
     operator.says(&["enable", "--job", JOB]).await;
+    assert!(
+        operator.fails(1, &["trigger", "--server", "203.0.113.1"]).await.contains("no instance is online on server")
+    );
+    let triggered = operator.json(&["trigger", JOB, "--server", &ip]).await;
+    let asked = ["changed", "unchanged"].map(|list| triggered[list].as_array().map_or(0, Vec::len));
+    assert_eq!(asked.iter().sum::<usize>(), 2, "{triggered}");
+    let servers = operator.json(&["servers", "--job", JOB]).await;
+    assert_eq!((&servers[0]["server"], &servers[0]["status"]), (&ip.as_str().into(), &"ENABLED".into()));
     operator.says(&["disable", "--job", JOB, "--item", "1"]).await;
     let why = operator.says(&["why", JOB, "1"]).await;
     assert!(why.contains("item 1\n  ! the item is disabled\n") && !why.contains("item 0"), "{why}");
@@ -100,14 +109,24 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert!(said.contains("sharding-total-count: '4' -> '6'") && said.contains("-> '0/2 * * * * ?'"), "{said}");
     operated.split(6, &operated.pids, changed).await;
     let refused =
-        operator.fails(1, &["config", "set", JOB, "cron=0 0 25 * * ?", "failover=true", "monitor-execution=false"]);
+        operator.fails(2, &["config", "set", JOB, "cron=0 0 25 * * ?", "failover=true", "monitor-execution=false"]);
     let refused = refused.await;
     assert!(refused.contains("cron: ") && refused.contains("failover: "), "{refused}");
     assert!(operator.fails(2, &["config", "set", JOB, "corn=x"]).await.contains("did you mean 'cron'?"));
-    operator.says(&["config", "set", JOB, "props.mail.password=hunter2"]).await;
+    for (wrong, reason) in [
+        ("cron=", "cron: it cannot be taken back"),
+        ("props.mail.password=hunter2", "application.yaml"),
+        ("props.streaming.process=maybe", "expected true or false"),
+        ("sharding-total-count=many", "expected a whole number"),
+    ] {
+        let refused = operator.fails(2, &["config", "set", JOB, wrong]).await;
+        assert!(refused.contains(reason) && !refused.contains("hunter2"), "{refused}");
+    }
+    let said = operator.says(&["config", "set", JOB, "props.http.data=hunter2"]).await;
+    assert_eq!(said, "props.http.data: added\n");
     for shown in [&["config", "get", JOB][..], &["config", "get", JOB, "--json"], &["dump", JOB]] {
         let shown = operator.says(shown).await;
-        assert!(shown.contains("mail.password") && !shown.contains("hunter2"), "{shown}");
+        assert!(shown.contains("http.data") && !shown.contains("hunter2"), "{shown}");
     }
 
     // Instances.

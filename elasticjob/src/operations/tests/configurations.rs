@@ -109,3 +109,87 @@ async fn a_configuration_that_is_missing_or_cannot_be_read_is_an_error_that_says
     assert!(error("odd").await.contains("shardingTotalCount: 'many'"));
     assert!(error("none").await.contains("known: bare, odd"));
 }
+
+/// A job of a type without code, as its root node says.
+async fn of_type(kind: &str, props: &str) -> Desk {
+    let desk = Desk::new();
+    let config = format!("cron: 0 0 3 * * ?\nprops:\n{props}shardingTotalCount: 1\n");
+    desk.write(&[("/job", kind), ("/job/config", &config)]).await;
+    desk
+}
+
+/// What is told of a change, or why it is refused.
+async fn changed(desk: &Desk, handler: Option<&str>, props: &[(&str, &str)]) -> Result<ConfigurationChange, String> {
+    let stored = desk.operations.configuration(&name("job")).await.unwrap();
+    let mut settings = stored.configuration.settings();
+    settings.job_error_handler_type = handler.map(str::to_owned);
+    settings.props.get_or_insert_default().extend(props.iter().map(|(key, value)| ((*key).into(), (*value).into())));
+    desk.operations.update_configuration(&stored, &settings).await.map_err(|error| error.to_string())
+}
+
+#[tokio::test]
+async fn built_in_types_check_a_change_as_programs_do_at_start() {
+    const SCRIPT: &str = "  script.command.line: run.sh\n";
+    for (kind, has, handler, change, reason) in [
+        ("SCRIPT", SCRIPT, None, ("script.timeout.milliseconds", "10s"), "props.script.timeout.milliseconds: '10s'"),
+        ("SCRIPT", SCRIPT, None, ("script.command.line", ""), "props.script.command.line: is missing"),
+        ("", "  k: v\n", None, ("streaming.process", "maybe"), "props.streaming.process: 'maybe'"),
+        ("org.a.Flow", "  k: v\n", None, ("streaming.process", "maybe"), "props.streaming.process: 'maybe'"),
+        #[cfg(feature = "http")]
+        ("HTTP", "  http.uri: http://a\n  http.method: GET\n", None, ("http.uri", "x"), "props.http.uri: "),
+        #[cfg(feature = "email")]
+        ("", "  k: v\n", Some("EMAIL"), ("email.port", "abc"), "props.email.host: is missing"),
+        #[cfg(feature = "email")]
+        ("", "  k: v\n", Some("EMAIL"), ("email.port", "abc"), "props.email.port: 'abc'"),
+    ] {
+        let desk = of_type(kind, has).await;
+        let before = desk.text("/job/config").await;
+        let refused = changed(&desk, handler, &[change]).await.unwrap_err();
+        assert!(refused.contains(reason), "{change:?}: {refused}");
+        assert_eq!(desk.text("/job/config").await, before);
+    }
+}
+
+#[tokio::test]
+async fn what_a_program_has_of_its_own_is_taken_and_its_types_are_named() {
+    let desk = of_type("TRUNCATE", "  k: v\n").await;
+    assert_eq!(changed(&desk, None, &[("script.timeout.milliseconds", "10s")]).await.unwrap().own_types, [""; 0]);
+    let told = changed(&desk, Some("PAGER"), &[]).await.unwrap();
+    assert_eq!(told.own_types, ["job-error-handler-type 'PAGER'"]);
+    assert_eq!(changed(&desk, Some("PAGER"), &[("k", "w")]).await.unwrap().own_types, [""; 0], "it had it before");
+}
+
+#[cfg(feature = "http")]
+#[tokio::test]
+async fn a_secret_that_only_programs_have_is_not_missed() {
+    let desk = of_type("", "  k: v\n").await;
+    changed(&desk, Some("DINGTALK"), &[("dingtalk.keyword", "jobs")]).await.unwrap();
+    assert!(desk.operations.snapshot(&name("job")).await.unwrap().usable().is_some());
+    let refused = changed(&desk, Some("DINGTALK"), &[("dingtalk.webhook", "https://x")]).await.unwrap_err();
+    assert!(
+        refused.contains("props.dingtalk.webhook: it is a secret") && refused.contains("application.yaml"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_stored_configuration_that_programs_refuse_is_named_wherever_a_job_is_told() {
+    let desk = of_type("SCRIPT", "  script.timeout.milliseconds: 10s\n").await;
+    desk.write(&[
+        ("/job/servers/10.0.0.1", "ENABLED"),
+        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/sharding/0/instance", "10.0.0.1@-@7"),
+    ])
+    .await;
+    let brief = desk.operations.job(&name("job")).await.unwrap();
+    let problem = brief.problem.unwrap();
+    assert!(problem.contains("props.script.command.line: is missing") && problem.contains("'10s'"), "{problem}");
+    assert_eq!(brief.status, JobState::ConfigurationRefused);
+    let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
+    assert_eq!(snapshot.state(), JobState::ConfigurationRefused);
+    assert!(snapshot.findings(0).contains(&Finding::ConfigurationRefused(problem)), "{:?}", snapshot.findings(0));
+    // It can be read, so that it can be mended.
+    let mended = [("script.command.line", "run.sh"), ("script.timeout.milliseconds", "10000")];
+    changed(&desk, None, &mended).await.unwrap();
+    assert_eq!(desk.operations.job(&name("job")).await.unwrap().status, JobState::Ok);
+}

@@ -106,9 +106,14 @@ async fn a_run_lives_is_lost_waits_or_is_left_undone() {
     let desk = ready().await;
     desk.write(&[("/job/sharding/0/running", "10.0.0.1@-@7"), ("/job/sharding/0/fire", &record("RUNNING"))]).await;
     // The session of its attempt does not say that it lives, though an instance of that name is there again.
-    assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: false }]);
+    assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: Some(false) }]);
     desk.write(&[("/job/config", &format!("{CONFIG}failover: true\n"))]).await;
-    assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: true }]);
+    assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: Some(true) }]);
+    desk.write(&[("/job/config", "failover: [")]).await;
+    let told = item(&desk).await;
+    assert_eq!(told, [Finding::RunLost { instance: Some(me()), failover: None }]);
+    assert!(!told[0].to_string().contains("failover is off"), "{}", told[0]);
+    desk.write(&[("/job/config", &format!("{CONFIG}failover: true\n"))]).await;
     desk.write(&[("/job/sessions/2a", "10.0.0.1@-@7"), ("/job/sharding/0/failovering", "10.0.0.1@-@7")]).await;
     let found = item(&desk).await;
     assert!(matches!(found[..], [Finding::Running { taken_over: true, .. }]), "{found:?}");

@@ -8,7 +8,7 @@ async fn a_trigger_runs_every_item_once_and_says_whom_it_asked() {
     let (handler, mut runs) = reporter();
     let job = desk.start(once_a_year("report", 2), handler).await;
     let me = job.handle().status().borrow().instance.clone();
-    let outcome = desk.operations.trigger(&name("report")).await.unwrap();
+    let outcome = desk.operations.trigger(&Target::Job(name("report"))).await.unwrap();
     assert_eq!(outcome.changed.iter().map(|one| &one.instance).collect::<Vec<_>>(), [&me]);
     assert_eq!(outcome.unchanged, []);
     let mut items =
@@ -27,23 +27,52 @@ async fn who_was_asked_and_has_not_begun_is_not_asked_again() {
         ("/job/instances/10.0.0.2@-@7", ""),
     ])
     .await;
-    let first = desk.operations.trigger(&name("job")).await.unwrap();
-    let second = desk.operations.trigger(&name("job")).await.unwrap();
+    let first = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
+    let second = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
     assert_eq!((first.changed.len(), first.unchanged.len()), (1, 0));
     assert_eq!((second.changed.len(), second.unchanged), (0, first.changed));
     assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@7"]);
 }
 
 #[tokio::test]
+async fn a_trigger_is_for_a_job_for_a_server_or_for_a_server_of_a_job() {
+    let desk = Desk::new();
+    for job in ["a", "b"] {
+        for ip in ["10.0.0.1", "10.0.0.2"] {
+            let nodes = [format!("/{job}/servers/{ip}"), format!("/{job}/instances/{ip}@-@7")];
+            desk.write(&[(&nodes[0], "ENABLED"), (&nodes[1], "")]).await;
+        }
+    }
+    let of = |outcome: Outcome<InstanceOfJob>| -> [Vec<String>; 2] {
+        let text = |one: &InstanceOfJob| format!("{}:{}", one.job, one.server);
+        [outcome.changed, outcome.unchanged].map(|list| list.iter().map(text).collect())
+    };
+    let by_both = Target::ServerOfJob(name("a"), "10.0.0.1".into());
+    assert_eq!(of(desk.operations.trigger(&by_both).await.unwrap()), [vec!["a:10.0.0.1"], vec![]]);
+    assert_eq!(desk.operations.names("/a/trigger".into()).await.unwrap(), ["10.0.0.1@-@7"]);
+    let by_server = Target::Server("10.0.0.1".into());
+    assert_eq!(of(desk.operations.trigger(&by_server).await.unwrap()), [vec!["b:10.0.0.1"], vec!["a:10.0.0.1"]]);
+    assert_eq!(desk.operations.names("/b/trigger".into()).await.unwrap(), ["10.0.0.1@-@7"]);
+
+    let nobody = Target::ServerOfJob(name("a"), "10.0.0.9".into());
+    let error = desk.operations.trigger(&nobody).await.unwrap_err().to_string();
+    assert_eq!(error, "nothing was triggered: no instance is online on server '10.0.0.9' of job 'a'; start one");
+    desk.write(&[("/a/servers/10.0.0.2", "DISABLED")]).await;
+    let disabled = Target::ServerOfJob(name("a"), "10.0.0.2".into());
+    let error = desk.operations.trigger(&disabled).await.unwrap_err().to_string();
+    assert_eq!(error, "nothing was triggered: server '10.0.0.2' of job 'a' is disabled; enable it");
+}
+
+#[tokio::test]
 async fn a_trigger_that_nobody_would_take_is_an_error_that_says_why() {
     let desk = Desk::new();
     desk.write(&[("/job/servers/10.0.0.1", "DISABLED")]).await;
-    let error = desk.operations.trigger(&name("job")).await.unwrap_err().to_string();
-    assert!(error.contains("no instance is online"), "{error}");
+    let error = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap_err().to_string();
+    assert!(error.contains("no instance of job 'job' is online"), "{error}");
     desk.write(&[("/job/instances/10.0.0.1@-@7", "")]).await;
-    let error = desk.operations.trigger(&name("job")).await.unwrap_err().to_string();
-    assert!(error.contains("disabled; enable one"), "{error}");
-    let error = desk.operations.trigger(&name("jobs")).await.unwrap_err().to_string();
+    let error = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap_err().to_string();
+    assert!(error.contains("are disabled; enable one"), "{error}");
+    let error = desk.operations.trigger(&Target::Job(name("jobs"))).await.unwrap_err().to_string();
     assert_eq!(error, "there is no job 'jobs' in the namespace; known: job");
 }
 

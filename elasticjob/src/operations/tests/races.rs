@@ -95,7 +95,7 @@ async fn who_leaves_while_a_job_is_triggered_gets_no_trigger_and_the_others_do()
     ])
     .await;
     let leaves = other(|txn| txn.delete("/job/instances/10.0.0.1@-@7", None));
-    let outcome = busy(&desk, leaves).trigger(&name("job")).await.unwrap();
+    let outcome = busy(&desk, leaves).trigger(&Target::Job(name("job"))).await.unwrap();
     assert_eq!(outcome.changed.iter().map(|one| one.instance.as_str()).collect::<Vec<_>>(), ["10.0.0.1@-@8"]);
     assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@8"]);
 }
@@ -141,7 +141,7 @@ async fn a_lost_answer_is_said_and_nothing_is_written_again() {
     let desk = Desk::new();
     desk.write(&[("/job/servers/10.0.0.1", "ENABLED"), ("/job/instances/10.0.0.1@-@7", "")]).await;
     let operations = busy(&desk, Before::Lost);
-    let error = operations.trigger(&name("job")).await.unwrap_err();
+    let error = operations.trigger(&Target::Job(name("job"))).await.unwrap_err();
     assert!(error.is_unreachable() && error.to_string().contains("got lost"), "{error}");
     assert_eq!(operations.registry.requests().writes, 1);
 }

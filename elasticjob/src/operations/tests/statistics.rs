@@ -53,6 +53,30 @@ async fn servers_are_told_over_all_jobs() {
     let told: Vec<_> = jobs.iter().map(|job| (job.job.as_str(), job.status, job.instance_count)).collect();
     assert_eq!(told, [("a", ServerStatus::Enabled, 1), ("b", ServerStatus::Disabled, 1)]);
     assert_eq!(desk.operations.jobs_of_server("10.0.0.3").await.unwrap(), []);
+    let servers = desk.operations.servers_of_job(&name("b")).await.unwrap();
+    let told: Vec<_> = servers.iter().map(|one| (one.server.as_str(), one.status, one.instances.len())).collect();
+    assert_eq!(told, [("10.0.0.1", Some(ServerStatus::Disabled), 1), ("10.0.0.2", None, 1)]);
+    assert!(desk.operations.servers_of_job(&name("c")).await.is_err());
+}
+
+#[tokio::test]
+async fn an_item_that_nobody_may_run_has_no_next_fire() {
+    let desk = Desk::new();
+    desk.write(&[
+        ("/job/config", CONFIG),
+        ("/job/servers/10.0.0.1", "DISABLED"),
+        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/sharding/0/instance", "10.0.0.1@-@7"),
+    ])
+    .await;
+    let has_one = async || desk.operations.shards(&name("job"), 0).await.unwrap()[0].next_fire.is_some();
+    assert!(!has_one().await, "its server is disabled");
+    desk.write(&[("/job/servers/10.0.0.2", "ENABLED"), ("/job/instances/10.0.0.2@-@7", "")]).await;
+    assert!(has_one().await, "another one takes it over");
+    desk.write(&[("/job/config", &format!("{CONFIG}staticSharding: true\n"))]).await;
+    assert!(!has_one().await, "it stays with its owner");
+    desk.write(&[("/job/servers/10.0.0.1", "ENABLED")]).await;
+    assert!(has_one().await);
 }
 
 #[tokio::test]
@@ -61,6 +85,7 @@ async fn items_are_told_also_those_of_an_owner_that_is_gone() {
     let record = r#"{"through":5000,"last":{"at":5000,"instance":"10.0.0.1@-@7","attempt":"2a-1","state":"SUCCEEDED","took":7}}"#;
     desk.write(&[
         ("/job/config", &format!("{CONFIG}shardingItemParameters: 0=Beijing\n")),
+        ("/job/servers/10.0.0.1", "ENABLED"),
         ("/job/instances/10.0.0.1@-@7", ""),
         ("/job/sharding/0/instance", "10.0.0.1@-@7"),
         ("/job/sharding/0/fire", record),

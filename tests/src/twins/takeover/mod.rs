@@ -6,7 +6,7 @@ mod pair;
 use std::io;
 
 use elasticjob::ident::JobName;
-use elasticjob::operations::Operations;
+use elasticjob::operations::{Operations, Target};
 use serde_json::{Value, json};
 
 use self::pair::Pair;
@@ -49,7 +49,8 @@ async fn kill_one(stage: &Stage, kind: Kind, leader: bool) -> io::Result<Vec<Tak
     let Pair { mut group, victim, survivor } = pair;
     let operations = Operations::new(registry.clone());
     for (job, _) in JOBS {
-        operations.trigger(&JobName::new(job).map_err(io::Error::other)?).await.map_err(io::Error::other)?;
+        let job = Target::Job(JobName::new(job).map_err(io::Error::other)?);
+        operations.trigger(&job).await.map_err(io::Error::other)?;
     }
     until(&group, "a run of each process", async || {
         let history = group.history();

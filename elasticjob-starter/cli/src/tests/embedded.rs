@@ -1,0 +1,159 @@
+//! Commands on a registry of this process.
+
+use std::io;
+use std::sync::Arc;
+
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{CreateMode, RegistryCenter, SessionState, Transaction};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Duration, timeout};
+
+use super::*;
+
+/// What is waited for happens within this, or never.
+const LIMIT: Duration = Duration::from_secs(20);
+
+const CONFIG: &str = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\ntimeZone: GMT\n";
+
+/// A job with one instance.
+async fn registry(config: &str) -> MemoryRegistry {
+    let registry = MemoryRegistry::new();
+    let mut nodes = Transaction::new();
+    for (path, data) in [
+        ("/tick", ""),
+        ("/tick/config", config),
+        ("/tick/servers", ""),
+        ("/tick/servers/10.0.0.1", "ENABLED"),
+        ("/tick/instances", ""),
+        ("/tick/instances/10.0.0.1@-@7", ""),
+        ("/tick/sharding", ""),
+        ("/tick/sharding/0", ""),
+        ("/tick/sharding/0/instance", "10.0.0.1@-@7"),
+    ] {
+        nodes.create(path, data, CreateMode::Persistent);
+    }
+    registry.connect().commit(nodes).await.unwrap();
+    registry
+}
+
+/// What a command says, or the code and the text of its failure.
+async fn says(registry: &MemoryRegistry, arguments: &[&str]) -> Result<String, (u8, String)> {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    let done = on_registry(command(arguments), &operations(registry), false, &mut console).await;
+    done.map_err(|failure| (failure.exit_code(), failure.to_string()))
+}
+
+fn command(arguments: &[&str]) -> RegistryCommand {
+    let arguments = Arguments::try_parse_from(["elasticjob"].iter().chain(arguments)).unwrap();
+    let Command::OnRegistry(command) = arguments.command else { panic!("{arguments:?}") };
+    command
+}
+
+fn operations(registry: &MemoryRegistry) -> Operations {
+    Operations::new(Arc::new(registry.connect()))
+}
+
+#[tokio::test]
+async fn a_configuration_that_cannot_be_read_is_said_and_how_to_repair_it() {
+    let registry = registry("cron: [").await;
+    let status = says(&registry, &["status", "tick"]).await.unwrap();
+    for part in [
+        "status     CONFIGURATION_REFUSED\n",
+        "fires      not known: its configuration cannot be used\n",
+        "! its configuration in the registry center cannot be used: ",
+    ] {
+        assert!(status.contains(part), "{status}");
+    }
+    for arguments in [&["config", "get", "tick"][..], &["config", "set", "tick", "failover=true"]] {
+        let (code, error) = says(&registry, arguments).await.unwrap_err();
+        assert_eq!(code, 1, "{error}");
+        for part in ["`elasticjob dump tick`", "`overwrite: true`", "`elasticjob config remove tick --force`"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_value_is_wrong_usage_whoever_finds_it() {
+    let registry = registry(CONFIG).await;
+    for wrong in [
+        "sharding-total-count=many",
+        "sharding-total-count=0",
+        "cron=x",
+        "cron=",
+        "failover=perhaps",
+        "job-error-handler-type=EMAIL",
+    ] {
+        let (code, error) = says(&registry, &["config", "set", "tick", wrong]).await.unwrap_err();
+        assert_eq!(code, 2, "{wrong}: {error}");
+    }
+    let said = says(&registry, &["config", "set", "tick", "job-error-handler-type=PAGER"]).await.unwrap();
+    let note = "not built in, so the programs of the job have to have it: job-error-handler-type 'PAGER'\n";
+    assert_eq!(said, format!("job-error-handler-type: '' -> 'PAGER'\n{note}"));
+}
+
+#[tokio::test]
+async fn a_job_is_triggered_on_one_server_and_its_servers_are_listed() {
+    let registry = registry(CONFIG).await;
+    let error = says(&registry, &["trigger", "tick", "--server", "10.0.0.9"]).await.unwrap_err();
+    assert_eq!(error.0, 1, "{error:?}");
+    let said = says(&registry, &["trigger", "--server", "10.0.0.1"]).await.unwrap();
+    assert_eq!(said, "triggered job 'tick' on 10.0.0.1@-@7\n");
+    let said = says(&registry, &["servers", "--job", "tick"]).await.unwrap();
+    assert_eq!(said, "SERVER    STATUS   INSTANCES\n10.0.0.1  ENABLED  1\n");
+}
+
+/// Hands on what is written.
+struct Handed(UnboundedSender<String>);
+
+impl Write for Handed {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let sent = self.0.send(String::from_utf8_lossy(text).into_owned());
+        sent.map(|()| text.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn next(written: &mut UnboundedReceiver<String>, part: &str) -> String {
+    let mut all = String::new();
+    let seen = async {
+        while !all.contains(part) {
+            all.push_str(&written.recv().await.expect("it goes on"));
+        }
+    };
+    timeout(LIMIT, seen).await.unwrap_or_else(|_| panic!("never written: {part}"));
+    all
+}
+
+#[tokio::test]
+async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look_was() {
+    let registry = registry(CONFIG).await;
+    let operations = operations(&registry);
+    let SessionState::Connected { id, .. } = *operations.registry().session().borrow() else { panic!("connected") };
+    let ((stdout, mut shown), (stderr, mut told)) = (unbounded_channel(), unbounded_channel());
+    let watch = tokio::spawn(async move {
+        let (mut stdout, mut stderr) = (Handed(stdout), Handed(stderr));
+        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        on_registry(command(&["status", "tick", "--watch"]), &operations, false, &mut console).await.map_err(drop)
+    });
+    let screen = next(&mut shown, "job        tick").await;
+    let (at, _) = screen.split_once("\n\n").unwrap();
+    assert!(chrono::DateTime::parse_from_rfc3339(at).is_ok(), "{screen}");
+    for _ in 0..2 {
+        registry.suspend(id);
+        next(&mut told, "waiting for the registry center: the connection is lost\n").await;
+        registry.resume(id);
+        next(&mut shown, "job        tick").await;
+    }
+    drop(shown);
+    let other = registry.connect();
+    let mut change = Transaction::new();
+    change.set("/tick/servers/10.0.0.1", "DISABLED", None);
+    other.commit(change).await.unwrap();
+    assert_eq!(timeout(LIMIT, watch).await.unwrap().unwrap(), Ok(String::new()), "nobody reads it any more");
+    assert_eq!(told.recv().await, None, "it was told once each time");
+}

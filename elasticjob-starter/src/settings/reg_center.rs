@@ -1,0 +1,76 @@
+//! The section `elasticjob.reg-center`.
+
+use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+use elasticjob::secret::Secret;
+
+use super::error::SettingError;
+use super::load::filled;
+use super::node::Origin;
+use super::read::Reader;
+use super::schema::Key;
+
+/// `elasticjob.reg-center`: how the registry center is reached. Values that are not set have the defaults of
+/// ElasticJob.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RegCenterSettings {
+    /// `host:port` of the ZooKeeper servers. Empty: the embedded registry of this process.
+    pub server_lists: Vec<String>,
+    /// The node under which the jobs are kept.
+    pub namespace: Option<String>,
+    /// Shortest wait between two attempts to connect, in milliseconds.
+    pub base_sleep_time_milliseconds: Option<u32>,
+    /// Longest wait between two attempts to connect, in milliseconds.
+    pub max_sleep_time_milliseconds: Option<u32>,
+    /// How often an attempt to connect is repeated.
+    pub max_retries: Option<u32>,
+    /// How long the server keeps a session it does not hear of, in milliseconds; 0 for the default.
+    pub session_timeout_milliseconds: Option<u32>,
+    /// How long one attempt to connect may take, in milliseconds; 0 for the default.
+    pub connection_timeout_milliseconds: Option<u32>,
+    /// `user:password` of the scheme `digest`.
+    pub digest: Option<Secret>,
+}
+
+impl RegCenterSettings {
+    /// The configuration of ZooKeeper, `None` when no servers are set.
+    pub fn zookeeper(&self) -> Option<ZookeeperConfiguration> {
+        if self.server_lists.is_empty() {
+            return None;
+        }
+        let mut zookeeper =
+            ZookeeperConfiguration::new(self.server_lists.join(","), self.namespace.clone().unwrap_or_default());
+        let set = |target: &mut u64, value: Option<u32>| *target = value.map_or(*target, u64::from);
+        set(&mut zookeeper.base_sleep_time_milliseconds, self.base_sleep_time_milliseconds);
+        set(&mut zookeeper.max_sleep_time_milliseconds, self.max_sleep_time_milliseconds);
+        set(&mut zookeeper.session_timeout_milliseconds, self.session_timeout_milliseconds);
+        set(&mut zookeeper.connection_timeout_milliseconds, self.connection_timeout_milliseconds);
+        zookeeper.max_retries = self.max_retries.unwrap_or(zookeeper.max_retries);
+        zookeeper.digest = self.digest.clone();
+        Some(zookeeper)
+    }
+}
+
+pub(super) fn read(reader: &mut Reader<'_>) -> RegCenterSettings {
+    let key = |name: &str| Key::of(["reg-center", name]);
+    let settings = RegCenterSettings {
+        server_lists: reader.list(&key("server-lists")).map(|list| list.value).unwrap_or_default(),
+        namespace: filled(reader.text(&key("namespace"))),
+        base_sleep_time_milliseconds: reader.whole(&key("base-sleep-time-milliseconds")),
+        max_sleep_time_milliseconds: reader.whole(&key("max-sleep-time-milliseconds")),
+        max_retries: reader.whole(&key("max-retries")),
+        session_timeout_milliseconds: reader.whole(&key("session-timeout-milliseconds")),
+        connection_timeout_milliseconds: reader.whole(&key("connection-timeout-milliseconds")),
+        digest: filled(reader.text(&key("digest"))).map(Secret::from),
+    };
+    for problem in settings.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
+        let origin = |name| reader.origin(&key(name)).unwrap_or_else(|| Origin::place("settings"));
+        let (name, reason) = (key(problem.key).to_string(), problem.reason);
+        reader.errors.push(match problem.value.is_empty() {
+            // The servers make it necessary.
+            true => SettingError::Missing { origin: origin("server-lists"), key: name, reason },
+            false => SettingError::Refused { origin: origin(problem.key), key: name, value: problem.value, reason },
+        });
+    }
+    settings
+}

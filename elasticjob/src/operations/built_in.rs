@@ -1,0 +1,59 @@
+//! What programs check of a configuration, as far as it is known without them.
+
+use crate::config::{Invalid, JobConfiguration, JobKind};
+use crate::engine::strategy::ShardingStrategies;
+use crate::error_handlers::ErrorHandlers;
+use crate::executor::ThreadPools;
+use crate::job_types::JobTypes;
+
+/// The types that every program has, with their checks. Whatever they do not have may be a program's own.
+#[derive(Debug)]
+pub(super) struct BuiltIn {
+    job_types: JobTypes,
+    error_handlers: ErrorHandlers,
+    strategies: ShardingStrategies,
+    thread_pools: ThreadPools,
+}
+
+impl BuiltIn {
+    pub(super) fn new() -> Self {
+        Self {
+            job_types: JobTypes::built_in(),
+            error_handlers: ErrorHandlers::built_in(),
+            strategies: ShardingStrategies::built_in(),
+            thread_pools: ThreadPools::built_in(),
+        }
+    }
+
+    pub(super) fn strategies(&self) -> &ShardingStrategies {
+        &self.strategies
+    }
+
+    /// Why programs refuse a configuration of the registry center. `class` is what the root node of the job names: its
+    /// class, or its type where it has no code.
+    pub(super) fn problems(&self, configuration: &JobConfiguration, class: &str) -> Vec<Invalid> {
+        let job_type = self.job_types.get(class).ok().filter(|_| JobKind::named(class).is_none());
+        // What a job with code is made of is not told; the one property that counts there is no one else's.
+        let of_code = || JobKind::Dataflow.check().problems(configuration);
+        let of_type = job_type.map_or_else(of_code, |job_type| job_type.handler().check().problems(configuration));
+        let handler = self.error_handlers.get(configuration.error_handler_type()).ok();
+        let of_handler = handler.map(|handler| handler.check(configuration)).unwrap_or_default();
+        // Programs have secrets of their own, and what is missing here may be there.
+        of_type.into_iter().chain(of_handler).filter(|problem| !configuration.leaves_to_program(problem)).collect()
+    }
+
+    /// The settings that name a type which is not built in, with its name: the programs of the job have to have it.
+    pub(super) fn own_types(&self, configuration: &JobConfiguration) -> Vec<(&'static str, String)> {
+        let strategy = self.strategies.problem(configuration).map(|_| configuration.sharding_strategy_type());
+        let pool = self.thread_pools.problem(configuration).map(|_| configuration.thread_pool_type());
+        let handler = Some(configuration.error_handler_type()).filter(|name| self.error_handlers.get(name).is_err());
+        let types = [
+            ("job-sharding-strategy-type", strategy),
+            ("job-executor-thread-pool-size-provider-type", pool),
+            ("job-error-handler-type", handler),
+        ];
+        let types = types.into_iter().filter_map(|(setting, name)| Some((setting, name?)));
+        let listeners = configuration.listener_types().map(|name| ("job-listener-types", name));
+        types.chain(listeners).map(|(setting, name)| (setting, name.to_owned())).collect()
+    }
+}
