@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -21,6 +22,9 @@ use crate::registry::RegistryCenter;
 
 /// How long a job may take to join its group.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a shutdown waits at least for error handlers. What fails at the end of the grace time is to be told, too.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// A job that cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -152,8 +156,14 @@ impl Bootstrap {
 
     async fn shutdown(&mut self, mode: ShutdownMode) {
         self.job = None;
+        let asked = Instant::now();
         self.handle.shutdown(mode);
         self.handle.stopped().await;
+        let left = match mode {
+            ShutdownMode::Graceful => self.environment.shutdown_grace().saturating_sub(asked.elapsed()),
+            ShutdownMode::Now => Duration::ZERO,
+        };
+        self.environment.failures().told(&self.name, left.max(LAST_WORDS)).await;
     }
 }
 
@@ -213,7 +223,9 @@ impl ScheduleJobBootstrap {
         self.0.start().await
     }
 
-    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`].
+    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`]. Then error
+    /// handlers that are still telling of failures are waited for, for what is left of the grace time and 3 s at least;
+    /// what they have not told by then is logged.
     pub async fn shutdown(&mut self, mode: ShutdownMode) {
         self.0.shutdown(mode).await;
     }
@@ -254,7 +266,9 @@ impl OneOffJobBootstrap {
         self.0.start().await
     }
 
-    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`].
+    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`]. Then error
+    /// handlers that are still telling of failures are waited for, for what is left of the grace time and 3 s at least;
+    /// what they have not told by then is logged.
     pub async fn shutdown(&mut self, mode: ShutdownMode) {
         self.0.shutdown(mode).await;
     }

@@ -8,8 +8,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::*;
-use crate::api::Failed;
-use crate::ident::InstanceId;
+use crate::api::{Failed, FailedRun};
+use crate::engine::ExecutionSource;
+use crate::ident::{InstanceId, TaskId};
 
 const COMPLETE: [(&str, &str); 6] = [
     ("email.host", "127.0.0.1"),
@@ -26,13 +27,12 @@ fn configuration(props: &[(&str, &str)]) -> JobConfiguration {
 }
 
 fn failure(props: &[(&str, &str)]) -> JobFailure {
-    JobFailure {
-        configuration: Arc::new(configuration(props)),
-        instance: InstanceId::of_process("10.0.0.1", 7),
-        what: Failed::Item(3),
-        error: "<script>alert('x')</script> 错误".to_owned(),
-        at: chrono::DateTime::UNIX_EPOCH.fixed_offset(),
-    }
+    let instance = InstanceId::of_process("10.0.0.1", 7);
+    let at = chrono::DateTime::UNIX_EPOCH.fixed_offset();
+    let configuration = Arc::new(configuration(props));
+    let task_id = TaskId::new(configuration.job_name(), [3], &instance);
+    let run = FailedRun::new(task_id, at, ExecutionSource::Failover);
+    JobFailure::new(configuration, instance, Failed::Item(3), "<script>alert('x')</script> 错误", at).of_run(run)
 }
 
 /// A server that takes one mail over such a connection, and tells everything that it was sent.
