@@ -166,6 +166,14 @@ pub trait JobErrorHandler: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// What else is wrong with them that only the host tells, such as a file that cannot be read. Asked when the job is
+    /// made, and not of a change of its configuration; it may take the moment that a file takes. A job with problems is
+    /// not started. Default: nothing.
+    fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        let _ = configuration;
+        Vec::new()
+    }
+
     /// Something failed.
     fn handle(&self, failure: &JobFailure) -> impl Future<Output = JobResult> + Send;
 }
@@ -193,6 +201,11 @@ impl ErrorHandler {
         found.unwrap_or_else(|panic| vec![Invalid::new("job-error-handler-type", format!("its check failed: {panic}"))])
     }
 
+    /// What only this host tells to be wrong with them.
+    pub fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        self.handler.check_at_start(configuration)
+    }
+
     /// Calls it.
     pub(crate) async fn handle(&self, failure: &JobFailure) -> JobResult {
         self.handler.handle(failure).await
@@ -208,12 +221,17 @@ impl fmt::Debug for ErrorHandler {
 /// A handler, called through a pointer.
 trait Handle: Send + Sync {
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid>;
+    fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid>;
     fn handle<'a>(&'a self, failure: &'a JobFailure) -> Pin<Box<dyn Future<Output = JobResult> + Send + 'a>>;
 }
 
 impl<H: JobErrorHandler> Handle for H {
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         JobErrorHandler::check(self, configuration)
+    }
+
+    fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        JobErrorHandler::check_at_start(self, configuration)
     }
 
     fn handle<'a>(&'a self, failure: &'a JobFailure) -> Pin<Box<dyn Future<Output = JobResult> + Send + 'a>> {

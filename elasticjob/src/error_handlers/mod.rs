@@ -44,4 +44,10 @@ impl ErrorHandlers {
             Err(unknown) => vec![Invalid::new("job-error-handler-type", unknown.to_string())],
         }
     }
+
+    /// What only this host tells to be wrong with the options of the handler that a configuration names.
+    pub(crate) fn problems_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        let handler = self.get(configuration.error_handler_type());
+        handler.map(|handler| handler.check_at_start(configuration)).unwrap_or_default()
+    }
 }

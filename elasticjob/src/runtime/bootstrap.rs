@@ -93,7 +93,12 @@ impl Bootstrap {
     ) -> Result<Self, StartError> {
         let name = configuration.job_name().clone();
         let catalog = environment.catalog();
-        let wrong = [catalog.problems(&configuration), handler.check().problems(&configuration)].concat();
+        let wrong = [
+            catalog.problems(&configuration),
+            catalog.error_handlers().problems_at_start(&configuration),
+            handler.check().problems(&configuration),
+        ];
+        let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });

@@ -88,6 +88,12 @@ async fn an_unknown_handler_and_wrong_options_are_errors_before_anything_is_writ
     }
     let options = refused(each_second("a", 1).job_error_handler_type("WECHAT"));
     assert!(options.contains("props.wechat.webhook: is missing"), "{options}");
+    let email = ["host", "username", "password"].map(|option| (option, "here"));
+    let email = email.into_iter().chain([("port", "25"), ("from", "a@b.c"), ("to", "a@b.c")]);
+    let email = email.chain([("ssl.trusted.certificates", "no/such.pem")]);
+    let job = each_second("a", 1).job_error_handler_type("EMAIL");
+    let file = refused(email.fold(job, |job, (option, value)| job.prop(format!("email.{option}"), value)));
+    assert!(file.contains("props.email.ssl.trusted.certificates: 'no/such.pem': "), "{file}");
 }
 
 /// Tells that it is called, and what it was called with as soon as it is released.
