@@ -8,7 +8,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 
 use super::JobResult;
-use crate::config::{Invalid, JobConfiguration};
+use crate::config::{Invalid, JobConfiguration, OptionNames};
 use crate::engine::{ExecutionSource, Hook};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::unwind::catch_blocking;
@@ -174,6 +174,12 @@ pub trait JobErrorHandler: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The names of its options. A property that begins like one of them and is none is a likely mistake, and warned
+    /// of at start. Default: none, so that nothing is warned of.
+    fn options(&self) -> OptionNames {
+        &[]
+    }
+
     /// Something failed.
     fn handle(&self, failure: &JobFailure) -> impl Future<Output = JobResult> + Send;
 }
@@ -181,13 +187,14 @@ pub trait JobErrorHandler: Send + Sync + 'static {
 /// A handler, whatever it is made of.
 pub struct ErrorHandler {
     name: Box<str>,
+    options: OptionNames,
     handler: Box<dyn Handle>,
 }
 
 impl ErrorHandler {
     /// The handler that an implementation is.
     pub fn new(handler: impl JobErrorHandler) -> Self {
-        Self { name: handler.type_name().into(), handler: Box::new(handler) }
+        Self { name: handler.type_name().into(), options: handler.options(), handler: Box::new(handler) }
     }
 
     /// The name in `job-error-handler-type`.
@@ -197,13 +204,17 @@ impl ErrorHandler {
 
     /// What is wrong with the options of a job that names it.
     pub fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        let found = catch_blocking(|| self.handler.check(configuration));
-        found.unwrap_or_else(|panic| vec![Invalid::new("job-error-handler-type", format!("its check failed: {panic}"))])
+        caught(|| self.handler.check(configuration))
     }
 
     /// What only this host tells to be wrong with them.
     pub fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        self.handler.check_at_start(configuration)
+        caught(|| self.handler.check_at_start(configuration))
+    }
+
+    /// The names of its options.
+    pub fn options(&self) -> OptionNames {
+        self.options
     }
 
     /// Calls it.
@@ -216,6 +227,11 @@ impl fmt::Debug for ErrorHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ErrorHandler").field(&self.name).finish()
     }
+}
+
+fn caught(check: impl FnOnce() -> Vec<Invalid>) -> Vec<Invalid> {
+    let problem = |panic| vec![Invalid::new("job-error-handler-type", format!("its check failed: {panic}"))];
+    catch_blocking(check).unwrap_or_else(problem)
 }
 
 /// A handler, called through a pointer.

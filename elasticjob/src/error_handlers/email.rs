@@ -11,7 +11,7 @@ use lettre::transport::smtp::authentication::Credentials;
 use self::certificates::trusting;
 use self::delivery::{Security, Server};
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
-use crate::config::{Invalid, JobConfiguration, Options};
+use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
 
 const SUBJECT: &str = "ElasticJob error message";
 const CERTIFICATES: &str = "email.ssl.trusted.certificates";
@@ -133,6 +133,23 @@ impl JobErrorHandler for Email {
         let Ok(mail) = Self::read(configuration) else { return Vec::new() };
         let wrong = mail.trusted.and_then(|file| certificates::read(file).err());
         wrong.map(|why| Invalid::prop(CERTIFICATES, why)).into_iter().collect()
+    }
+
+    fn options(&self) -> OptionNames {
+        &[
+            &["email.host"],
+            &["email.port"],
+            &["email.username"],
+            &["email.password"],
+            &["email.from"],
+            &["email.to"],
+            &["email.cc"],
+            &["email.bcc"],
+            &["email.subject"],
+            &["email.useSsl"],
+            &["email.useStartTls"],
+            &[CERTIFICATES],
+        ]
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
+use tracing::warn;
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -15,7 +16,7 @@ use super::members::AlreadyThere;
 use super::random::{random_u64, uuid_v4};
 use super::supervised::supervised;
 use crate::api::ItemHandler;
-use crate::config::JobConfiguration;
+use crate::config::{Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
@@ -72,6 +73,8 @@ struct Bootstrap {
     name: JobName,
     environment: JobEnvironment,
     handle: JobHandle,
+    /// Properties that nobody reads.
+    unread: Vec<Invalid>,
     job: Option<Job>,
 }
 
@@ -103,6 +106,8 @@ impl Bootstrap {
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }
+        let options = [handler.options(), catalog.error_handlers().options(&configuration)];
+        let unread = options.iter().flat_map(|names| unread(&configuration, names)).collect();
         let instance = environment.instance_id().clone();
         let identity = Identity {
             base: instance.clone(),
@@ -120,11 +125,12 @@ impl Bootstrap {
         let mailbox = Arc::new(Mailbox::new());
         let handle = JobHandle::new(name.clone(), mailbox.clone(), receiver);
         let job = Job { environment: environment.clone(), registry, handler, engine, mailbox, status };
-        Ok(Self { name, environment: environment.clone(), handle, job: Some(job) })
+        Ok(Self { name, environment: environment.clone(), handle, unread, job: Some(job) })
     }
 
     async fn start(&mut self) -> Result<(), StartError> {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
+        self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
         self.enter(&job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));

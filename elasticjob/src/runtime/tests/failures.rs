@@ -8,6 +8,7 @@ use crate::api::{
     blocking_item_handler,
 };
 use crate::engine::{ExecutionSource, Hook};
+use crate::logged::Logged;
 use crate::spi::Catalog;
 
 /// Tells what it is called with, and fails itself.
@@ -193,4 +194,24 @@ async fn a_run_that_cannot_be_cut_off_is_told_when_the_instance_leaves_without_i
     let [failure] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!(failure.what, Failed::Item(0));
     assert!(failure.error.contains("does not end, as its code blocks"), "{}", failure.error);
+}
+
+#[tokio::test]
+async fn properties_that_nobody_reads_are_warned_of_at_the_start() {
+    let logged = Logged::default();
+    let _default = ::tracing::subscriber::set_default(logged.clone());
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let script = environment.catalog().job_types().get("SCRIPT").unwrap().handler().clone();
+    let job = each_second("odd", 1).elastic_job_type("SCRIPT").job_error_handler_type("DINGTALK");
+    let job = job.prop("script.command.line", "true").prop("script.timeout.miliseconds", "5");
+    let job = job.prop("dingtalk.webhook", "http://robot").prop("dingtalk.keywrod", "x").prop("email.hots", "x");
+    let mut job = scheduled(&environment, &registry, job, script).await;
+    job.shutdown(ShutdownMode::Now).await;
+    let lines = logged.lines();
+    let said: Vec<&String> = lines.iter().filter(|line| line.contains("is not known")).collect();
+    let [timeout, keyword] = said.as_slice() else { panic!("{lines:?}") };
+    assert!(timeout.starts_with("WARN props.script.timeout.miliseconds: "), "{timeout}");
+    assert!(timeout.contains("did you mean 'script.timeout.milliseconds'?") && timeout.contains("odd"), "{timeout}");
+    assert!(keyword.contains("did you mean 'dingtalk.keyword'?"), "{keyword}");
 }
