@@ -1,5 +1,7 @@
 //! Drives the engine of one job: feeds it what happens, does what it wants.
 
+mod report;
+
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::ops::Deref;
@@ -26,8 +28,8 @@ use crate::api::{
 };
 use crate::config::JobConfiguration;
 use crate::engine::{
-    Action, CancelReason, Event, ExecutionSource, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice,
-    RoundId, SkipReason, Start, TriggerAnswer, TriggerId,
+    Action, Event, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice, RoundId, SkipReason, Start,
+    TriggerAnswer, TriggerId,
 };
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
@@ -441,33 +443,6 @@ impl Driver {
             }
             _ => {}
         }
-    }
-
-    fn report_not_started(&self, fire: Fire, source: ExecutionSource, items: &[ShardingItem], reason: CancelReason) {
-        let Some(configuration) = self.engine.configuration() else { return };
-        let task_id = TaskId::new(&self.job, items.iter().copied(), self.engine.instance());
-        let run = FailedRun::new(task_id, self.scheduled_at(fire, configuration), source);
-        for item in items {
-            self.report_item(*item, run.clone(), format!("it was cut off before it started: {reason}"));
-        }
-    }
-
-    fn report_item(&self, item: ShardingItem, run: FailedRun, error: String) {
-        self.report(self.failure(Failed::Item(item), error).map(|failure| failure.of_run(run)));
-    }
-
-    fn report(&self, failure: Option<JobFailure>) {
-        if let Some(failure) = failure {
-            self.environment.failures().report(failure);
-        }
-    }
-
-    /// A failure that is noticed now; `None` before the job has a configuration.
-    fn failure(&self, what: Failed, error: String) -> Option<JobFailure> {
-        let configuration = self.engine.configuration()?.clone();
-        let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
-        let at = in_zone(self.environment.now().wall, zone);
-        Some(JobFailure::new(configuration, self.engine.instance().clone(), what, error, at))
     }
 
     fn answer_start(&mut self, outcome: Result<(), String>) {
