@@ -11,6 +11,8 @@ pub mod executor;
 mod http_client;
 pub mod ident;
 pub mod job_types;
+#[cfg(test)]
+mod logged;
 pub mod operations;
 mod problems;
 pub mod registry;

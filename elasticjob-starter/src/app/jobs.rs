@@ -83,7 +83,10 @@ pub(super) fn make(
         let (slot, handler) = match job.code {
             JobCode::Function(function) => {
                 let (slot, handler) = late_handler();
-                (Some((function, slot)), handler.checked_by(function.kind.check()))
+                (
+                    Some((function, slot)),
+                    handler.checked_by(function.kind.check()).with_options(function.kind.options()),
+                )
             }
             JobCode::Type => (None, handler_of_type(job, environment)),
         };

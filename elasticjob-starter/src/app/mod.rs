@@ -109,8 +109,9 @@ impl ElasticJobApp {
     }
 
     /// Waits for SIGTERM or Ctrl-C, then shuts down: running items may finish within the grace time
-    /// (`elasticjob.shutdown.grace`), and the instance leaves the registry. A second signal cuts them off at once, unless
-    /// it comes within a second: what sends one to the process and one to its group means a single one.
+    /// (`elasticjob.shutdown.grace`), the instance leaves the registry, and error handlers may tell what failed until that
+    /// time is over, for 3 s at least. A second signal cuts items off at once, unless it comes within a second: what sends
+    /// one to the process and one to its group means a single one.
     ///
     /// # Errors
     /// [`AppError::Signals`] when signals cannot be received; [`AppError::RegistryClosed`] when the registry center is

@@ -75,7 +75,7 @@ pub fn dataflow_handler(dataflow: impl Dataflow) -> ItemHandler {
         let dataflow = Arc::clone(&dataflow);
         async move { run(&*dataflow, &context).await }
     });
-    handler.checked_by(JobKind::Dataflow.check())
+    handler.checked_by(JobKind::Dataflow.check()).with_options(JobKind::Dataflow.options())
 }
 
 async fn run(dataflow: &impl Dataflow, context: &ShardingContext) -> JobResult {

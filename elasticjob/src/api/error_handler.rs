@@ -8,13 +8,14 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 
 use super::JobResult;
-use crate::config::{Invalid, JobConfiguration};
-use crate::engine::Hook;
-use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::config::{Invalid, JobConfiguration, OptionNames};
+use crate::engine::{ExecutionSource, Hook};
+use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::unwind::catch_blocking;
 
-/// What failed, and why.
+/// What failed, and why. Its `Display` is the text that the handlers of ElasticJob send.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct JobFailure {
     /// The job as it is configured now.
     pub configuration: Arc<JobConfiguration>,
@@ -22,17 +23,31 @@ pub struct JobFailure {
     pub instance: InstanceId,
     /// What failed.
     pub what: Failed,
+    /// The run of a fire that it belongs to; `None` of the check of the clock.
+    pub run: Option<FailedRun>,
     /// Why, with all causes; of a panic its message and place.
     pub error: String,
     /// When it was noticed, in the zone of the job.
     pub at: DateTime<FixedOffset>,
 }
 
+/// The run of a fire that something failed of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FailedRun {
+    /// Id of the run as ElasticJob writes it.
+    pub task_id: TaskId,
+    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
+    pub scheduled_at: DateTime<FixedOffset>,
+    /// Why the items were run.
+    pub source: ExecutionSource,
+}
+
 /// What failed of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failed {
-    /// An item, with an error or a panic.
+    /// An item: with an error or a panic, or it was cut off before its end.
     Item(ShardingItem),
     /// A listener.
     Listener {
@@ -45,7 +60,31 @@ pub enum Failed {
     Clock,
 }
 
+impl FailedRun {
+    /// A run as its items and listeners know it.
+    pub fn new(task_id: TaskId, scheduled_at: DateTime<FixedOffset>, source: ExecutionSource) -> Self {
+        Self { task_id, scheduled_at, source }
+    }
+}
+
 impl JobFailure {
+    /// A failure that is of no run. Made by the runtime, and by tests that call a handler themselves.
+    pub fn new(
+        configuration: Arc<JobConfiguration>,
+        instance: InstanceId,
+        what: Failed,
+        error: impl Into<String>,
+        at: DateTime<FixedOffset>,
+    ) -> Self {
+        Self { configuration, instance, what, run: None, error: error.into(), at }
+    }
+
+    /// The same failure as one of this run.
+    #[must_use]
+    pub fn of_run(self, run: FailedRun) -> Self {
+        Self { run: Some(run), ..self }
+    }
+
     /// Name of the job.
     pub fn job_name(&self) -> &JobName {
         self.configuration.job_name()
@@ -60,8 +99,19 @@ impl JobFailure {
 /// One line for people.
 impl fmt::Display for JobFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { instance, what, error, at, .. } = self;
-        write!(f, "Job '{}': {what} failed on {instance} at {}: {error}", self.job_name(), at.to_rfc3339())
+        let Self { instance, what, run, error, at, .. } = self;
+        write!(f, "Job '{}': {what} failed on {instance} at {}", self.job_name(), at.to_rfc3339())?;
+        if let Some(run) = run {
+            write!(f, " ({run})")?;
+        }
+        write!(f, ": {error}")
+    }
+}
+
+impl fmt::Display for FailedRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { task_id, scheduled_at, source } = self;
+        write!(f, "fire of {}, {source}, task {task_id}", scheduled_at.to_rfc3339())
     }
 }
 
@@ -78,8 +128,9 @@ impl fmt::Display for Failed {
 /// What is done when something of a job fails. Jobs name it in `job-error-handler-type`; its options stand in their
 /// `props`.
 ///
-/// It is called beside the job, on the runtime of the program: however long it takes, the job goes on, and an error of its
-/// own is logged. A program adds its own ones with
+/// It is called beside the job, on the runtime of the program: however long it takes, the job goes on, and an error or a
+/// panic of its own is logged with what it was to tell. A job that is shut down waits for it until the grace time of the
+/// shutdown is over, or a few seconds where nothing is left of that. A program adds its own ones with
 /// [`register_error_handler!`](crate::register_error_handler), or by hand with
 /// [`CatalogBuilder::error_handler`](crate::spi::CatalogBuilder::error_handler).
 ///
@@ -115,6 +166,20 @@ pub trait JobErrorHandler: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// What else is wrong with them that only the host tells, such as a file that cannot be read. Asked when the job is
+    /// made, and not of a change of its configuration; it may take the moment that a file takes. A job with problems is
+    /// not started. Default: nothing.
+    fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        let _ = configuration;
+        Vec::new()
+    }
+
+    /// The names of its options. A property that begins like one of them and is none is a likely mistake, and warned
+    /// of at start. Default: none, so that nothing is warned of.
+    fn options(&self) -> OptionNames {
+        &[]
+    }
+
     /// Something failed.
     fn handle(&self, failure: &JobFailure) -> impl Future<Output = JobResult> + Send;
 }
@@ -122,13 +187,14 @@ pub trait JobErrorHandler: Send + Sync + 'static {
 /// A handler, whatever it is made of.
 pub struct ErrorHandler {
     name: Box<str>,
+    options: OptionNames,
     handler: Box<dyn Handle>,
 }
 
 impl ErrorHandler {
     /// The handler that an implementation is.
     pub fn new(handler: impl JobErrorHandler) -> Self {
-        Self { name: handler.type_name().into(), handler: Box::new(handler) }
+        Self { name: handler.type_name().into(), options: handler.options(), handler: Box::new(handler) }
     }
 
     /// The name in `job-error-handler-type`.
@@ -138,8 +204,17 @@ impl ErrorHandler {
 
     /// What is wrong with the options of a job that names it.
     pub fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        let found = catch_blocking(|| self.handler.check(configuration));
-        found.unwrap_or_else(|panic| vec![Invalid::new("job-error-handler-type", format!("its check failed: {panic}"))])
+        caught(|| self.handler.check(configuration))
+    }
+
+    /// What only this host tells to be wrong with them.
+    pub fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        caught(|| self.handler.check_at_start(configuration))
+    }
+
+    /// The names of its options.
+    pub fn options(&self) -> OptionNames {
+        self.options
     }
 
     /// Calls it.
@@ -154,15 +229,25 @@ impl fmt::Debug for ErrorHandler {
     }
 }
 
+fn caught(check: impl FnOnce() -> Vec<Invalid>) -> Vec<Invalid> {
+    let problem = |panic| vec![Invalid::new("job-error-handler-type", format!("its check failed: {panic}"))];
+    catch_blocking(check).unwrap_or_else(problem)
+}
+
 /// A handler, called through a pointer.
 trait Handle: Send + Sync {
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid>;
+    fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid>;
     fn handle<'a>(&'a self, failure: &'a JobFailure) -> Pin<Box<dyn Future<Output = JobResult> + Send + 'a>>;
 }
 
 impl<H: JobErrorHandler> Handle for H {
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         JobErrorHandler::check(self, configuration)
+    }
+
+    fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        JobErrorHandler::check_at_start(self, configuration)
     }
 
     fn handle<'a>(&'a self, failure: &'a JobFailure) -> Pin<Box<dyn Future<Output = JobResult> + Send + 'a>> {
@@ -180,13 +265,8 @@ mod tests {
     fn what_jobs_and_handlers_are_told_can_be_logged() {
         let props = [("email.password", "hunter2"), ("wechat.webhook", "https://h/hunter2"), ("email.host", "mail")];
         let context = context("job", "token=hunter2", "", &props);
-        let failure = JobFailure {
-            configuration: Arc::new(context.configuration().clone()),
-            instance: context.instance_id().clone(),
-            what: Failed::Clock,
-            error: "late".into(),
-            at: context.scheduled_at(),
-        };
+        let (configuration, instance) = (Arc::new(context.configuration().clone()), context.instance_id().clone());
+        let failure = JobFailure::new(configuration, instance, Failed::Clock, "late", context.scheduled_at());
         for shown in [format!("{context:?}"), format!("{failure:?}")] {
             assert!(shown.contains("mail") && !shown.contains("hunter2"), "{shown}");
         }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::{IntoJobResult, JobResult, ShardingContext};
-use crate::config::ConfigurationCheck;
+use crate::config::{ConfigurationCheck, OptionNames};
 
 /// The run of one item.
 pub type ItemFuture = Pin<Box<dyn Future<Output = JobResult> + Send + 'static>>;
@@ -27,12 +27,13 @@ pub enum ItemWork {
 pub struct ItemHandler {
     work: Arc<dyn Fn(ShardingContext) -> ItemWork + Send + Sync>,
     check: ConfigurationCheck,
+    options: OptionNames,
 }
 
 impl ItemHandler {
     /// A handler made of a function.
     pub fn new(work: impl Fn(ShardingContext) -> ItemWork + Send + Sync + 'static) -> Self {
-        Self { work: Arc::new(work), check: ConfigurationCheck::default() }
+        Self { work: Arc::new(work), check: ConfigurationCheck::default(), options: &[] }
     }
 
     /// A handler that needs something of the configuration. A job whose configuration does not have it is not started,
@@ -40,6 +41,12 @@ impl ItemHandler {
     #[must_use]
     pub fn checked_by(self, check: ConfigurationCheck) -> Self {
         Self { check, ..self }
+    }
+
+    /// A handler that reads these options. What looks like one of them and is none is warned of at the start of a job.
+    #[must_use]
+    pub fn with_options(self, options: OptionNames) -> Self {
+        Self { options, ..self }
     }
 
     /// The run of an item.
@@ -50,6 +57,11 @@ impl ItemHandler {
     /// What it needs of a configuration.
     pub fn check(&self) -> &ConfigurationCheck {
         &self.check
+    }
+
+    /// The options that it reads.
+    pub fn options(&self) -> OptionNames {
+        self.options
     }
 }
 

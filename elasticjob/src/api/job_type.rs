@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::{ItemHandler, JobError, JobKind, JobResult, ShardingContext, item_handler};
-use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
+use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames};
 use crate::unwind::catch_blocking;
 
 /// Runs the items of all jobs of a type, which name it in `elastic-job-type`. What differs from job to job stands in
@@ -53,6 +53,12 @@ pub trait TypedJobItemExecutor: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The names of its options. A property that begins like one of them and is none is a likely mistake, and warned
+    /// of at start. Default: none, so that nothing is warned of.
+    fn options(&self) -> OptionNames {
+        &[]
+    }
+
     /// Runs an item, as the function of a job does.
     fn process(&self, context: ShardingContext) -> impl Future<Output = JobResult> + Send;
 }
@@ -66,7 +72,7 @@ pub struct JobType {
 impl JobType {
     /// The type that an implementation is.
     pub fn new(executor: impl TypedJobItemExecutor) -> Self {
-        let name = executor.type_name().into();
+        let (name, options) = (executor.type_name().into(), executor.options());
         let executor = Arc::new(executor);
         let checked = Arc::clone(&executor);
         let handler = item_handler(move |context| {
@@ -77,7 +83,7 @@ impl JobType {
             let found = catch_blocking(|| checked.check(configuration));
             found.unwrap_or_else(|panic| vec![Invalid::new("elastic-job-type", format!("its check failed: {panic}"))])
         });
-        Self { name, handler: handler.checked_by(check) }
+        Self { name, handler: handler.checked_by(check).with_options(options) }
     }
 
     /// The type of jobs that have code: what runs them is made of that. A job without is refused.

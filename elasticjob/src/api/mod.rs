@@ -19,7 +19,7 @@ pub(crate) use context::fixture;
 pub use context::{ItemRun, ShardingContext};
 pub use dataflow::{Dataflow, IntoFetched, dataflow_handler};
 pub use descriptor::JobDescriptor;
-pub use error_handler::{ErrorHandler, Failed, JobErrorHandler, JobFailure};
+pub use error_handler::{ErrorHandler, Failed, FailedRun, JobErrorHandler, JobFailure};
 pub use handler::{BlockingItem, ItemFuture, ItemHandler, ItemWork, blocking_item_handler, item_handler};
 pub use job_type::{JobType, TypedJobItemExecutor};
 pub use listener::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener, ListenerContext, ListenerRound};

@@ -1,6 +1,6 @@
 //! What a job that has code is made of.
 
-use super::{ConfigurationCheck, Invalid, JobConfiguration, Options};
+use super::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, Options};
 
 /// Whether a run of a dataflow job goes on as long as there is something to fetch.
 pub(crate) const STREAMING: &str = "streaming.process";
@@ -30,6 +30,14 @@ impl JobKind {
     /// The kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.type_name() == name)
+    }
+
+    /// The options of a job of this kind.
+    pub fn options(self) -> OptionNames {
+        match self {
+            Self::Simple => &[],
+            Self::Dataflow => &[&[STREAMING]],
+        }
     }
 
     /// What a job of this kind needs of its configuration.

@@ -9,8 +9,10 @@ mod items;
 mod job;
 mod kind;
 mod masked;
+mod option_names;
 mod options;
 mod settings;
+pub mod spelling;
 pub mod wire;
 
 pub use builder::JobConfigurationBuilder;
@@ -22,5 +24,7 @@ pub use kind::JobKind;
 #[cfg(test)]
 pub(crate) use kind::STREAMING;
 pub(crate) use kind::is_streaming;
+pub use option_names::OptionNames;
+pub(crate) use option_names::unread;
 pub(crate) use options::Options;
 pub use settings::JobSettings;

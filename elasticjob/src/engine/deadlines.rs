@@ -48,28 +48,32 @@ impl JobEngine {
 
     pub(super) fn cancel_runs(&mut self, now: Now, reason: CancelReason) {
         let abort_at = now.mono + self.session.grace();
-        let (mut cancelled, mut held) = (Vec::new(), Vec::new());
-        for (item, run) in self.runs.items_mut() {
-            match run.stage {
-                Stage::Executing | Stage::AskedToStop => {
-                    run.stage = Stage::Cancelled { abort_at };
-                    cancelled.push(item);
+        let (mut cancelled, mut not_started) = (Vec::new(), Vec::new());
+        for run in self.runs.iter_mut() {
+            let mut held = Vec::new();
+            for (item, item_run) in &mut run.items {
+                match item_run.stage {
+                    Stage::Executing | Stage::AskedToStop => {
+                        item_run.stage = Stage::Cancelled { abort_at };
+                        cancelled.push(*item);
+                    }
+                    Stage::Held { .. } => {
+                        let error = Some("it was cut off before it started".to_owned());
+                        let end = ItemEnd { state: FireState::Cancelled, took: 0, error };
+                        item_run.stage = Stage::Ended { at: now.mono, end };
+                        held.push(*item);
+                    }
+                    _ => {}
                 }
-                Stage::Held { .. } => {
-                    let error = Some("it was cut off before it started".to_owned());
-                    let end = ItemEnd { state: FireState::Cancelled, took: 0, error };
-                    run.stage = Stage::Ended { at: now.mono, end };
-                    held.push(item);
-                }
-                _ => {}
+            }
+            if !held.is_empty() {
+                not_started.push(Notice::NotStarted { fire: run.fire, source: run.source, items: held, reason });
             }
         }
         self.cut_off_rounds(now, reason);
-        if !cancelled.is_empty() || !held.is_empty() {
-            let items = cancelled.iter().chain(&held).copied().collect();
-            self.tell(Notice::RunsCancelled { items, reason });
-        }
+        not_started.into_iter().for_each(|notice| self.tell(notice));
         if !cancelled.is_empty() {
+            self.tell(Notice::RunsCancelled { items: cancelled.clone(), reason });
             self.act(Action::Cancel(cancelled));
         }
         self.close_runs(now);

@@ -161,8 +161,19 @@ pub enum Notice {
         /// Why.
         reason: StopReason,
     },
-    /// The session can no longer be proven: runs are cancelled.
+    /// Runs are cancelled.
     RunsCancelled {
+        /// The items.
+        items: Vec<ShardingItem>,
+        /// Why.
+        reason: CancelReason,
+    },
+    /// Items that were begun end before they were started.
+    NotStarted {
+        /// The fire.
+        fire: Fire,
+        /// Why they were to be run.
+        source: ExecutionSource,
         /// The items.
         items: Vec<ShardingItem>,
         /// Why.
@@ -340,6 +351,17 @@ pub enum CancelReason {
     SessionUnproven,
     /// The grace time of the shutdown is over, or it was asked not to wait.
     Shutdown,
+}
+
+impl fmt::Display for CancelReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SessionUnproven => {
+                "the session with the registry center can no longer be proven, others may be given the items"
+            }
+            Self::Shutdown => "the shutdown waits no longer",
+        })
+    }
 }
 
 impl fmt::Display for StopReason {

@@ -1,30 +1,20 @@
 //! `EMAIL`: sends a mail.
 
-use std::time::Duration;
+mod certificates;
+mod delivery;
+mod hint;
 
+use lettre::Message;
 use lettre::message::{Mailbox, Mailboxes, header::ContentType};
 use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
-use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 
+use self::certificates::trusting;
+use self::delivery::{Security, Server};
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
-use crate::config::{Invalid, JobConfiguration, Options};
-
-/// How long the server may take for one step.
-const TIMEOUT: Duration = Duration::from_secs(30);
+use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
 
 const SUBJECT: &str = "ElasticJob error message";
-
-/// How the connection is made safe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Security {
-    /// TLS from the first byte on.
-    Implicit,
-    /// TLS after a request, which has to be granted.
-    StartTls,
-    /// Not at all.
-    Plain,
-}
+const CERTIFICATES: &str = "email.ssl.trusted.certificates";
 
 struct Mail<'a> {
     host: &'a str,
@@ -70,7 +60,7 @@ impl Email {
             port,
             credentials: Credentials::new(user.to_owned(), password.to_owned()),
             security,
-            trusted: options.text(&["email.ssl.trusted.certificates"]),
+            trusted: options.text(&[CERTIFICATES]),
             subject: options.text(&["email.subject"]).unwrap_or(SUBJECT),
             from: mailboxes(&mut options, "email.from", Some(from)).into_iter().next(),
             to: mailboxes(&mut options, "email.to", Some(to)),
@@ -112,22 +102,14 @@ impl Mail<'_> {
         Ok(message.header(ContentType::TEXT_HTML).body(html(failure))?)
     }
 
-    fn transport(&self) -> Result<AsyncSmtpTransport<Tokio1Executor>, JobError> {
-        let tls = |host: &str| -> Result<TlsParameters, JobError> {
-            let mut parameters = TlsParameters::builder(host.to_owned());
-            if let Some(file) = self.trusted {
-                let pem = std::fs::read(file).map_err(|error| JobError::message(format!("{file}: {error}")))?;
-                parameters = parameters.add_root_certificate(Certificate::from_pem(&pem)?);
-            }
-            Ok(parameters.build()?)
-        };
+    /// Reads the certificates to trust.
+    fn server(&self) -> Result<Server, JobError> {
         let tls = match self.security {
-            Security::Implicit => Tls::Wrapper(tls(self.host)?),
-            Security::StartTls => Tls::Required(tls(self.host)?),
-            Security::Plain => Tls::None,
+            Security::Implicit | Security::StartTls => Some(trusting(self.host, self.trusted)?),
+            Security::Plain => None,
         };
-        let transport = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(self.host);
-        Ok(transport.port(self.port).tls(tls).credentials(self.credentials.clone()).timeout(Some(TIMEOUT)).build())
+        let Self { port, security, .. } = *self;
+        Ok(Server { host: self.host.to_owned(), port, credentials: self.credentials.clone(), security, tls })
     }
 }
 
@@ -147,16 +129,38 @@ impl JobErrorHandler for Email {
         Self::read(configuration).err().unwrap_or_default()
     }
 
+    fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        let Ok(mail) = Self::read(configuration) else { return Vec::new() };
+        let wrong = mail.trusted.and_then(|file| certificates::read(file).err());
+        wrong.map(|why| Invalid::prop(CERTIFICATES, why)).into_iter().collect()
+    }
+
+    fn options(&self) -> OptionNames {
+        &[
+            &["email.host"],
+            &["email.port"],
+            &["email.username"],
+            &["email.password"],
+            &["email.from"],
+            &["email.to"],
+            &["email.cc"],
+            &["email.bcc"],
+            &["email.subject"],
+            &["email.useSsl"],
+            &["email.useStartTls"],
+            &[CERTIFICATES],
+        ]
+    }
+
     async fn handle(&self, failure: &JobFailure) -> JobResult {
         let failed = failure.clone();
         // Certificates are read from files.
         let prepared = tokio::task::spawn_blocking(move || {
             let mail = Self::read(&failed.configuration).map_err(JobError::settings)?;
-            Ok::<_, JobError>((mail.transport()?, mail.message(&failed)?, format!("{}:{}", mail.host, mail.port)))
+            Ok::<_, JobError>((mail.server()?, mail.message(&failed)?))
         });
-        let (transport, message, server) = prepared.await??;
-        let sent = transport.send(message).await;
-        sent.map(drop).map_err(|error| JobError::message(format!("mail server {server}: {}", JobError::from(error))))
+        let (server, message) = prepared.await??;
+        server.deliver(&message).await
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::api::ErrorHandler;
 use crate::by_type::{ByType, TypeOrigin};
-use crate::config::{Invalid, JobConfiguration};
+use crate::config::{Invalid, JobConfiguration, OptionNames};
 
 /// The error handlers that a process has.
 pub type ErrorHandlers = ByType<ErrorHandler>;
@@ -43,5 +43,16 @@ impl ErrorHandlers {
             Ok(handler) => handler.check(configuration),
             Err(unknown) => vec![Invalid::new("job-error-handler-type", unknown.to_string())],
         }
+    }
+
+    /// The options of the handler that a configuration names.
+    pub(crate) fn options(&self, configuration: &JobConfiguration) -> OptionNames {
+        self.get(configuration.error_handler_type()).map(|handler| handler.options()).unwrap_or_default()
+    }
+
+    /// What only this host tells to be wrong with the options of the handler that a configuration names.
+    pub(crate) fn problems_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        let handler = self.get(configuration.error_handler_type());
+        handler.map(|handler| handler.check_at_start(configuration)).unwrap_or_default()
     }
 }

@@ -6,7 +6,7 @@ use crate::api::{JobErrorHandler, JobFailure, JobResult};
 use crate::config::LOG;
 
 fn log(failure: &JobFailure) {
-    error!(job = %failure.job_name(), instance = %failure.instance, "{} failed: {}", failure.what, failure.error);
+    error!(job = %failure.job_name(), "{failure}");
 }
 
 /// Logs.

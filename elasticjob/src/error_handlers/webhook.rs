@@ -9,7 +9,7 @@ use serde_json::json;
 use sha2::Sha256;
 
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
-use crate::config::{Invalid, JobConfiguration, Options};
+use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
 use crate::http_client::{HttpClients, Limits};
 
 /// Where a text is posted to.
@@ -114,6 +114,14 @@ impl JobErrorHandler for WeChat {
         Self::read(configuration).err().unwrap_or_default()
     }
 
+    fn options(&self) -> OptionNames {
+        &[
+            &["wechat.webhook"],
+            &["wechat.connectTimeoutMilliseconds", "wechat.connectTimeoutMillisecond"],
+            &["wechat.readTimeoutMilliseconds", "wechat.readTimeoutMillisecond"],
+        ]
+    }
+
     async fn handle(&self, failure: &JobFailure) -> JobResult {
         let webhook = Self::read(&failure.configuration).map_err(JobError::settings)?;
         webhook.post(&self.clients, cut(failure.to_string(), Self::LONGEST)).await
@@ -152,6 +160,16 @@ impl JobErrorHandler for DingTalk {
 
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         Self::read(configuration).err().unwrap_or_default()
+    }
+
+    fn options(&self) -> OptionNames {
+        &[
+            &["dingtalk.webhook"],
+            &["dingtalk.keyword"],
+            &["dingtalk.secret"],
+            &["dingtalk.connectTimeoutMilliseconds", "dingtalk.connectTimeoutMillisecond"],
+            &["dingtalk.readTimeoutMilliseconds", "dingtalk.readTimeoutMillisecond"],
+        ]
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {

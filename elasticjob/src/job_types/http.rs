@@ -9,7 +9,7 @@ use tracing::debug;
 use self::options::{HttpOptions, shown};
 use super::context_json::context_json_in_ascii;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
-use crate::config::{Invalid, JobConfiguration};
+use crate::config::{Invalid, JobConfiguration, OptionNames};
 use crate::http_client::{HttpClients, Limits};
 
 /// Its name.
@@ -35,6 +35,10 @@ impl TypedJobItemExecutor for Http {
 
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         HttpOptions::read(configuration).err().unwrap_or_default()
+    }
+
+    fn options(&self) -> OptionNames {
+        options::NAMES
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {

@@ -12,7 +12,7 @@ use super::context_json::context_json;
 #[cfg(unix)]
 use super::process_group::ProcessGroup;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
-use crate::config::{Invalid, JobConfiguration, Options};
+use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
 
 /// Its name.
 pub const SCRIPT: &str = "SCRIPT";
@@ -37,6 +37,10 @@ impl TypedJobItemExecutor for Script {
 
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         ScriptOptions::read(configuration).err().unwrap_or_default()
+    }
+
+    fn options(&self) -> OptionNames {
+        &[&[COMMAND_LINE], &[TIMEOUT]]
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+use tracing::warn;
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -14,13 +16,16 @@ use super::members::AlreadyThere;
 use super::random::{random_u64, uuid_v4};
 use super::supervised::supervised;
 use crate::api::ItemHandler;
-use crate::config::JobConfiguration;
+use crate::config::{Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
 
 /// How long a job may take to join its group.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a shutdown waits at least for error handlers. What fails at the end of the grace time is to be told, too.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// A job that cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +73,8 @@ struct Bootstrap {
     name: JobName,
     environment: JobEnvironment,
     handle: JobHandle,
+    /// Properties that nobody reads.
+    unread: Vec<Invalid>,
     job: Option<Job>,
 }
 
@@ -89,11 +96,18 @@ impl Bootstrap {
     ) -> Result<Self, StartError> {
         let name = configuration.job_name().clone();
         let catalog = environment.catalog();
-        let wrong = [catalog.problems(&configuration), handler.check().problems(&configuration)].concat();
+        let wrong = [
+            catalog.problems(&configuration),
+            catalog.error_handlers().problems_at_start(&configuration),
+            handler.check().problems(&configuration),
+        ];
+        let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         if !refused.is_empty() {
             return Err(StartError::Unsupported { job: name, refused });
         }
+        let options = [handler.options(), catalog.error_handlers().options(&configuration)];
+        let unread = options.iter().flat_map(|names| unread(&configuration, names)).collect();
         let instance = environment.instance_id().clone();
         let identity = Identity {
             base: instance.clone(),
@@ -111,11 +125,12 @@ impl Bootstrap {
         let mailbox = Arc::new(Mailbox::new());
         let handle = JobHandle::new(name.clone(), mailbox.clone(), receiver);
         let job = Job { environment: environment.clone(), registry, handler, engine, mailbox, status };
-        Ok(Self { name, environment: environment.clone(), handle, job: Some(job) })
+        Ok(Self { name, environment: environment.clone(), handle, unread, job: Some(job) })
     }
 
     async fn start(&mut self) -> Result<(), StartError> {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
+        self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
         self.enter(&job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));
@@ -152,8 +167,14 @@ impl Bootstrap {
 
     async fn shutdown(&mut self, mode: ShutdownMode) {
         self.job = None;
+        let asked = Instant::now();
         self.handle.shutdown(mode);
         self.handle.stopped().await;
+        let left = match mode {
+            ShutdownMode::Graceful => self.environment.shutdown_grace().saturating_sub(asked.elapsed()),
+            ShutdownMode::Now => Duration::ZERO,
+        };
+        self.environment.failures().told(&self.name, left.max(LAST_WORDS)).await;
     }
 }
 
@@ -213,7 +234,9 @@ impl ScheduleJobBootstrap {
         self.0.start().await
     }
 
-    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`].
+    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`]. Then error
+    /// handlers that are still telling of failures are waited for, for what is left of the grace time and 3 s at least;
+    /// what they have not told by then is logged.
     pub async fn shutdown(&mut self, mode: ShutdownMode) {
         self.0.shutdown(mode).await;
     }
@@ -254,7 +277,9 @@ impl OneOffJobBootstrap {
         self.0.start().await
     }
 
-    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`].
+    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`]. Then error
+    /// handlers that are still telling of failures are waited for, for what is left of the grace time and 3 s at least;
+    /// what they have not told by then is logged.
     pub async fn shutdown(&mut self, mode: ShutdownMode) {
         self.0.shutdown(mode).await;
     }

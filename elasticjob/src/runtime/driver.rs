@@ -1,7 +1,10 @@
 //! Drives the engine of one job: feeds it what happens, does what it wants.
 
+mod report;
+
 use std::collections::BTreeMap;
 use std::future::poll_fn;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -15,12 +18,13 @@ use tokio_util::sync::CancellationToken;
 use super::answers::Answers;
 use super::environment::JobEnvironment;
 use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
+use super::live_item::LiveItem;
 use super::log::log;
 use super::mailbox::Mailbox;
 use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
 use crate::api::{
-    Failed, ItemHandler, ItemRun, JobFailure, JobListener, ListenerContext, ListenerRound, ShardingContext,
+    Failed, FailedRun, ItemHandler, ItemRun, JobFailure, JobListener, ListenerContext, ListenerRound, ShardingContext,
 };
 use crate::config::JobConfiguration;
 use crate::engine::{
@@ -62,7 +66,7 @@ pub(super) struct Driver {
     watch_ended: bool,
     answers: Answers,
     timer: Timer,
-    running: LiteMap<ShardingItem, Running>,
+    running: LiteMap<ShardingItem, LiveItem>,
     /// Those of the pool that the last run was of.
     slots: Option<Slots>,
     /// Calls of listeners, one a round.
@@ -183,9 +187,9 @@ impl Driver {
                     self.feed(Event::Shutdown { grace });
                 }
                 Letter::ItemEnded(item, end) => {
-                    self.running.remove(&item);
-                    if let Some(error) = &end.error {
-                        self.report(Failed::Item(item), error.clone());
+                    let failed = self.running.remove(&item).and_then(|live| live.ended(&end));
+                    if let Some((run, error)) = failed {
+                        self.report_item(item, run, error);
                     }
                     if let Some(recorder) = &mut self.recorder {
                         recorder.item_ended(item, &end);
@@ -303,13 +307,14 @@ impl Driver {
     }
 
     fn each_running(&self, items: &[ShardingItem], act: fn(&Running)) {
-        items.iter().filter_map(|item| self.running.get(item)).for_each(act);
+        items.iter().filter_map(|item| self.running.get(item)).for_each(|live| act(live));
     }
 
     fn start_items(&mut self, start: Start) {
         let Start { fire, source, instance, configuration, items } = start;
         let task_id = TaskId::new(&self.job, items.iter().map(|(item, _)| *item), &instance);
         let scheduled_at = self.scheduled_at(fire, &configuration);
+        let failed_run = FailedRun::new(task_id.clone(), scheduled_at, source);
         let slots = self.slots(&configuration);
         if let Some(recorder) = &self.recorder {
             recorder.running(items.iter().map(|(item, _)| *item));
@@ -340,7 +345,7 @@ impl Driver {
             };
             let handler = handler.as_ref().unwrap_or(&self.handler);
             let running = spawn_item(self.environment.user(), &slots, handler, context, on_end);
-            self.running.insert(item, running);
+            self.running.insert(item, LiveItem::new(running, failed_run.clone()));
         }
     }
 
@@ -358,8 +363,10 @@ impl Driver {
             .cloned()
             .collect();
         let scheduled_at = self.scheduled_at(fire, &configuration);
+        let task_id = TaskId::new(&self.job, items.iter().copied(), &instance);
+        let failed_run = FailedRun::new(task_id.clone(), scheduled_at, source);
         let context = ListenerContext::new(ListenerRound {
-            task_id: TaskId::new(&self.job, items.iter().copied(), &instance),
+            task_id,
             scheduled_at,
             configuration,
             instance,
@@ -372,7 +379,7 @@ impl Driver {
         let on_failure = move |listener: &JobListener, error: String| {
             if let Some(failure) = unnamed.clone() {
                 let what = Failed::Listener { type_name: listener.type_name().to_owned(), hook };
-                failures.report(JobFailure { what, error, ..failure });
+                failures.report(JobFailure { what, error, ..failure.of_run(failed_run.clone()) });
             }
         };
         let mailbox = self.mailbox.clone();
@@ -414,24 +421,28 @@ impl Driver {
             Notice::Registered { .. } => self.answer_start(Ok(())),
             Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
             Notice::ClockOff { difference, .. } => {
-                self.report(Failed::Clock, SkipReason::ClockOff { difference: *difference }.to_string());
+                let error = SkipReason::ClockOff { difference: *difference }.to_string();
+                self.report(self.failure(Failed::Clock, error));
+            }
+            Notice::RunsCancelled { items, reason } => {
+                for item in items {
+                    if let Some(live) = self.running.get_mut(item) {
+                        live.is_cut_off(*reason);
+                    }
+                }
+            }
+            Notice::NotStarted { fire, source, items, reason } => {
+                self.report_not_started(*fire, *source, items, *reason)
+            }
+            Notice::RunsAbandoned { items } => {
+                for item in items {
+                    if let Some((run, error)) = self.running.remove(item).map(LiveItem::abandoned) {
+                        self.report_item(*item, run, error);
+                    }
+                }
             }
             _ => {}
         }
-    }
-
-    fn report(&self, what: Failed, error: String) {
-        if let Some(failure) = self.failure(what, error) {
-            self.environment.failures().report(failure);
-        }
-    }
-
-    /// A failure that is noticed now; `None` before the job has a configuration.
-    fn failure(&self, what: Failed, error: String) -> Option<JobFailure> {
-        let configuration = self.engine.configuration()?.clone();
-        let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
-        let (instance, at) = (self.engine.instance().clone(), in_zone(self.environment.now().wall, zone));
-        Some(JobFailure { configuration, instance, what, error, at })
     }
 
     fn answer_start(&mut self, outcome: Result<(), String>) {
@@ -453,7 +464,7 @@ impl Drop for Driver {
                 let _ = reply.send(Err(TriggerError::NotRunning { job: self.job.clone() }));
             }
         }
-        for running in self.running.values().chain(self.listening.values()) {
+        for running in self.running.values().map(Deref::deref).chain(self.listening.values()) {
             running.cancel();
             running.abort();
         }

@@ -1,13 +1,17 @@
 //! Hands failures to the error handler of their job.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tracing::{error, warn};
 
 use crate::api::JobFailure;
 use crate::error_handlers::ErrorHandlers;
+use crate::ident::JobName;
+use crate::unwind::catch;
 
 /// How many failures may be in the hands of handlers at a time. A mail server that does not answer must not pile them up
 /// without end.
@@ -18,15 +22,40 @@ const AT_A_TIME: usize = 256;
 pub(super) struct Failures {
     handlers: Arc<ErrorHandlers>,
     user: Handle,
-    in_hand: Arc<AtomicUsize>,
+    in_hand: Arc<watch::Sender<InHand>>,
+}
+
+/// The failures that handlers work on, by number.
+#[derive(Debug, Default)]
+struct InHand {
+    last: u64,
+    failures: BTreeMap<u64, Untold>,
 }
 
 /// A failure that a handler works on.
-struct InHand(Arc<AtomicUsize>);
+#[derive(Debug)]
+struct Untold {
+    failure: Arc<JobFailure>,
+    /// Whether nobody waits for it any more. What it was to tell is in the log then.
+    is_given_up: bool,
+}
 
-impl Drop for InHand {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+/// The call of a handler.
+struct Call {
+    number: u64,
+    in_hand: Arc<watch::Sender<InHand>>,
+    has_ended: bool,
+}
+
+impl InHand {
+    fn awaited_of<'a>(&'a mut self, job: &'a JobName) -> impl Iterator<Item = &'a mut Untold> {
+        self.failures.values_mut().filter(move |untold| untold.is_awaited_of(job))
+    }
+}
+
+impl Untold {
+    fn is_awaited_of(&self, job: &JobName) -> bool {
+        !self.is_given_up && self.failure.job_name() == job
     }
 }
 
@@ -38,25 +67,78 @@ impl Failures {
 
     /// Calls the handler of the job beside whatever goes on. Never waits, and never fails.
     pub(super) fn report(&self, failure: JobFailure) {
+        let failure = Arc::new(failure);
         let name = failure.configuration.error_handler_type();
         let Ok(handler) = self.handlers.get(name).cloned() else {
             // It was checked when the configuration came into force.
             error!(job = %failure.job_name(), "{failure}; there is no error handler '{name}'");
             return;
         };
-        let before = self.in_hand.fetch_add(1, Ordering::Relaxed);
-        let in_hand = InHand(Arc::clone(&self.in_hand));
-        if before >= AT_A_TIME {
-            warn!(job = %failure.job_name(), "{failure}; not handed to '{name}': {AT_A_TIME} failures are waiting for handlers");
+        let Some(call) = self.take_in_hand(&failure) else {
+            let job = failure.job_name();
+            warn!(%job, "{failure}; not handed to '{name}': {AT_A_TIME} failures are waiting for handlers");
             return;
-        }
+        };
         self.user.spawn(async move {
-            let _in_hand = in_hand;
-            // A panic ends this task alone, and is logged by the hook of the program.
-            if let Err(why) = handler.handle(&failure).await {
+            // As a whole: it goes when the task does.
+            let mut call = call;
+            // Inside of what catches panics: the call that makes the future, and the text of the error.
+            let told = async { handler.handle(&failure).await.map_err(|error| error.to_string()) };
+            if let Err(why) | Ok(Err(why)) = catch(told).await {
                 let handler = handler.type_name();
                 error!(job = %failure.job_name(), %handler, "the error handler failed: {why}; it was to tell: {failure}");
             }
+            call.has_ended = true;
         });
     }
+
+    /// `None` when there are too many.
+    fn take_in_hand(&self, failure: &Arc<JobFailure>) -> Option<Call> {
+        let mut taken = None;
+        self.in_hand.send_if_modified(|in_hand| {
+            if in_hand.failures.len() < AT_A_TIME {
+                in_hand.last += 1;
+                in_hand.failures.insert(in_hand.last, Untold { failure: failure.clone(), is_given_up: false });
+                taken = Some(in_hand.last);
+            }
+            taken.is_some()
+        });
+        taken.map(|number| Call { number, in_hand: self.in_hand.clone(), has_ended: false })
+    }
+
+    /// Completes when the failures of a job that were reported until now have been told, and logs those that were not
+    /// within the limit.
+    pub(super) async fn told(&self, job: &JobName, limit: Duration) {
+        let mut in_hand = self.in_hand.subscribe();
+        let are_told = |in_hand: &InHand| !in_hand.failures.values().any(|untold| untold.is_awaited_of(job));
+        if tokio::time::timeout(limit, in_hand.wait_for(are_told)).await.is_ok() {
+            return;
+        }
+        let mut given_up = Vec::new();
+        self.in_hand.send_modify(|in_hand| {
+            for untold in in_hand.awaited_of(job) {
+                untold.is_given_up = true;
+                given_up.push(untold.failure.clone());
+            }
+        });
+        for failure in given_up {
+            let handler = failure.configuration.error_handler_type();
+            error!(%job, %handler, "the error handler has not ended in time, and the job has left; it was to tell: {failure}");
+        }
+    }
 }
+
+/// A call that goes away before its end went with the runtime of the program.
+impl Drop for Call {
+    fn drop(&mut self) {
+        let mut taken = None;
+        self.in_hand.send_modify(|in_hand| taken = in_hand.failures.remove(&self.number));
+        if let Some(Untold { failure, is_given_up: false }) = taken.filter(|_| !self.has_ended) {
+            let (job, handler) = (failure.job_name(), failure.configuration.error_handler_type());
+            error!(%job, %handler, "the program ended before the error handler; it was to tell: {failure}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

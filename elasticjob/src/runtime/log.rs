@@ -2,7 +2,7 @@
 
 use tracing::{debug, error, info, warn};
 
-use crate::engine::{CancelReason, Fire, FireState, Notice, SkipReason};
+use crate::engine::{Fire, FireState, Notice, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::schedule::{TimeZone, format_rfc3339};
 
@@ -109,13 +109,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::StopAsked { items, reason } => {
             info!(%job, ?items, "runs are asked to come to an end: {reason}");
         }
-        Notice::RunsCancelled { items, reason: CancelReason::SessionUnproven } => warn!(
-            %job,
-            ?items,
-            "runs cancelled: the session with the registry center can no longer be proven, others may be given the items"
-        ),
-        Notice::RunsCancelled { items, reason: CancelReason::Shutdown } => {
-            warn!(%job, ?items, "runs cancelled: the shutdown waits no longer");
+        Notice::RunsCancelled { items, reason } => warn!(%job, ?items, "runs cancelled: {reason}"),
+        Notice::NotStarted { fire, source, items, reason } => {
+            warn!(%job, fire = %name(fire), %source, ?items, "begun and not started: {reason}");
         }
         Notice::CalledOnce { fire, listener, hook } => {
             info!(%job, fire = %name(fire), %listener, %hook, "calling the listener on behalf of the group");
@@ -130,11 +126,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             warn!(%job, fire = %name(fire), %listener, %hook, "going on without the listener: the fire is too old to tell whether it was called");
         }
         Notice::ListenersCutOff { fire, reason } => {
-            let why = match reason {
-                CancelReason::SessionUnproven => "the session with the registry center can no longer be proven",
-                CancelReason::Shutdown => "the shutdown waits no longer",
-            };
-            warn!(%job, fire = %name(fire), "listeners cut off: {why}");
+            warn!(%job, fire = %name(fire), "listeners cut off: {reason}");
         }
         Notice::ListenersAbandoned { fire } => {
             warn!(%job, fire = %name(fire), "left with listeners that cannot be cut off: their code blocks");

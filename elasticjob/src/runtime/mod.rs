@@ -8,6 +8,7 @@ mod driver;
 mod environment;
 mod failures;
 mod handle;
+mod live_item;
 mod log;
 mod mailbox;
 mod members;

@@ -253,8 +253,11 @@ pub struct CatalogError(pub Vec<TypeClash>);
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::api::Assignment;
+    use crate::api::{Assignment, JobKind};
+    use crate::config::OptionNames;
     use crate::ident::{InstanceId, JobName};
 
     struct Named(&'static str);
@@ -315,6 +318,35 @@ mod tests {
         }
         let error = Catalog::builder().listener(Listens("a")).once_listener(Listens("a")).build().unwrap_err();
         assert!(error.to_string().contains("two of type 'a', each a listener"), "{error}");
+    }
+
+    /// The options of a type of jobs, or of an error handler, as its documentation calls it.
+    fn options_of(owner: &str) -> OptionNames {
+        let catalog = Catalog::builder().build().unwrap();
+        match owner.split_once(' ').unwrap() {
+            ("type", name) => catalog.job_types().get(name.trim_matches('`')).unwrap().handler().options(),
+            ("handler", name) => catalog.error_handlers().get(name.trim_matches('`')).unwrap().options(),
+            _ => JobKind::Dataflow.options(),
+        }
+    }
+
+    #[test]
+    fn the_page_of_settings_has_exactly_the_options_that_are_known() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/settings.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let (_, properties) = page.split_once("### Properties").unwrap();
+        let properties = properties.split("\n#").next().unwrap();
+        let mut documented: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
+        for row in properties.lines().filter(|line| line.starts_with("| `")) {
+            let [_, name, owner, _, meaning, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+            let older = meaning.split("Older name: `").skip(1).filter_map(|rest| rest.split('`').next());
+            let names = std::iter::once(name.trim().trim_matches('`')).chain(older);
+            documented.entry(owner.trim()).or_default().push(names.collect());
+        }
+        assert_eq!(documented.len(), 6, "{documented:?}");
+        for (owner, names) in documented {
+            assert_eq!(names, options_of(owner).iter().map(|names| names.to_vec()).collect::<Vec<_>>(), "{owner}");
+        }
     }
 
     #[test]

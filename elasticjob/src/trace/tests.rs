@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::ident::{InstanceId, JobName, TaskId};
+use crate::logged::Logged;
 
 /// What a storage answers, and what it took.
 #[derive(Clone)]
@@ -150,7 +151,7 @@ async fn a_panic_of_the_storage_is_said_and_costs_only_the_event_that_it_panics_
     assert_eq!(tracing.counts(), TracingCounts { posted: 3, written: 2, lost: 1 });
     let (said, place) = ("ERROR tracing: an event is lost, the storage refuses it; 1 are lost so far: ", file!());
     let said = format!("{said}it panicked at {place}:");
-    let lines = logged.0.lock().unwrap().clone();
+    let lines = logged.lines();
     assert!(lines.iter().any(|line| line.starts_with(&said) && line.ends_with("b is too much for it")), "{lines:?}");
 }
 
@@ -210,34 +211,6 @@ async fn what_is_too_old_is_removed_between_writes_as_often_as_the_storage_wants
     tracing.close(LIMIT).await;
 }
 
-/// What is logged while it is the default.
-#[derive(Clone, Default)]
-struct Logged(Arc<Mutex<Vec<String>>>);
-
-impl tracing::Subscriber for Logged {
-    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-        tracing::span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-
-    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-
-    fn event(&self, event: &tracing::Event<'_>) {
-        let mut line = event.metadata().level().to_string();
-        event.record(&mut |_: &tracing::field::Field, value: &dyn std::fmt::Debug| line += &format!(" {value:?}"));
-        self.0.lock().unwrap().push(line);
-    }
-
-    fn enter(&self, _: &tracing::span::Id) {}
-
-    fn exit(&self, _: &tracing::span::Id) {}
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
     struct Stumbles(watch::Sender<u32>);
@@ -271,7 +244,7 @@ async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
         assert_eq!(began.elapsed(), Duration::from_secs(after));
     }
     let said = "WARN tracing: what is too old is not removed, trying again: ";
-    let lines = logged.0.lock().unwrap().clone();
+    let lines = logged.lines();
     for reason in ["no answer within 30 s", "out of paper"] {
         assert!(lines.iter().any(|line| line.starts_with(said) && line.ends_with(reason)), "{reason}: {lines:?}");
     }
@@ -282,7 +255,7 @@ async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
 async fn the_first_loss_is_said_at_once_and_what_was_lost_is_said_at_the_end() {
     let logged = Logged::default();
     let _default = tracing::subscriber::set_default(logged.clone());
-    let said = || std::mem::take(&mut *logged.0.lock().unwrap());
+    let said = || logged.take();
     let (mut trouble, away) = (super::loss::Trouble::default(), WriteError::Unavailable("away".to_owned()));
     trouble.unavailable(&away, 0);
     assert_eq!(said().len(), 1);

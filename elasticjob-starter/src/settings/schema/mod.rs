@@ -4,15 +4,14 @@
 mod job;
 mod key;
 mod kind;
-mod names;
 mod root;
 mod tracing;
 
+pub(crate) use elasticjob::config::spelling::nearest;
+pub(super) use elasticjob::config::spelling::{hint, squash};
 pub(super) use job::JOB;
 pub(crate) use key::Key;
 pub(super) use kind::Kind;
-pub(crate) use names::nearest;
-pub(super) use names::{hint, squash};
 pub(super) use root::ROOT;
 
 /// What may stand at a place.

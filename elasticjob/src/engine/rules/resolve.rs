@@ -4,6 +4,7 @@ use super::{BeginPlan, Step};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState};
+use crate::engine::notice::{CancelReason, Notice};
 use crate::engine::run::{ItemRun, OpenFire, Stage};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -93,4 +94,7 @@ fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(
         let item_run = ItemRun { attempt: Some(unresolved.attempt.clone()), stage };
         engine.runs.of_fire(unresolved.fire, unresolved.source).items.insert(*item, item_run);
     }
+    let Unresolved { fire, source, .. } = *unresolved;
+    let items = begun.iter().map(|(item, _)| *item).collect();
+    engine.tell(Notice::NotStarted { fire, source, items, reason: CancelReason::Shutdown });
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
-use crate::engine::{Activity, CancelReason, Event, Fire, Hook, KnownListeners, ListenerSpec, Notice, SkipReason};
+use crate::engine::{
+    Activity, CancelReason, Event, ExecutionSource, Fire, Hook, KnownListeners, ListenerSpec, Notice, SkipReason,
+};
 use crate::registry::path::JobPath;
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
@@ -90,6 +92,9 @@ fn a_run_that_is_cut_off_calls_nothing_more() {
     assert_eq!((&group.hosts[0].calls_cancelled[..], &group.hosts[0].calls_aborted[..]), (&[round][..], &[][..]));
     let cut = Notice::ListenersCutOff { fire: FIRST, reason: CancelReason::SessionUnproven };
     assert!(group.hosts[0].notices.contains(&cut));
+    let (source, reason) = (ExecutionSource::NormalTrigger, CancelReason::SessionUnproven);
+    let not_started = Notice::NotStarted { fire: FIRST, source, items: vec![0], reason };
+    assert!(group.hosts[0].notices.contains(&not_started), "its items were not started");
     group.run_until(14_000);
     assert_eq!(group.hosts[0].calls_aborted, [round]);
     group.end_call(0);

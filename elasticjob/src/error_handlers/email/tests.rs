@@ -8,8 +8,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::*;
-use crate::api::Failed;
-use crate::ident::InstanceId;
+use crate::api::{Failed, FailedRun};
+use crate::engine::ExecutionSource;
+use crate::ident::{InstanceId, TaskId};
 
 const COMPLETE: [(&str, &str); 6] = [
     ("email.host", "127.0.0.1"),
@@ -26,13 +27,12 @@ fn configuration(props: &[(&str, &str)]) -> JobConfiguration {
 }
 
 fn failure(props: &[(&str, &str)]) -> JobFailure {
-    JobFailure {
-        configuration: Arc::new(configuration(props)),
-        instance: InstanceId::of_process("10.0.0.1", 7),
-        what: Failed::Item(3),
-        error: "<script>alert('x')</script> 错误".to_owned(),
-        at: chrono::DateTime::UNIX_EPOCH.fixed_offset(),
-    }
+    let instance = InstanceId::of_process("10.0.0.1", 7);
+    let at = chrono::DateTime::UNIX_EPOCH.fixed_offset();
+    let configuration = Arc::new(configuration(props));
+    let task_id = TaskId::new(configuration.job_name(), [3], &instance);
+    let run = FailedRun::new(task_id, at, ExecutionSource::Failover);
+    JobFailure::new(configuration, instance, Failed::Item(3), "<script>alert('x')</script> 错误", at).of_run(run)
 }
 
 /// A server that takes one mail over such a connection, and tells everything that it was sent.
@@ -85,6 +85,7 @@ where
                 "354 go on\r\n"
             }
             "QUIT" => "221 bye\r\n",
+            "RCPT" if said.contains("<nobody@") => "550 no such user\r\n",
             _ => "250 fine\r\n",
         };
         stream.write_all(answer.as_bytes()).await.unwrap();
@@ -180,9 +181,63 @@ async fn a_server_that_does_not_speak_tls_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_file_of_certificates_that_is_not_there_is_named() {
-    let error = Email.handle(&failure(&[("email.ssl.trusted.certificates", "no/such.pem")])).await.unwrap_err();
-    assert!(error.to_string().starts_with("no/such.pem: "), "{error}");
+async fn a_recipient_that_is_refused_is_named_and_the_others_get_the_mail() {
+    let (port, told) = server(Security::Plain).await;
+    let props = [("email.port", port.as_str()), ("email.useSsl", "false"), ("email.cc", "nobody@example.com")];
+    let error = Email.handle(&failure(&props)).await.unwrap_err().to_string();
+    let why = "it took the mail, but not for nobody@example.com: permanent error (550): no such user";
+    assert_eq!(error, format!("mail server 127.0.0.1:{port}: {why}"));
+    let told = told.await.unwrap();
+    for line in ["RCPT TO:<a@example.com>", "RCPT TO:<b@example.com>", "."] {
+        assert!(told.iter().any(|said| said == line), "{told:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_mail_that_nobody_gets_is_not_sent() {
+    let (port, told) = server(Security::Plain).await;
+    let props = [("email.port", port.as_str()), ("email.useSsl", "false"), ("email.to", "nobody@example.com")];
+    let error = Email.handle(&failure(&props)).await.unwrap_err().to_string();
+    assert!(error.contains("it takes the mail for nobody: nobody@example.com: permanent error (550)"), "{error}");
+    let told = told.await.unwrap();
+    assert!(!told.iter().any(|said| said == "DATA"), "{told:#?}");
+}
+
+#[tokio::test]
+async fn tls_at_a_port_without_is_told_once_with_the_settings_to_look_at() {
+    let (port, _told) = server(Security::Plain).await;
+    let error = Email.handle(&failure(&[("email.port", &port)])).await.unwrap_err().to_string();
+    assert_eq!(error.matches("corrupt message").count(), 1, "{error}");
+    assert_eq!(error.matches("Connection error").count(), 1, "{error}");
+    for setting in ["`email.useStartTls` to true", "`email.useSsl` to false"] {
+        assert!(error.contains(setting), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_told_once() {
+    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let port = nobody.port().to_string();
+    let error = Email.handle(&failure(&[("email.port", &port)])).await.unwrap_err().to_string();
+    assert_eq!(error.matches("refused").count(), 1, "{error}");
+}
+
+#[tokio::test]
+async fn a_file_without_certificates_to_trust_is_found_at_the_start_and_by_mails() {
+    let key = certificate_file().replace(".pem", ".key");
+    let cases = [("no/such.pem", "No such file"), (key.as_str(), "no certificate"), ("Cargo.toml", "no certificate")];
+    for (file, why) in cases {
+        let props = [(CERTIFICATES, file)];
+        assert_eq!(Email.check(&configuration(&props)), [], "no file is read then");
+        let [problem] = &Email.check_at_start(&configuration(&props))[..] else { panic!("{file}") };
+        let problem = problem.to_string();
+        let starts = format!("props.{CERTIFICATES}: '{file}': ");
+        assert!(problem.starts_with(&starts) && problem.contains(why), "{problem}");
+        let error = Email.handle(&failure(&props)).await.unwrap_err().to_string();
+        assert_eq!(error, problem);
+    }
+    assert_eq!(Email.check_at_start(&configuration(&[(CERTIFICATES, &certificate_file())])), []);
+    assert_eq!(Email.check_at_start(&configuration(&[])), []);
 }
 
 #[test]

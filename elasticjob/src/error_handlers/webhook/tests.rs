@@ -3,22 +3,22 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::api::Failed;
+use crate::api::{Failed, FailedRun};
+use crate::engine::ExecutionSource;
 use crate::http_client::server::answering;
-use crate::ident::InstanceId;
+use crate::ident::{InstanceId, TaskId};
 
 fn configuration(props: &[(&str, &str)]) -> JobConfiguration {
     props.iter().fold(JobConfiguration::builder("reports", 1), |b, (key, value)| b.prop(*key, *value)).build().unwrap()
 }
 
 pub(in crate::error_handlers) fn failure(props: &[(&str, &str)], error: &str) -> JobFailure {
-    JobFailure {
-        configuration: Arc::new(configuration(props)),
-        instance: InstanceId::of_process("10.0.0.1", 7),
-        what: Failed::Item(3),
-        error: error.to_owned(),
-        at: chrono::DateTime::UNIX_EPOCH.fixed_offset(),
-    }
+    let instance = InstanceId::of_process("10.0.0.1", 7);
+    let at = chrono::DateTime::UNIX_EPOCH.fixed_offset();
+    let configuration = Arc::new(configuration(props));
+    let task_id = TaskId::new(configuration.job_name(), [3], &instance);
+    let run = FailedRun::new(task_id, at, ExecutionSource::Failover);
+    JobFailure::new(configuration, instance, Failed::Item(3), error, at).of_run(run)
 }
 
 /// Answers one request with this status line and body; tells the request.
@@ -37,8 +37,9 @@ async fn a_failure_is_posted_as_text() {
     assert!(head.to_lowercase().contains("content-type: application/json"), "{head}");
     let body: serde_json::Value = serde_json::from_str(body).unwrap();
     assert_eq!(body["msgtype"], "text");
-    let content =
-        "Job 'reports': item 3 failed on 10.0.0.1@-@7 at 1970-01-01T00:00:00+00:00: \"quoted\" 错误\nsecond line";
+    let content = "Job 'reports': item 3 failed on 10.0.0.1@-@7 at 1970-01-01T00:00:00+00:00 (fire of \
+                   1970-01-01T00:00:00+00:00, FAILOVER, task reports@-@3@-@READY@-@10.0.0.1@-@7): \"quoted\" \
+                   错误\nsecond line";
     assert_eq!(body["text"]["content"], content);
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::header::HeaderValue;
 use reqwest::{Method, Url};
 
-use crate::config::{Invalid, JobConfiguration, Options};
+use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
 
 /// Where it is sent to; the second is the name of older releases.
 const URI: [&str; 2] = ["http.uri", "http.url"];
@@ -14,6 +14,9 @@ const DATA: &str = "http.data";
 const CONTENT_TYPE: &str = "http.content.type";
 const CONNECT_TIMEOUT: &str = "http.connect.timeout.milliseconds";
 const READ_TIMEOUT: &str = "http.read.timeout.milliseconds";
+
+/// All of them.
+pub(super) const NAMES: OptionNames = &[&URI, &[METHOD], &[DATA], &[CONTENT_TYPE], &[CONNECT_TIMEOUT], &[READ_TIMEOUT]];
 
 /// The methods that have a body. Java does not know the last one.
 const WITH_BODY: [Method; 4] = [Method::POST, Method::PUT, Method::DELETE, Method::PATCH];

@@ -1,30 +1,30 @@
 //! What spellings of a name have in common, and what a mistyped one may have meant.
 
 /// What kebab-case, camelCase and snake_case of one name have in common.
-pub(in super::super) fn squash(name: &str) -> String {
+pub fn squash(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
-/// A hint for a key that is unknown: the nearest known name, else all of them.
-pub(in super::super) fn hint<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// The known name that a mistyped one is nearest to, if any is near.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = squash(name);
+    let limit = (name.chars().count() / 3).max(1);
+    known
+        .into_iter()
+        .map(|known| (strsim::damerau_levenshtein(&name, &squash(known)), known))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// A hint for a name that is unknown: the nearest known one, else all of them.
+pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    match nearest(key, known.iter().copied()) {
+    match nearest(name, known.iter().copied()) {
         Some(name) => format!("did you mean '{name}'?"),
         None if known.is_empty() => "nothing is known here".to_owned(),
         None => format!("known here: {}", known.join(", ")),
     }
-}
-
-/// The known name that a mistyped one is nearest to, if any is near.
-pub(crate) fn nearest<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let key = squash(key);
-    let limit = (key.chars().count() / 3).max(1);
-    known
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(&key, &squash(name)), name))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -1,0 +1,41 @@
+//! Certificates that are trusted beside those of the system.
+
+use lettre::transport::smtp::client::{Certificate, TlsParameters};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+
+use super::CERTIFICATES;
+use crate::api::JobError;
+use crate::config::Invalid;
+
+/// TLS to this host, with the certificates of a file.
+pub(super) fn trusting(host: &str, file: Option<&str>) -> Result<TlsParameters, JobError> {
+    let mut parameters = TlsParameters::builder(host.to_owned());
+    if let Some(file) = file {
+        let certificates = read(file).map_err(|why| JobError::settings(vec![Invalid::prop(CERTIFICATES, why)]))?;
+        parameters = parameters.add_root_certificate(certificates);
+    }
+    Ok(parameters.build()?)
+}
+
+/// The certificates of a PEM file.
+///
+/// # Errors
+/// It cannot be read, or has none.
+pub(super) fn read(file: &str) -> Result<Certificate, String> {
+    let wrong = |why: &str| format!("'{file}': {why}; name a PEM file with the certificates to trust");
+    let pem = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    match found {
+        Ok(found) if found.is_empty() => Err(wrong("there is no certificate in it")),
+        Ok(found) => {
+            let mut roots = rustls::RootCertStore::empty();
+            let unfit = found.into_iter().find_map(|certificate| roots.add(certificate).err());
+            if let Some(error) = unfit {
+                return Err(wrong(&error.to_string()));
+            }
+            Certificate::from_pem(&pem).map_err(|error| wrong(&error.to_string()))
+        }
+        Err(error) => Err(wrong(&error.to_string())),
+    }
+}

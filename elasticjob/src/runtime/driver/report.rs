@@ -1,0 +1,41 @@
+//! Reports what of a job failed.
+
+use super::{Driver, in_zone};
+use crate::api::{Failed, FailedRun, JobFailure};
+use crate::engine::{CancelReason, ExecutionSource, Fire};
+use crate::ident::{ShardingItem, TaskId};
+
+impl Driver {
+    pub(super) fn report_not_started(
+        &self,
+        fire: Fire,
+        source: ExecutionSource,
+        items: &[ShardingItem],
+        reason: CancelReason,
+    ) {
+        let Some(configuration) = self.engine.configuration() else { return };
+        let task_id = TaskId::new(&self.job, items.iter().copied(), self.engine.instance());
+        let run = FailedRun::new(task_id, self.scheduled_at(fire, configuration), source);
+        for item in items {
+            self.report_item(*item, run.clone(), format!("it was cut off before it started: {reason}"));
+        }
+    }
+
+    pub(super) fn report_item(&self, item: ShardingItem, run: FailedRun, error: String) {
+        self.report(self.failure(Failed::Item(item), error).map(|failure| failure.of_run(run)));
+    }
+
+    pub(super) fn report(&self, failure: Option<JobFailure>) {
+        if let Some(failure) = failure {
+            self.environment.failures().report(failure);
+        }
+    }
+
+    /// A failure that is noticed now; `None` before the job has a configuration.
+    pub(super) fn failure(&self, what: Failed, error: String) -> Option<JobFailure> {
+        let configuration = self.engine.configuration()?.clone();
+        let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
+        let at = in_zone(self.environment.now().wall, zone);
+        Some(JobFailure::new(configuration, self.engine.instance().clone(), what, error, at))
+    }
+}

@@ -1,0 +1,54 @@
+//! The run of an item whose future lives, and why it failed when it has ended.
+
+use std::ops::Deref;
+
+use crate::api::FailedRun;
+use crate::engine::{CancelReason, FireState, ItemEnd};
+use crate::executor::Running;
+
+/// The run of an item whose future lives.
+#[derive(Debug)]
+pub(super) struct LiveItem {
+    running: Running,
+    run: FailedRun,
+    cut_off: Option<CancelReason>,
+}
+
+impl LiveItem {
+    /// A run that goes on; `run` is what is told when it fails.
+    pub(super) fn new(running: Running, run: FailedRun) -> Self {
+        Self { running, run, cut_off: None }
+    }
+
+    /// It was told to end.
+    pub(super) fn is_cut_off(&mut self, reason: CancelReason) {
+        self.cut_off = Some(reason);
+    }
+
+    /// What failed, and why; `None` when it ended well, as it may after it was told to end.
+    pub(super) fn ended(self, end: &ItemEnd) -> Option<(FailedRun, String)> {
+        if end.state == FireState::Succeeded {
+            return None;
+        }
+        let why = self.cut_off.map_or_else(|| "the program ends".to_owned(), |reason| reason.to_string());
+        let error = match (&end.error, self.cut_off) {
+            (Some(error), None) => error.clone(),
+            (Some(error), Some(_)) => format!("{error} (it was cut off: {why})"),
+            (None, _) => format!("it was cut off before its end: {why}"),
+        };
+        Some((self.run, error))
+    }
+
+    /// The same of a run that does not end.
+    pub(super) fn abandoned(self) -> (FailedRun, String) {
+        (self.run, "it was cut off and does not end, as its code blocks: the instance left without it".to_owned())
+    }
+}
+
+impl Deref for LiveItem {
+    type Target = Running;
+
+    fn deref(&self) -> &Running {
+        &self.running
+    }
+}
