@@ -57,11 +57,10 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
                 _ => String::new(),
             };
             let what = if items.is_empty() { String::new() } else { format!("items {items:?}: ") };
-            // Somebody has run it or is running it: nothing is wrong.
             if matches!(reason, SkipReason::ClockOff { .. }) {
                 // Said when the clock was found to be off.
                 debug!(%job, fire = %name(fire), "not run here: {what}{reason}");
-            } else if matches!(reason, SkipReason::AlreadyBegun { .. }) {
+            } else if is_expected(reason) {
                 info!(%job, fire = %name(fire), "not run here: {what}{reason}");
             } else {
                 warn!(%job, fire = %name(fire), "not run here: {what}{reason}{since}");
@@ -154,4 +153,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         }
         Notice::Left => info!(%job, %instance, "left"),
     }
+}
+
+/// Whether nothing is wrong: somebody has run it or is running it, or an operator does not want it to run.
+fn is_expected(reason: &SkipReason) -> bool {
+    matches!(reason, SkipReason::AlreadyBegun { .. } | SkipReason::ServerDisabled | SkipReason::ItemDisabled)
 }
