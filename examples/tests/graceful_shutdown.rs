@@ -75,10 +75,10 @@ impl Export {
         let folder = TemporaryFolder::new("export").expect("a folder for lines and log");
         let lines = folder.path().join("lines");
         let mut command = Command::new(env!("CARGO_BIN_EXE_graceful_shutdown"));
-        command.args(["--elasticjob.jobs.export.cron=* * * * * ?", "--elasticjob.shutdown.grace=2500ms"]);
+        command.args(["--elasticjob.jobs.export.cron=* * * * * ?", "--elasticjob.shutdown.grace=6s"]);
         if let Some(server) = server {
             command.env("ELASTICJOB_REG_CENTER_SERVER_LISTS", server.connect_string());
-            command.env("ELASTICJOB_REG_CENTER_SESSION_TIMEOUT_MILLISECONDS", "2000");
+            command.env("ELASTICJOB_REG_CENTER_SESSION_TIMEOUT_MILLISECONDS", "4000");
         }
         command.stdout(File::create(&lines).expect("a file for the lines"));
         let process = TestProcess::start(command, folder.path().join("log")).expect("it starts");
