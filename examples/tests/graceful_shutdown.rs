@@ -42,6 +42,9 @@ async fn twice() {
     export.wait("a first step", |export| export.lines().contains("short has done step 1")).await;
     export.process.signal("TERM");
     export.wait("the shutdown", |export| export.process.log().contains("shutting down: SIGTERM")).await;
+    // Each takes half a second, and what comes within a second is taken for the same signal.
+    let steps = export.steps();
+    export.wait("four more steps", |export| export.steps() >= steps + 4).await;
     export.process.signal("INT");
     let status = export.exited().await;
     assert!(status.success(), "{status}\n{}", export.told());
@@ -87,6 +90,11 @@ impl Export {
 
     fn lines(&self) -> String {
         fs::read_to_string(&self.lines).expect("its lines can be read")
+    }
+
+    /// How many steps the long item has done.
+    fn steps(&self) -> usize {
+        self.lines().matches("long has done step").count()
     }
 
     fn told(&self) -> String {
