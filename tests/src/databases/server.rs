@@ -11,12 +11,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sqlx::{Connection, MySqlConnection, PgConnection};
+use tokio::time::timeout;
 
 use super::Kind;
 use super::program::{command, find, give, run};
 use crate::ports;
 
 const START_LIMIT: Duration = Duration::from_secs(120);
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// Who the tests are.
 pub(super) const USER: &str = "tester";
@@ -91,7 +93,9 @@ impl DatabaseServer {
         let child = self.server()?.stdout(log.try_clone()?).stderr(log).spawn()?;
         *self.process() = Some(child);
         let deadline = Instant::now() + START_LIMIT;
-        while let Err(error) = self.ask("SELECT 1").await {
+        // Whoever else took the port may accept connections and say nothing.
+        let silent = |_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into()));
+        while let Err(error) = timeout(ANSWER_LIMIT, self.ask("SELECT 1")).await.unwrap_or_else(silent) {
             let ended = self.process().as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));
             if ended || Instant::now() > deadline {
                 let log = fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
