@@ -42,6 +42,9 @@ async fn twice() {
     export.wait("a first step", |export| export.lines().contains("short has done step 1")).await;
     export.process.signal("TERM");
     export.wait("the shutdown", |export| export.process.log().contains("shutting down: SIGTERM")).await;
+    // Each takes half a second, and what comes within a second is taken for the same signal.
+    let steps = export.steps();
+    export.wait("four more steps", |export| export.steps() >= steps + 4).await;
     export.process.signal("INT");
     let status = export.exited().await;
     assert!(status.success(), "{status}\n{}", export.told());
@@ -75,10 +78,10 @@ impl Export {
         let folder = TemporaryFolder::new("export").expect("a folder for lines and log");
         let lines = folder.path().join("lines");
         let mut command = Command::new(env!("CARGO_BIN_EXE_graceful_shutdown"));
-        command.args(["--elasticjob.jobs.export.cron=* * * * * ?", "--elasticjob.shutdown.grace=2500ms"]);
+        command.args(["--elasticjob.jobs.export.cron=* * * * * ?", "--elasticjob.shutdown.grace=6s"]);
         if let Some(server) = server {
             command.env("ELASTICJOB_REG_CENTER_SERVER_LISTS", server.connect_string());
-            command.env("ELASTICJOB_REG_CENTER_SESSION_TIMEOUT_MILLISECONDS", "2000");
+            command.env("ELASTICJOB_REG_CENTER_SESSION_TIMEOUT_MILLISECONDS", "4000");
         }
         command.stdout(File::create(&lines).expect("a file for the lines"));
         let process = TestProcess::start(command, folder.path().join("log")).expect("it starts");
@@ -87,6 +90,11 @@ impl Export {
 
     fn lines(&self) -> String {
         fs::read_to_string(&self.lines).expect("its lines can be read")
+    }
+
+    /// How many steps the long item has done.
+    fn steps(&self) -> usize {
+        self.lines().matches("long has done step").count()
     }
 
     fn told(&self) -> String {

@@ -39,16 +39,13 @@ async fn together(server: Arc<ZookeeperServer>) {
     let group = Group::start(3, Some(&server));
     let shared = |fire: &Fire| fire.is_whole() && fire.settled_by().len() == 3;
     let fires = group.wait("fires that all processes share", FIRES, shared).await;
-    let mut closed_by = BTreeSet::new();
     for (at, fire) in fires {
         let by = |text: &str| -> Vec<usize> {
             fire.lines.iter().filter(|line| line.text.ends_with(text)).map(|line| line.process).collect()
         };
         assert_eq!((by("is opened").len(), by("is closed").len()), (1, 1), "{at}: {:?}\n{}", fire.lines, group.logs());
         assert_eq!(by("is removed").len(), 3, "{at}: {:?}", fire.lines);
-        closed_by.extend(by("is closed"));
     }
-    assert!(!closed_by.is_empty());
 }
 
 /// What was printed for a fire.

@@ -10,19 +10,21 @@ use chrono::DateTime;
 use elasticjob::engine::ExecutionSource;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+use elasticjob_tests::answered::answered;
 use elasticjob_tests::group::{Group, Program};
 use elasticjob_tests::harness::Harness;
-use elasticjob_tests::records::{Ending, ProcessRecords, Run, complete_lines, now_us};
+use elasticjob_tests::records::{Ending, Expected, ProcessRecords, Run, complete_lines, now_us};
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
 
 const JOB: &str = "quickstart";
 const ITEMS: u32 = 3;
 const PARAMETERS: [&str; ITEMS as usize] = ["Beijing", "Shanghai", "Guangzhou"];
-const SESSION_TIMEOUT: Duration = Duration::from_secs(2);
+const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
+const EVERY_MS: i64 = 2_000;
 
 /// Everything that is waited for happens within this, or never.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(40);
 
 fn main() -> ExitCode {
     let mut harness = Harness::new();
@@ -41,11 +43,12 @@ async fn two_fires() {
     assert!(status.success(), "{status}\n{}", group.logs());
     let history = group.history();
     let fires = Vec::from_iter(history.fires(JOB));
-    assert_eq!(fires.len(), 2, "{fires:?}\n{}", group.logs());
-    for fire in &fires {
-        assert_eq!(history.owners(JOB, *fire).len(), ITEMS as usize, "{history:?}");
+    // One more may have begun before it ended.
+    let [first, second, ..] = fires[..] else { panic!("{fires:?}\n{}", group.logs()) };
+    for fire in [first, second] {
+        assert_eq!(history.owners(JOB, fire).len(), ITEMS as usize, "{history:?}");
     }
-    group.check(JOB, ITEMS, fires[0] - 1_000, fires[1]);
+    group.check(Expected::every(EVERY_MS, JOB, ITEMS, first - 1, second));
     assert!(group.logs().contains("WARN"), "the embedded registry is announced\n{}", group.logs());
 }
 
@@ -70,14 +73,14 @@ async fn three_processes(server: Arc<ZookeeperServer>) {
     let all = [pids[1], pids[2], successor];
     let back = group.wait_split(JOB, ITEMS, &all, moved, LIMIT).await;
 
-    let config = ZookeeperBackend::new(server.clone(), namespace).config(server.connect_string());
+    let config = ZookeeperBackend::new(server.clone(), namespace).onlooker();
     let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
     let status = group.end(pids[1], "TERM", LIMIT).await;
     let exited = Instant::now();
     assert!(status.success(), "{status}\n{}", group.logs());
     let suffix = format!("@-@{}", pids[1]);
     let is_there = async || {
-        let instances = registry.children("/quickstart/instances").await.expect("the registry answers");
+        let instances = answered(|| registry.children("/quickstart/instances")).await;
         instances.expect("there are instances").iter().any(|instance| instance.ends_with(&suffix))
     };
     while is_there().await {
@@ -89,10 +92,10 @@ async fn three_processes(server: Arc<ZookeeperServer>) {
     let until = group.wait_split(JOB, ITEMS, &[pids[2], successor], back, LIMIT).await;
     let status = group.end(successor, "INT", LIMIT).await;
     assert!(status.success(), "{status}\n{}", group.logs());
-    group.check(JOB, ITEMS, from, until);
+    group.check(Expected::every(EVERY_MS, JOB, ITEMS, from, until));
 }
 
-/// How to start `quickstart`, firing each second.
+/// How to start `quickstart`, firing every [`EVERY_MS`].
 struct Quickstart {
     server: Option<Arc<ZookeeperServer>>,
     namespace: &'static str,
@@ -104,7 +107,7 @@ impl Program for Quickstart {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quickstart"));
         // The settings of the examples are found from here.
         command.current_dir(env!("CARGO_MANIFEST_DIR")).args(self.arguments);
-        command.arg("--elasticjob.jobs.quickstart.cron=* * * * * ?");
+        command.arg("--elasticjob.jobs.quickstart.cron=0/2 * * * * ?");
         command.env("ELASTICJOB_REG_CENTER_NAMESPACE", self.namespace);
         if let Some(server) = &self.server {
             command.env("ELASTICJOB_REG_CENTER_SERVER_LISTS", server.connect_string());

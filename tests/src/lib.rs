@@ -1,5 +1,6 @@
 //! Fixtures shared by the test programs.
 
+pub mod answered;
 pub mod chaos;
 pub mod cron_vs_quartz;
 #[cfg(feature = "databases")]
@@ -10,6 +11,7 @@ pub mod harness;
 pub mod java_peer;
 pub mod measure;
 pub mod observer;
+pub mod ports;
 pub mod programs;
 pub mod proxy;
 pub mod records;

@@ -29,8 +29,8 @@ async fn lives_through_faults() {
     assert_eq!(number("fires"), number("begun") + number("explained"), "{all}");
     assert!(number("begun") > 200, "it goes on between the faults: {all}");
     let faults = line["faults"].as_object().expect("faults by kind");
-    assert!(faults.len() >= 8, "{all}");
-    assert!(line["takeover_ms"].get("p99").is_some(), "{all}");
+    assert!(faults.len() >= 6, "{all}");
+    assert!(line["takeover_ms"]["p99"].is_f64(), "{all}");
 }
 
 async fn lives_beside_java(_: Arc<ZookeeperServer>, _: Arc<JavaPeer>) {

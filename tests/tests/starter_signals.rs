@@ -28,9 +28,10 @@ async fn the_first_signal_waits_for_running_items_and_the_second_cuts_them_off()
     let job = app.one_off_job("endlessOneOffJobBootstrap").unwrap();
     let mut status = job.status();
     let mut end = tokio::spawn(app.until_shutdown());
+    // Both tasks share one thread: the application listens to signals when this one goes on.
+    tokio::task::yield_now().await;
     job.execute().await.unwrap();
     status.wait_for(|status| matches!(status.activity, Activity::Running(_))).await.unwrap();
-    // Both tasks share one thread: the application listens to signals when this one goes on.
     signal("TERM");
     status.wait_for(|status| status.activity == Activity::Leaving).await.unwrap();
     // What sends a signal to the process and to its group means one.

@@ -235,6 +235,8 @@ async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
     }
     let logged = Logged::default();
     let _default = tracing::subscriber::set_default(logged.clone());
+    // Were there only one, what is logged here would stay off where the thread of another test came by it first.
+    let _other = tracing::Dispatch::new(Logged::default());
     let times = watch::Sender::new(0);
     let mut cleaned = times.subscribe();
     let began = tokio::time::Instant::now();

@@ -94,8 +94,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let mut instances: BTreeMap<&str, (Arc<MemoryRegistryCenter>, ScheduleJobBootstrap)> = BTreeMap::new();
     for name in ["north", "south"] {
-        // A session of its own for each, as two processes would have. A second after the last sign of life it may end.
-        let session = Arc::new(registry.connect_with_timeout(Duration::from_secs(1)));
+        // A session of its own for each, as two processes would have. Ten seconds after the last sign of life it may end.
+        let session = Arc::new(registry.connect_with_timeout(Duration::from_secs(10)));
         let configuration = JobConfiguration::builder("settlement", 2).cron("0/5 * * * * ?").failover(true).build()?;
         let (ledger, sender) = (ledger.clone(), sender.clone());
         let handler = item_handler(move |context| settle(context, name, ledger.clone(), sender.clone()));

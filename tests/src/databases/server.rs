@@ -2,8 +2,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::io;
-use std::net::TcpListener;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,11 +11,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sqlx::{Connection, MySqlConnection, PgConnection};
+use tokio::time::timeout;
 
 use super::Kind;
 use super::program::{command, find, give, run};
+use crate::ports;
 
-const START_LIMIT: Duration = Duration::from_secs(30);
+const START_LIMIT: Duration = Duration::from_secs(120);
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// Who the tests are.
 pub(super) const USER: &str = "tester";
@@ -55,11 +57,15 @@ impl DatabaseServer {
         let folder = env::temp_dir().join(format!("elasticjob-{}-{}-{number}", kind.name(), std::process::id()));
         fs::create_dir_all(&folder)?;
         give(&folder, user(kind))?;
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let server = Self { kind, folder, port, process: Mutex::new(None) };
+        let mut server = Self { kind, folder, port: 0, process: Mutex::new(None) };
         server.install()?;
-        server.resume().await?;
-        Ok(server)
+        loop {
+            server.port = ports::free()?;
+            match server.resume().await {
+                Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+                started => return started.map(|()| server),
+            }
+        }
     }
 
     /// `127.0.0.1:port`.
@@ -87,11 +93,13 @@ impl DatabaseServer {
         let child = self.server()?.stdout(log.try_clone()?).stderr(log).spawn()?;
         *self.process() = Some(child);
         let deadline = Instant::now() + START_LIMIT;
-        while let Err(error) = self.ask("SELECT 1").await {
+        // Whoever else took the port may accept connections and say nothing.
+        let silent = |_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into()));
+        while let Err(error) = timeout(ANSWER_LIMIT, self.ask("SELECT 1")).await.unwrap_or_else(silent) {
             let ended = self.process().as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));
             if ended || Instant::now() > deadline {
                 let log = fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
-                return Err(io::Error::other(format!("{} does not serve: {error}\n{log}", self.kind.name())));
+                return Err(ports::not_served(&format!("{} does not serve: {error}", self.kind.name()), &log));
             }
             thread::sleep(Duration::from_millis(20));
         }

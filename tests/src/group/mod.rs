@@ -189,14 +189,13 @@ impl<P: Program> Group<P> {
         self.member(pid).process.exit_status()
     }
 
-    /// Fails unless all that must hold does, over the scheduled seconds after `from_ms` to `until_ms`.
+    /// Fails unless all that must hold does, with these fires of a job.
     ///
     /// # Panics
     /// With everything that is wrong, and the logs of all processes.
-    pub fn check(&self, job: &str, items: u32, from_ms: i64, until_ms: i64) {
+    pub fn check(&self, expected: Expected) {
         let history = self.full_history();
-        let fires_ms = (from_ms / 1_000 + 1..=until_ms / 1_000).map(|second| second * 1_000).collect();
-        let wrong = history.check(&[Expected { job: job.to_owned(), items, fires_ms }], &[]).violations();
+        let wrong = history.check(&[expected], &[]).violations();
         let all: String = history.runs.iter().map(|run| format!("{run:?}\n")).collect();
         assert!(wrong.is_empty(), "{}\nafter {:?} in\n{all}{}", wrong.join("\n"), history.faults, self.logs());
     }

@@ -52,7 +52,7 @@ async fn is_traced(database: &Database, builder: ElasticJobAppBuilder) -> Result
     let tracing = app.tracing().expect("it is traced").clone();
     let ends = async {
         // Three states, and start and end of two items.
-        while tracing.counts().posted < 7 {
+        while tracing.counts().written < 7 {
             tokio::task::yield_now().await;
         }
     };

@@ -15,7 +15,7 @@ use crate::group::{Group, Program};
 use crate::java_peer::{JavaPeer, Kind};
 use crate::zookeeper::ZookeeperServer;
 
-/// After how long without a sign of life sessions end: the longest that the server of the tests grants.
+/// After how long without a sign of life sessions end: a virtual machine for Java may pause.
 pub(super) const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Everything that is waited for happens within this, or never.

@@ -12,7 +12,10 @@ use tokio::sync::watch;
 use super::ZookeeperServer;
 use crate::proxy::Proxy;
 
-const SESSION_TIMEOUT_MILLISECONDS: u64 = 3000;
+const SESSION_TIMEOUT_MILLISECONDS: u64 = 5000;
+
+/// The client gives a connection up after two fifths of it without an answer: longer than a busy machine stalls.
+const ONLOOKER_SESSION_TIMEOUT_MILLISECONDS: u64 = 20_000;
 
 /// One namespace of a server.
 pub struct ZookeeperBackend {
@@ -26,12 +29,19 @@ impl ZookeeperBackend {
         Self { server, namespace: namespace.into() }
     }
 
-    /// Settings for this namespace at some address.
+    /// Settings for this namespace at some address, with a session that ends soon when nothing is heard of it.
     pub fn config(&self, servers: String) -> ZookeeperConfiguration {
         let mut config = ZookeeperConfiguration::new(servers, &self.namespace);
         config.session_timeout_milliseconds = SESSION_TIMEOUT_MILLISECONDS;
         config.base_sleep_time_milliseconds = 100;
         config.max_retries = 10;
+        config
+    }
+
+    /// Settings for this namespace of who only looks on and operates, and is not to be disturbed.
+    pub fn onlooker(&self) -> ZookeeperConfiguration {
+        let mut config = self.config(self.server.connect_string());
+        config.session_timeout_milliseconds = ONLOOKER_SESSION_TIMEOUT_MILLISECONDS;
         config
     }
 }

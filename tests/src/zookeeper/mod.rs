@@ -4,8 +4,8 @@ mod backend;
 
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use self::backend::ZookeeperBackend;
+use crate::ports;
 use crate::programs::{self, Missing};
 
 /// Overrides where the classes are: a Java class path.
@@ -24,8 +25,11 @@ const DEBIAN_JARS: [&str; 2] = ["/usr/share/java/zookeeper.jar", "/usr/share/jav
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// Sessions can ask for 2 to 20 times this.
+/// How often the server looks for sessions that are over. Sessions can ask for twice this at least.
 const TICK_MILLISECONDS: u32 = 200;
+
+/// The longest session that the server grants: the default of clients.
+const MAX_SESSION_TIMEOUT_MILLISECONDS: u32 = 60_000;
 
 /// What is needed to start servers.
 #[derive(Debug, Clone)]
@@ -73,20 +77,33 @@ impl ZookeeperServer {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = env::temp_dir().join(format!("elasticjob-zookeeper-{}-{number}", std::process::id()));
         fs::create_dir_all(&folder)?;
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let mut server = Self { installation, folder, port: 0, process: Mutex::new(None) };
+        loop {
+            server.port = ports::free()?;
+            server.configure()?;
+            match server.resume() {
+                Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+                started => return started.map(|()| server),
+            }
+        }
+    }
+
+    fn configure(&self) -> io::Result<()> {
         let settings = [
-            format!("dataDir={}", folder.join("data").display()),
+            format!("dataDir={}", self.data().display()),
             format!("tickTime={TICK_MILLISECONDS}"),
+            format!("maxSessionTimeout={MAX_SESSION_TIMEOUT_MILLISECONDS}"),
             "clientPortAddress=127.0.0.1".into(),
-            format!("clientPort={port}"),
+            format!("clientPort={}", self.port),
             "admin.enableServer=false".into(),
             "4lw.commands.whitelist=*".into(),
             "maxClientCnxns=0".into(),
         ];
-        fs::write(folder.join("zoo.cfg"), settings.join("\n"))?;
-        let server = Self { installation, folder, port, process: Mutex::new(None) };
-        server.resume()?;
-        Ok(server)
+        fs::write(self.folder.join("zoo.cfg"), settings.join("\n"))
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
     }
 
     /// `host:port`.
@@ -159,12 +176,13 @@ impl ZookeeperServer {
     /// When it ended or does not serve in time; its log is in the error.
     pub fn wait_ready(&self) -> io::Result<()> {
         let deadline = Instant::now() + START_LIMIT;
-        // Answers "not currently serving requests" before.
-        while !self.ask("srvr").is_ok_and(|answer| answer.starts_with("Zookeeper version")) {
+        let data = self.data().display().to_string();
+        // Answers "not currently serving requests" before; another server may listen on the port.
+        while !self.ask("conf").is_ok_and(|answer| answer.contains(&data)) {
             let ended = self.process().as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));
             if ended || Instant::now() > deadline {
                 let log = fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
-                return Err(io::Error::other(format!("ZooKeeper on port {} does not serve:\n{log}", self.port)));
+                return Err(ports::not_served(&format!("ZooKeeper on port {} does not serve", self.port), &log));
             }
             thread::sleep(Duration::from_millis(20));
         }

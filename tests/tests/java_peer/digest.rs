@@ -16,7 +16,7 @@ pub async fn shared(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
     let mut mixed = Mixed::with_digest(&server, &peer, "digest", jobs, Some("migration:secret")).await;
     let pids = [mixed.start(Kind::Rust).await, mixed.start(Kind::Java).await];
     mixed.split(ITEMS, &pids, 0).await;
-    let config = ZookeeperBackend::new(server.clone(), "digest").config(server.connect_string());
+    let config = ZookeeperBackend::new(server.clone(), "digest").onlooker();
     let stranger = ZookeeperRegistryCenter::connect(config, &Handle::current()).await;
     assert!(matches!(stranger, Err(ConnectError::Forbidden { .. })), "{stranger:?}");
 

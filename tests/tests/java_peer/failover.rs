@@ -56,7 +56,7 @@ pub async fn killed(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>, victim: K
 /// run has the time at which it was asked for.
 fn is_of_no_schedule(victim: Kind, run: &Run, lost: &[Run]) -> bool {
     match victim {
-        Kind::Rust => run.scheduled_ms % 1_000 != 0,
+        Kind::Rust => run.scheduled_ms % 5_000 != 0,
         Kind::Java => lost.iter().any(|lost| (lost.item, lost.scheduled_ms) == (run.item, run.scheduled_ms)),
     }
 }

@@ -33,8 +33,7 @@ pub async fn assign_alike(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
         let name = job.name.as_str();
         mixed
             .until(&format!("all instances of {name}"), async || {
-                let instances = mixed.registry().children(&format!("/{name}/instances")).await.expect("it answers");
-                (instances.unwrap_or_default().len() == pids.len()).then_some(())
+                (mixed.children(name, "instances").await.len() == pids.len()).then_some(())
             })
             .await;
         let mut assigned = Vec::new();
@@ -66,27 +65,21 @@ async fn lead(mixed: &Mixed, job: &str, is_wanted: &dyn Fn(u32) -> bool) {
 async fn assign_anew(mixed: &Mixed, job: &JobPlan) -> Owners {
     let name = job.name.as_str();
     let assigned = async || {
-        let owners = owners(mixed, job).await;
+        let owners = mixed.owners(name, job.items).await;
         let is_asked_for = mixed.node(name, "leader/sharding/necessary").await.is_some();
         (owners.len() == job.items as usize && !is_asked_for).then_some(owners)
     };
-    // A resharding that goes on would put its own owners in the place of those that are taken away.
-    mixed.until(&format!("the first owners of {name}"), &assigned).await;
     let mut transaction = Transaction::new();
     for item in 0..job.items {
         transaction.delete(format!("/{name}/sharding/{item}/instance"), None);
     }
     transaction.create(format!("/{name}/leader/sharding/necessary"), "", CreateMode::Persistent);
-    mixed.registry().commit(transaction).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let taken_away = async || {
+        // A resharding that goes on would put its own owners in the place of those that are taken away.
+        assigned().await?;
+        // Refused when another one has begun meanwhile.
+        mixed.registry().commit(transaction.clone()).await.ok()
+    };
+    mixed.until(&format!("the first owners of {name}, taken away"), taken_away).await;
     mixed.until(&format!("new owners of {name}"), &assigned).await
-}
-
-async fn owners(mixed: &Mixed, job: &JobPlan) -> Owners {
-    let mut owners = Owners::new();
-    for item in 0..job.items {
-        if let Some(owner) = mixed.node(&job.name, &format!("sharding/{item}/instance")).await {
-            owners.insert(item, owner);
-        }
-    }
-    owners
 }

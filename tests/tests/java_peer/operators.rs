@@ -40,13 +40,19 @@ pub async fn triggered(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
     // By itself it fires at the turn of the year alone.
     let job = JobPlan { cron: "0 0 0 1 1 ?".to_owned(), ..JobPlan::each_second(JOB, ITEMS, 100) };
     let mut mixed = Mixed::new(&server, &peer, "triggered", vec![job]).await;
-    let mut pids = [mixed.start(Kind::Rust).await, mixed.start(Kind::Java).await];
+    let rust = mixed.start(Kind::Rust).await;
+    // A Rust leader assigns the items at once, a Java leader when the job fires.
+    mixed.until("a leader", async || mixed.leader(JOB).await).await;
+    let mut pids = [rust, mixed.start(Kind::Java).await];
     pids.sort_unstable();
-    let both = async || {
-        let instances = mixed.registry().children(&format!("/{JOB}/instances")).await.expect("it answers");
-        (instances.unwrap_or_default().len() == pids.len()).then_some(())
+    let shared = async || {
+        let owners = mixed.owners(JOB, ITEMS).await;
+        let mut by: Vec<u32> = owners.values().filter_map(|owner| pid_of(owner)).collect();
+        by.sort_unstable();
+        by.dedup();
+        (owners.len() == ITEMS as usize && by == pids).then_some(())
     };
-    mixed.until("both instances", both).await;
+    mixed.until("items of both", shared).await;
     let mut java = mixed.java_operator();
     for operator in Kind::BOTH {
         let since_us = now_us();
@@ -68,7 +74,7 @@ pub async fn triggered(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
         };
         mixed.group.wait(&format!("every item once, by a trigger from {operator:?}"), LIMIT, all).await;
     }
-    assert_eq!(mixed.registry().children(&format!("/{JOB}/trigger")).await.expect("it answers"), Some(vec![]));
+    assert_eq!(mixed.children(JOB, "trigger").await, [""; 0]);
 }
 
 pub async fn item_disabled(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
@@ -126,10 +132,7 @@ pub async fn shut_down(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
     let (mut mixed, _) = Mixed::pair(&server, &peer, "shut-down", JobPlan::each_second(JOB, ITEMS, 100)).await;
     let ip = mixed.ip().await;
     let no_instance = async |mixed: &Mixed| {
-        let gone = async || {
-            let instances = mixed.registry().children(&format!("/{JOB}/instances")).await.expect("it answers");
-            instances.unwrap_or_default().is_empty().then_some(())
-        };
+        let gone = async || mixed.children(JOB, "instances").await.is_empty().then_some(());
         mixed.until("no instance", gone).await;
     };
     // By server and by job: both reach the instances of both kinds.

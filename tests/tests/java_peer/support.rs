@@ -1,5 +1,6 @@
 //! A job in processes of both kinds, and whoever looks at the registry.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+use elasticjob_tests::answered::answered;
 use elasticjob_tests::group::{Group, WorkerProgram};
 pub use elasticjob_tests::java_peer::Kind;
 use elasticjob_tests::java_peer::{JavaOperator, JavaPeer, MixedProgram};
@@ -19,7 +21,7 @@ use tokio::time::Instant;
 pub const JOB: &str = "mixed";
 pub const ITEMS: u32 = 4;
 
-/// The longest that the server of the tests grants: a virtual machine for Java may pause.
+/// A virtual machine for Java may pause.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Everything that is waited for happens within this, or never.
@@ -58,7 +60,7 @@ impl Mixed {
         let servers = server.connect_string();
         let worker: (&str, &[&str]) = (env!("CARGO_BIN_EXE_worker"), &[]);
         let mut program = WorkerProgram::new(worker, servers.clone(), namespace, jobs, SESSION_TIMEOUT);
-        let mut config = ZookeeperBackend::new(server.clone(), namespace).config(servers.clone());
+        let mut config = ZookeeperBackend::new(server.clone(), namespace).onlooker();
         if let Some(digest) = digest {
             program = program.with_digest(digest);
             config.digest = Some(digest.to_owned().into());
@@ -135,8 +137,24 @@ impl Mixed {
 
     /// The data of a node, `None` where there is none.
     pub async fn node(&self, job: &str, path: &str) -> Option<String> {
-        let node = self.registry.get(&format!("/{job}/{path}")).await.expect("the registry answers");
+        let node = answered(|| self.registry.get(&format!("/{job}/{path}"))).await;
         node.map(|node| node.data.text().expect("text").to_owned())
+    }
+
+    /// The names below a node, none where there is no such node.
+    pub async fn children(&self, job: &str, path: &str) -> Vec<String> {
+        answered(|| self.registry.children(&format!("/{job}/{path}"))).await.unwrap_or_default()
+    }
+
+    /// Who owns the items, of those that have an owner.
+    pub async fn owners(&self, job: &str, items: u32) -> BTreeMap<u32, String> {
+        let mut owners = BTreeMap::new();
+        for item in 0..items {
+            if let Some(owner) = self.node(job, &format!("sharding/{item}/instance")).await {
+                owners.insert(item, owner);
+            }
+        }
+        owners
     }
 
     /// The process that leads.
@@ -160,11 +178,9 @@ impl Mixed {
 
     /// The address of this host, under which processes of both kinds are registered.
     pub async fn ip(&self) -> String {
-        let servers = self.registry.children(&format!("/{JOB}/servers")).await.expect("the registry answers");
-        match servers.as_deref() {
-            Some([ip]) => ip.clone(),
-            servers => panic!("not one server: {servers:?}"),
-        }
+        let servers = self.children(JOB, "servers").await;
+        let [ip] = servers.as_slice() else { panic!("not one server: {servers:?}") };
+        ip.clone()
     }
 }
 

@@ -5,18 +5,19 @@ use std::time::Duration;
 
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+use elasticjob_tests::answered::answered;
 use elasticjob_tests::group::{Group, WorkerProgram};
-use elasticjob_tests::records::{History, now_us};
+use elasticjob_tests::records::{History, now_us, pid_of};
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
 
 pub const JOB: &str = "operated";
 pub const ITEMS: u32 = 4;
-pub const SESSION_TIMEOUT: Duration = Duration::from_secs(2);
+pub const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Everything that is waited for happens within this, or never.
-pub const LIMIT: Duration = Duration::from_secs(20);
+pub const LIMIT: Duration = Duration::from_secs(40);
 
 /// Time between two looks at the registry.
 const LOOK: Duration = Duration::from_millis(20);
@@ -48,7 +49,7 @@ impl Operated {
         let program = WorkerProgram::new(worker, server.connect_string(), namespace, vec![job], SESSION_TIMEOUT);
         let mut group = Group::new(program);
         let pids = [group.start().await, group.start().await];
-        let config = ZookeeperBackend::new(server.clone(), namespace).config(server.connect_string());
+        let config = ZookeeperBackend::new(server.clone(), namespace).onlooker();
         let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
         Self { group, pids, registry: Arc::new(registry) }
     }
@@ -70,13 +71,13 @@ impl Operated {
 
     /// The data of a node of the job, `None` where there is no such node.
     pub async fn node(&self, path: &str) -> Option<String> {
-        let node = self.registry.get(&format!("/{JOB}/{path}")).await.expect("the registry answers");
+        let node = answered(|| self.registry.get(&format!("/{JOB}/{path}"))).await;
         node.map(|node| node.data.text().expect("text").to_owned())
     }
 
     /// The names below a node of the job, none where there is no such node.
     pub async fn children(&self, path: &str) -> Vec<String> {
-        self.registry.children(&format!("/{JOB}/{path}")).await.expect("the registry answers").unwrap_or_default()
+        answered(|| self.registry.children(&format!("/{JOB}/{path}"))).await.unwrap_or_default()
     }
 
     /// Waits until a node of the job has so many children.
@@ -93,6 +94,19 @@ impl Operated {
         self.look(path, async || {
             let data = self.node(path).await;
             if is_so(data.as_deref()) { Ok(()) } else { Err(format!("{data:?}")) }
+        })
+        .await;
+    }
+
+    /// Waits until each process owns some of so many items.
+    pub async fn shared(&self, items: u32) {
+        self.look("the sharding", async || {
+            let mut owners = Vec::new();
+            for item in 0..items {
+                owners.push(self.node(&format!("sharding/{item}/instance")).await.as_deref().and_then(pid_of));
+            }
+            let is_shared = !owners.contains(&None) && self.pids.iter().all(|pid| owners.contains(&Some(*pid)));
+            if is_shared { Ok(()) } else { Err(format!("{owners:?}")) }
         })
         .await;
     }

@@ -1,12 +1,11 @@
 //! A process whose link to the registry is cut in the midst of its runs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use elasticjob_tests::records::{Ending, History, now_us};
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
-use crate::support::{LIMIT, SESSION_TIMEOUT, Three, now, was_cancelled_in_time};
+use crate::support::{LIMIT, RUN, SESSION_TIMEOUT, Three, now, was_cancelled_in_time};
 
 pub async fn for_long(server: Arc<ZookeeperServer>) {
     // Longer than the session may last.
@@ -35,7 +34,7 @@ pub async fn for_long(server: Arc<ZookeeperServer>) {
 }
 
 pub async fn for_a_moment(server: Arc<ZookeeperServer>) {
-    let mut three = Three::start(server, "cut-off-for-a-moment", Duration::from_millis(600), false).await;
+    let mut three = Three::start(server, "cut-off-for-a-moment", RUN, false).await;
     let pid = three.pids[0];
     three.mid_run(pid).await;
     let cut = three.open_runs(&[pid]);

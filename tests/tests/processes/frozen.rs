@@ -1,15 +1,14 @@
 //! A process that is frozen in the midst of its runs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use elasticjob_tests::records::{Ending, Run, now_us};
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
-use crate::support::{JOB, LIMIT, SESSION_TIMEOUT, Three, now};
+use crate::support::{JOB, LIMIT, RUN, SESSION_TIMEOUT, Three, now};
 
 pub async fn for_long(server: Arc<ZookeeperServer>) {
-    let mut three = Three::start(server, "frozen", Duration::from_millis(600), false).await;
+    let mut three = Three::start(server, "frozen", RUN, false).await;
     let leader = three.leader().await;
     three.mid_run(leader).await;
     three.group.freeze(leader);
@@ -49,7 +48,7 @@ pub async fn for_long(server: Arc<ZookeeperServer>) {
 }
 
 pub async fn for_a_moment(server: Arc<ZookeeperServer>) {
-    let mut three = Three::start(server, "frozen-for-a-moment", Duration::from_millis(600), false).await;
+    let mut three = Three::start(server, "frozen-for-a-moment", RUN, false).await;
     let pid = three.pids[0];
     three.mid_run(pid).await;
     three.group.freeze(pid);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use elasticjob_tests::records::{Ending, Expected};
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
-use crate::support::{ITEMS, JOB, LIMIT, Three};
+use crate::support::{EVERY_MS, ITEMS, JOB, LIMIT, Three};
 
 pub async fn all(server: Arc<ZookeeperServer>) {
     let mut three = Three::start(server, "restarted", Duration::from_millis(300), true).await;
@@ -22,8 +22,7 @@ pub async fn all(server: Arc<ZookeeperServer>) {
     three.check(until);
 
     let history = three.group.full_history();
-    let fires_ms = (three.from_ms / 1_000..=until / 1_000).map(|second| second * 1_000).collect();
-    let verdict = history.check(&[Expected { job: JOB.to_owned(), items: ITEMS, fires_ms }], &[]);
+    let verdict = history.check(&[Expected::every(EVERY_MS, JOB, ITEMS, three.from_ms, until)], &[]);
     assert_eq!(verdict.begun, verdict.fires, "{:?}\n{}", verdict.explained, three.group.logs());
     let cut_off = |end| matches!(end, Some((_, Ending::Cancelled | Ending::Dropped)));
     assert!(!history.runs.iter().any(|run| cut_off(run.end)), "{:?}\n{}", history.runs, three.group.logs());

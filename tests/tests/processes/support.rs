@@ -1,4 +1,4 @@
-//! What the tests share: a job of six items that fires each second, in three processes.
+//! What the tests share: a job of six items in three processes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,20 +6,28 @@ use std::time::Duration;
 use elasticjob::engine::ExecutionSource;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{NodeData, RegistryCenter};
+use elasticjob_tests::answered::answered;
 use elasticjob_tests::fence::Fence;
 use elasticjob_tests::group::{Group, WorkerProgram};
 use elasticjob_tests::observer::Observer;
-use elasticjob_tests::records::{Ending, History, Run, now_us};
+use elasticjob_tests::records::{Ending, Expected, History, Run, now_us};
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
 
 pub const JOB: &str = "worker";
 pub const ITEMS: u32 = 6;
-pub const SESSION_TIMEOUT: Duration = Duration::from_secs(2);
+pub const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// When the job fires, and the time between two fires.
+const CRON: &str = "0/2 * * * * ?";
+pub const EVERY_MS: i64 = 2_000;
+
+/// A run that is caught in its midst, and is over before the next fire.
+pub const RUN: Duration = Duration::from_millis(1_200);
 
 /// Everything that is waited for happens within this, or never.
-pub const LIMIT: Duration = Duration::from_secs(20);
+pub const LIMIT: Duration = Duration::from_secs(40);
 
 /// The processes of a namespace, the sink they write to, and who runs what.
 pub struct Three {
@@ -33,10 +41,10 @@ pub struct Three {
 }
 
 impl Three {
-    /// Starts them with a job that fires each second and whose items run for so long.
+    /// Starts them with a job whose items run for so long.
     pub async fn start(server: Arc<ZookeeperServer>, namespace: &'static str, run: Duration, failover: bool) -> Self {
         let run_ms = u64::try_from(run.as_millis()).expect("a short run");
-        let job = JobPlan { failover, ..JobPlan::each_second(JOB, ITEMS, run_ms) };
+        let job = JobPlan { cron: CRON.to_owned(), failover, ..JobPlan::each_second(JOB, ITEMS, run_ms) };
         Self::start_with(server, namespace, job).await
     }
 
@@ -96,7 +104,7 @@ impl Three {
 
     pub async fn node(&self, path: &str) -> Option<NodeData> {
         let center = connect(&self.server, self.namespace).await;
-        let node = center.get(path).await.expect("the registry answers");
+        let node = answered(|| center.get(path)).await;
         center.close().await;
         node
     }
@@ -110,7 +118,7 @@ impl Three {
 
     /// Fails unless all that must hold does, for the fires from the first shared one on.
     pub fn check(&self, until_ms: i64) {
-        self.group.check(JOB, ITEMS, self.from_ms, until_ms);
+        self.group.check(Expected::every(EVERY_MS, JOB, ITEMS, self.from_ms, until_ms));
     }
 }
 
@@ -124,7 +132,7 @@ fn slow_down(group: &Group<WorkerProgram>) -> i64 {
 }
 
 async fn connect(server: &Arc<ZookeeperServer>, namespace: &str) -> ZookeeperRegistryCenter {
-    let config = ZookeeperBackend::new(server.clone(), namespace).config(server.connect_string());
+    let config = ZookeeperBackend::new(server.clone(), namespace).onlooker();
     ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects")
 }
 

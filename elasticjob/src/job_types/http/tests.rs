@@ -84,13 +84,13 @@ async fn a_redirect_is_a_failure_that_says_where_it_leads_and_nobody_is_asked_th
 async fn one_that_nobody_answers_fails_after_its_time() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let uri = format!("http://{}/", silent.local_addr().unwrap());
-    let mut props = props(&uri, "GET");
-    props.push(("http.read.timeout.milliseconds", "50"));
-    let error = run(&props).await.unwrap_err().to_string();
+    let mut hasty = props(&uri, "GET");
+    hasty.push(("http.read.timeout.milliseconds", "50"));
+    let error = run(&hasty).await.unwrap_err().to_string();
     assert!(error.starts_with(&format!("GET {uri}: ")) && error.contains("timed out"), "{error}");
 
     drop(silent);
-    let error = run(&props).await.unwrap_err().to_string();
+    let error = run(&props(&uri, "GET")).await.unwrap_err().to_string();
     assert!(error.contains("error sending request") && error.contains("refused"), "{error}");
 }
 

@@ -21,7 +21,7 @@ fn patient() -> (ItemHandler, mpsc::UnboundedReceiver<&'static str>) {
 #[tokio::test]
 async fn jobs_end_with_their_registry_center_and_what_runs_is_told() {
     let environment = environment();
-    let remote = Remote::new();
+    let remote = Remote::new(LIMIT);
     let registry: Arc<dyn RegistryCenter> = remote.clone();
     let (handler, mut told) = patient();
     let job = scheduled(&environment, &registry, each_second("closed", 1), handler).await;
@@ -37,7 +37,7 @@ async fn jobs_end_with_their_registry_center_and_what_runs_is_told() {
 #[tokio::test]
 async fn a_job_whose_coordination_panics_gives_its_items_away_and_answers() {
     let environment = environment();
-    let remote = Remote::new();
+    let remote = Remote::new(LIMIT);
     let registry: Arc<dyn RegistryCenter> = remote.clone();
     let (handler, _told) = patient();
     let mut job = scheduled(&environment, &registry, each_second("buggy", 1), handler).await;

@@ -12,8 +12,6 @@ use crate::registry::{
     WatchStream,
 };
 
-pub(super) const SESSION_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// An embedded registry whose session is proven by answered requests alone, as that of a server is, and whose reads can
 /// be made to fail while its session still looks connected.
 #[derive(Debug)]
@@ -29,8 +27,8 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    pub(super) fn new() -> Arc<Self> {
-        let registry = Arc::new(MemoryRegistry::new().connect_with_timeout(SESSION_TIMEOUT));
+    pub(super) fn new(session_timeout: Duration) -> Arc<Self> {
+        let registry = Arc::new(MemoryRegistry::new().connect_with_timeout(session_timeout));
         Arc::new(Self {
             registry,
             proof: Mutex::new(None),

@@ -9,6 +9,9 @@ use super::{
 };
 use crate::registry::{CommitError, CreateMode, RegistryCenter, RegistryError, SessionId, SessionState, WatchEvent};
 
+/// Less than any time-out that is waited for, and more than a busy machine stalls.
+const AT_ONCE: Duration = Duration::from_secs(4);
+
 pub(super) async fn ephemeral_nodes_go_with_a_closed_session(backend: Arc<dyn Backend>) {
     let (member, other) = (backend.connect().await, backend.connect().await);
     let (center, other) = (&*member.center, &*other.center);
@@ -20,7 +23,7 @@ pub(super) async fn ephemeral_nodes_go_with_a_closed_session(backend: Arc<dyn Ba
     assert_eq!(children(other, "/a").await.unwrap(), ["kept", "mine", "other"]);
     let before = Instant::now();
     in_time("closed", center.close()).await;
-    assert!(before.elapsed() < Duration::from_secs(2), "it does not wait for a time-out");
+    assert!(before.elapsed() < AT_ONCE, "it does not wait for a time-out");
     assert_eq!(children(other, "/a").await.unwrap(), ["kept", "other"]);
     assert_eq!(there(&mut *stream).last(), Some(&deleted("/a/mine")));
 }
@@ -50,7 +53,7 @@ pub(super) async fn what_nobody_awaits_does_not_keep_a_session(backend: Arc<dyn 
     );
     let before = Instant::now();
     in_time("closed", center.close()).await;
-    assert!(before.elapsed() < Duration::from_secs(2), "{:?}", before.elapsed());
+    assert!(before.elapsed() < AT_ONCE, "{:?}", before.elapsed());
     assert_eq!(other.center.get("/e").await, Ok(None));
     drop(pending);
 }
@@ -61,7 +64,7 @@ async fn fails_at_once(center: &dyn RegistryCenter) {
     assert!(matches!(written, Err(CommitError::NotReached { .. })), "{written:?}");
     assert!(matches!(center.get("/a").await, Err(RegistryError::NoAnswer { .. })));
     assert!(matches!(center.children("/a").await, Err(RegistryError::NoAnswer { .. })));
-    assert!(before.elapsed() < Duration::from_millis(500), "it took {:?}", before.elapsed());
+    assert!(before.elapsed() < AT_ONCE, "it took {:?}", before.elapsed());
 }
 
 pub(super) async fn proof_is_the_time_before_the_last_answered_request(backend: Arc<dyn Backend>) {

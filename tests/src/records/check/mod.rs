@@ -28,6 +28,14 @@ pub struct Expected {
     pub fires_ms: Vec<i64>,
 }
 
+impl Expected {
+    /// All fires after a time up to another one of a job that fires every so many milliseconds.
+    pub fn every(every_ms: i64, job: &str, items: u32, after_ms: i64, until_ms: i64) -> Self {
+        let fires = after_ms.div_euclid(every_ms) + 1..=until_ms.div_euclid(every_ms);
+        Self { job: job.to_owned(), items, fires_ms: fires.map(|fire| fire * every_ms).collect() }
+    }
+}
+
 /// A manual trigger that was taken.
 #[derive(Debug, Clone)]
 pub struct ExpectedTrigger {
