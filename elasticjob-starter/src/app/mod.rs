@@ -110,7 +110,7 @@ impl ElasticJobApp {
 
     /// Waits for SIGTERM or Ctrl-C, then shuts down: running items may finish within the grace time
     /// (`elasticjob.shutdown.grace`), the instance leaves the registry, and error handlers may tell what failed until that
-    /// time is over, for 3 s at least. A second signal cuts items off at once, unless it comes within a second: what sends
+    /// time is over, for 3 s at least. A second signal cuts items off at once, unless it is the same within a second: what sends
     /// one to the process and one to its group means a single one.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl ElasticJobApp {
         info!("shutting down: {why}; running items have {:?} to finish", self.grace);
         tokio::select! {
             () = self.leave(ShutdownMode::Graceful) => return Ok(()),
-            signal = signals.again() => warn!("{signal} again: running items are cut off"),
+            signal = signals.after(why) => warn!("a second signal, {signal}: running items are cut off"),
         }
         self.leave(ShutdownMode::Now).await;
         Ok(())

@@ -54,9 +54,14 @@ impl Signals {
 
 impl Signals {
     /// The name of the next one that is not the last one repeated.
-    pub async fn again(&mut self) -> &'static str {
+    pub async fn after(&mut self, last: &str) -> &'static str {
         let until = Instant::now() + REPEATED;
-        while timeout_at(until, self.next()).await.is_ok() {}
-        self.next().await
+        loop {
+            match timeout_at(until, self.next()).await {
+                Ok(signal) if signal == last => {}
+                Ok(signal) => return signal,
+                Err(_) => return self.next().await,
+            }
+        }
     }
 }

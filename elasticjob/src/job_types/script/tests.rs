@@ -40,9 +40,9 @@ async fn a_script_that_takes_too_long_is_killed_with_its_children() {
     // It ends in order when it is asked to. What it started does not heed that.
     let asked = "trap \"\" TERM; sleep 60 & echo $! >";
     let line = format!("sh -c '{asked}{}; trap \"exit 0\" TERM; wait'", file.display());
-    let context = context("job", "", "", &[(COMMAND_LINE, &line), (TIMEOUT, "300")]);
+    let context = context("job", "", "", &[(COMMAND_LINE, &line), (TIMEOUT, "2000")]);
     let error = tokio::time::timeout(LONG, Script.process(context)).await.unwrap().unwrap_err().to_string();
-    assert_eq!(error, "'sh' was terminated: it ran for more than 300 ms");
+    assert_eq!(error, "'sh' was terminated: it ran for more than 2000 ms");
     let child = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     is_gone(child.trim()).await;
@@ -89,9 +89,9 @@ async fn what_a_script_leaves_in_the_background_is_not_waited_for_and_lives_on_w
 async fn a_script_that_takes_too_long_may_end_in_order() {
     let file = std::env::temp_dir().join(format!("elasticjob-in-order-{}", std::process::id()));
     let line = format!("sh -c 'trap \"echo tidy >{}; exit 0\" TERM; sleep 60 & wait'", file.display());
-    let context = context("job", "", "", &[(COMMAND_LINE, &line), (TIMEOUT, "300")]);
+    let context = context("job", "", "", &[(COMMAND_LINE, &line), (TIMEOUT, "2000")]);
     let error = tokio::time::timeout(LONG, Script.process(context)).await.unwrap().unwrap_err().to_string();
-    assert_eq!(error, "'sh' was terminated: it ran for more than 300 ms");
+    assert_eq!(error, "'sh' was terminated: it ran for more than 2000 ms");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "tidy\n");
     std::fs::remove_file(&file).unwrap();
 }
@@ -100,20 +100,22 @@ async fn a_script_that_takes_too_long_may_end_in_order() {
 #[tokio::test]
 async fn a_script_that_takes_too_long_and_does_not_heed_that_is_killed() {
     let line = "sh -c 'trap \"\" TERM; while :; do sleep 1; done'";
-    let context = context("job", "", "", &[(COMMAND_LINE, line), (TIMEOUT, "300")]);
+    let context = context("job", "", "", &[(COMMAND_LINE, line), (TIMEOUT, "2000")]);
     let began = Instant::now();
     let error = tokio::time::timeout(LONG, Script.process(context)).await.unwrap().unwrap_err().to_string();
-    assert_eq!(error, "'sh' was killed: it ran for more than 300 ms");
+    assert_eq!(error, "'sh' was killed: it ran for more than 2000 ms");
     assert!(began.elapsed() >= GRACE, "{:?}", began.elapsed());
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn one_that_is_cancelled_may_end_in_order_and_one_that_is_dropped_is_gone() {
-    let context = script("sh -c 'trap \"exit 0\" TERM; sleep 60 & wait'");
+    let ready = std::env::temp_dir().join(format!("elasticjob-ready-{}", std::process::id()));
+    let context = script(&format!("sh -c 'trap \"exit 0\" TERM; echo >{}; sleep 60 & wait'", ready.display()));
     let token = context.cancellation_token().clone();
     let run = tokio::spawn(Script.process_owned(context));
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    appears(&ready).await;
+    std::fs::remove_file(&ready).unwrap();
     token.cancel();
     let error = tokio::time::timeout(LONG, run).await.unwrap().unwrap().unwrap_err().to_string();
     assert_eq!(error, "'sh' was cut off");
