@@ -41,7 +41,7 @@ impl Punctual {
                 let moved_on = self.overrun.contains(fire);
                 // Its listeners may wait for items that another one was given that leaves too: it begins nothing more, and
                 // says so at the next fire.
-                let leaves = scene.hosts[*host].leaving;
+                let leaves = scene.hosts[*host].process.as_ref().is_some_and(|process| process.leaving);
                 // The items start when their listeners have returned.
                 let allowed = LATE + scene.shape.listeners.delay() as i64;
                 if scene.calm && !scene.is_java(*host) && late > allowed && !moved_on && !leaves {
