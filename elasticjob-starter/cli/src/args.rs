@@ -222,6 +222,7 @@ mod tests {
     fn the_definition_of_the_command_line_is_sound() {
         Arguments::command().debug_assert();
     }
+
     #[test]
     fn an_address_of_a_dump_port_has_a_host_and_a_port() {
         for right in ["localhost:9888", "10.0.0.1:1", "[::1]:9888"] {

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 
 use super::JobResult;
-use crate::config::{Invalid, JobConfiguration, OptionNames};
+use crate::config::{Invalid, JobConfiguration, OptionNames, caught};
 use crate::engine::{ExecutionSource, Hook};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
-use crate::unwind::catch_blocking;
+
+/// What names a handler.
+const SETTING: &str = "job-error-handler-type";
 
 /// What failed, and why. Its `Display` is the text that the handlers of ElasticJob send.
 #[derive(Debug, Clone)]
@@ -204,12 +206,12 @@ impl ErrorHandler {
 
     /// What is wrong with the options of a job that names it.
     pub fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        caught(|| self.handler.check(configuration))
+        caught(SETTING, || self.handler.check(configuration))
     }
 
     /// What only this host tells to be wrong with them.
     pub fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
-        caught(|| self.handler.check_at_start(configuration))
+        caught(SETTING, || self.handler.check_at_start(configuration))
     }
 
     /// The names of its options.
@@ -227,11 +229,6 @@ impl fmt::Debug for ErrorHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ErrorHandler").field(&self.name).finish()
     }
-}
-
-fn caught(check: impl FnOnce() -> Vec<Invalid>) -> Vec<Invalid> {
-    let problem = |panic| vec![Invalid::new("job-error-handler-type", format!("its check failed: {panic}"))];
-    catch_blocking(check).unwrap_or_else(problem)
 }
 
 /// A handler, called through a pointer.

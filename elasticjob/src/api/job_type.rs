@@ -5,8 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::{ItemHandler, JobError, JobKind, JobResult, ShardingContext, item_handler};
-use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames};
-use crate::unwind::catch_blocking;
+use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, caught};
 
 /// Runs the items of all jobs of a type, which name it in `elastic-job-type`. What differs from job to job stands in
 /// their `props`.
@@ -79,10 +78,8 @@ impl JobType {
             let executor = Arc::clone(&executor);
             async move { executor.process(context).await }
         });
-        let check = ConfigurationCheck::new(move |configuration| {
-            let found = catch_blocking(|| checked.check(configuration));
-            found.unwrap_or_else(|panic| vec![Invalid::new("elastic-job-type", format!("its check failed: {panic}"))])
-        });
+        let check =
+            ConfigurationCheck::new(move |configuration| caught("elastic-job-type", || checked.check(configuration)));
         Self { name, handler: handler.checked_by(check).with_options(options) }
     }
 

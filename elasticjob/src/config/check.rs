@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Invalid, JobConfiguration};
+use crate::unwind::catch_blocking;
 
 /// Finds what a program cannot do of what a configuration asks for. Pure: the same answer for the same configuration.
 /// Cheap to clone.
@@ -35,6 +36,12 @@ impl ConfigurationCheck {
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         self.0.as_ref().map(|find| find(configuration)).unwrap_or_default()
     }
+}
+
+/// What a check of the user's finds; its panic is a problem of the setting that names it, as the driver of a job calls it.
+pub(crate) fn caught(setting: &'static str, check: impl FnOnce() -> Vec<Invalid>) -> Vec<Invalid> {
+    let problem = |panic| vec![Invalid::new(setting, format!("its check failed: {panic}"))];
+    catch_blocking(check).unwrap_or_else(problem)
 }
 
 impl fmt::Debug for ConfigurationCheck {

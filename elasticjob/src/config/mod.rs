@@ -17,6 +17,7 @@ pub mod wire;
 
 pub use builder::JobConfigurationBuilder;
 pub use check::ConfigurationCheck;
+pub(crate) use check::caught;
 pub use foreign::ForeignToJava;
 pub use items::{ItemParameterError, ItemParameters};
 pub use job::{CPU, ConfigError, Invalid, JobConfiguration, LOG};

@@ -48,4 +48,5 @@ pub use notice::{CancelReason, Notice, SkipReason, StopReason, WaitedFor};
 pub use planted::Bug;
 pub use round::RoundId;
 pub use status::{Activity, JobStatus, Skip};
+pub(crate) use timeout::AGES;
 pub use timeout::Timeout;

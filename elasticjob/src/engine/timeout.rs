@@ -6,6 +6,9 @@ use super::engine::{JobEngine, Phase};
 use super::round::Round;
 use super::run::{Run, Stage};
 
+/// No process lives longer, 100 years: a limit beyond this is none, and the engine can add times to those below it.
+pub(crate) const AGES: Duration = Duration::from_hours(24 * 36_500);
+
 /// When an engine has to be asked again: at the earlier of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {

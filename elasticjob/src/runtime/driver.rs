@@ -393,8 +393,13 @@ impl Driver {
 
     /// The time of a fire as the clock of the job's zone shows it.
     fn scheduled_at(&self, fire: Fire, configuration: &JobConfiguration) -> DateTime<FixedOffset> {
+        self.local_time(fire.at(), configuration)
+    }
+
+    /// A time in milliseconds since 1970 as the clock of the job's zone shows it.
+    fn local_time(&self, wall: i64, configuration: &JobConfiguration) -> DateTime<FixedOffset> {
         let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
-        in_zone(fire.at(), zone)
+        in_zone(wall, zone)
     }
 
     fn answer_trigger(&mut self, id: TriggerId, answer: TriggerAnswer) {

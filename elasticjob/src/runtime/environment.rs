@@ -14,7 +14,7 @@ use super::failures::Failures;
 use super::members::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
-use crate::engine::Now;
+use crate::engine::{AGES, Now};
 use crate::ident::InstanceId;
 use crate::registry::RegistryCenter;
 use crate::registry::memory::MemoryRegistry;
@@ -26,9 +26,6 @@ use crate::trace::{Tracing, TracingConfiguration};
 
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
-
-/// Beyond this nothing is different; and times can be added to it.
-const LONGEST_GRACE: Duration = Duration::from_hours(24 * 36_500);
 
 /// What the jobs of a process share: the runtime that coordination lives on, timers, the address of the host.
 ///
@@ -102,7 +99,7 @@ impl JobEnvironmentBuilder {
     /// How long running items may go on at a shutdown before they are cut off; default 25 s, at most 100 years.
     #[must_use]
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
-        self.shutdown_grace = Some(grace.min(LONGEST_GRACE));
+        self.shutdown_grace = Some(grace.min(AGES));
         self
     }
 

@@ -6,13 +6,10 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use super::{DistributeOnceElasticJobListener, ElasticJobListener, JobResult, ListenerContext};
-use crate::engine::{Hook, ListenerSpec, OnceTimeouts};
+use crate::engine::{AGES, Hook, ListenerSpec, OnceTimeouts};
 
 /// A call of a listener.
 type ListenerFuture<'a> = Pin<Box<dyn Future<Output = JobResult> + Send + 'a>>;
-
-/// A limit beyond this is none, and times can be added to those below it.
-const AGES: Duration = Duration::from_hours(24 * 36_500);
 
 /// A listener of either kind.
 pub struct JobListener {

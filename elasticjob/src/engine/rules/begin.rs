@@ -265,8 +265,10 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     };
     let by = || mark.text().and_then(|text| text.parse().ok());
     // Left over by an earlier session, or by a begin of this one that was never started.
-    let own = mark.owner.is_some_and(|owner| engine.membership.own_sessions.contains(&owner));
-    if own || engine.planted.has(Bug::LookThenOverwrite) || engine.planted.has(Bug::StolenMark) {
+    if engine.membership.is_own(mark.owner)
+        || engine.planted.has(Bug::LookThenOverwrite)
+        || engine.planted.has(Bug::StolenMark)
+    {
         return Some(Verdict::Begin);
     }
     Some(match engine.is_run_alive(item, mark)? {

@@ -36,7 +36,7 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
         // The ghost of an earlier session of this instance; nobody else may stand for what is ours. What no session owns
         // would stay for ever: somebody copied it from another place.
         Lookup::Known(known) => {
-            known.owner.is_none_or(|owner| owner != session && engine.membership.own_sessions.contains(&owner))
+            known.owner.is_none() || (known.owner != Some(session) && engine.membership.is_own(known.owner))
         }
     };
     let candidate = engine.own_candidate();

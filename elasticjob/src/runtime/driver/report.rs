@@ -1,6 +1,6 @@
 //! Reports what of a job failed.
 
-use super::{Driver, in_zone};
+use super::Driver;
 use crate::api::{Failed, FailedRun, JobFailure};
 use crate::engine::{CancelReason, ExecutionSource, Fire};
 use crate::ident::{ShardingItem, TaskId};
@@ -34,8 +34,7 @@ impl Driver {
     /// A failure that is noticed now; `None` before the job has a configuration.
     pub(super) fn failure(&self, what: Failed, error: String) -> Option<JobFailure> {
         let configuration = self.engine.configuration()?.clone();
-        let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
-        let at = in_zone(self.environment.now().wall, zone);
+        let at = self.local_time(self.environment.now().wall, &configuration);
         Some(JobFailure::new(configuration, self.engine.instance().clone(), what, error, at))
     }
 }
