@@ -213,10 +213,12 @@ fn an_error_names_the_key() {
 }
 
 #[test]
-fn an_instance_is_written_as_java_writes_it_and_read_back() {
+fn an_instance_is_written_as_java_writes_it_with_a_comment_and_read_back() {
     let id = InstanceId::of_process("192.0.2.2", 23038);
     let yaml = instance_yaml(&id);
-    assert_eq!(yaml, golden("instance.yaml"));
+    let of_java = golden("instance.yaml");
+    assert_eq!(yaml, format!("{of_java}# elasticjob for Rust\n"));
+    assert!(is_of_java(of_java.as_bytes()) && is_of_java(b"") && !is_of_java(yaml.as_bytes()));
     let node = instance_from_yaml(yaml.as_bytes()).unwrap();
     assert_eq!(node, InstanceNode { instance: id.clone(), server_ip: "192.0.2.2".into() });
     assert_eq!(instance_from_yaml(format!("jobInstanceId: {id}\nlabels: x\n").as_bytes()).unwrap(), node);
