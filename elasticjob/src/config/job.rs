@@ -187,7 +187,10 @@ impl JobConfiguration {
             }
         }
         if settings.max_late_begin_seconds == Some(0) {
-            wrong("max-late-begin-seconds", "0 leaves no time to begin: give seconds from 1, or -1 for no limit".to_owned());
+            wrong(
+                "max-late-begin-seconds",
+                "0 leaves no time to begin: give seconds from 1, or -1 for no limit".to_owned(),
+            );
         }
         if settings.props.as_ref().is_some_and(|props| props.contains_key(MAX_LATE_BEGIN_PROP)) {
             let reason = "is how the registry center keeps `max-late-begin-seconds`: set that instead";

@@ -363,7 +363,9 @@ impl fmt::Display for LateCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Waited => "it waited for the assignment of its items, or for the registry center",
-            Self::Acquired => "the items came to this instance when the fire was due already, and their owner had not begun them",
+            Self::Acquired => {
+                "the items came to this instance when the fire was due already, and their owner had not begun them"
+            }
             Self::RegistryAway => "the registry center was not connected when it was due",
             Self::BeforeJoining => "it was due before this instance was there, and no instance had begun it",
             Self::Overslept => "the process was stopped when it was due, or its clock stepped",

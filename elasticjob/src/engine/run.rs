@@ -218,7 +218,15 @@ impl Runs {
 
 impl Run {
     fn new(fire: Fire, source: ExecutionSource) -> Self {
-        Self { fire, source, items: LiteMap::with_capacity(1), finished: Vec::new(), skipped: None, is_counted: false, round: None }
+        Self {
+            fire,
+            source,
+            items: LiteMap::with_capacity(1),
+            finished: Vec::new(),
+            skipped: None,
+            is_counted: false,
+            round: None,
+        }
     }
 
     /// Whether items of its fire may become part of it.

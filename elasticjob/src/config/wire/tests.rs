@@ -239,3 +239,16 @@ fn an_instance_on_a_host_without_ipv4_reads_back() {
         assert_eq!((node.instance, node.server_ip.as_str()), (id, ip));
     }
 }
+
+#[test]
+fn how_late_a_fire_may_begin_is_kept_as_a_property_that_java_carries_on() {
+    let job = JobConfiguration::builder("job", 1).max_late_begin_seconds(3_600).prop("z", "1").build().unwrap();
+    let yaml = to_yaml(&job);
+    assert!(yaml.contains("props:\n  elasticjob.max-late-begin-seconds: '3600'\n  z: '1'\n"), "{yaml}");
+    let read = from_yaml(job.job_name(), yaml.as_bytes()).unwrap();
+    assert_eq!((read.max_late_begin_seconds(), read.prop("elasticjob.max-late-begin-seconds")), (Some(3_600), None));
+    assert_eq!(read, job);
+    let wrong = yaml.replace("3600", "1 h");
+    let error = from_yaml(job.job_name(), wrong.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("elasticjob.max-late-begin-seconds: '1 h' is not a whole number of seconds"), "{error}");
+}

@@ -242,7 +242,8 @@ fn judge_all(engine: &JobEngine, now: Now, mine: &[ShardingItem]) -> Option<Vec<
     let meant = |item: &&ShardingItem| open.source != ExecutionSource::Misfire || engine.is_to_make_up(**item);
     let undecided = mine.iter().filter(|item| !open.begun.contains(item) && !open.dropped.contains(item));
     let undecided = undecided.filter(meant);
-    let verdicts: Vec<_> = undecided.map(|item| judge(engine, now, open, *item).map(|verdict| (*item, verdict))).collect();
+    let verdicts: Vec<_> =
+        undecided.map(|item| judge(engine, now, open, *item).map(|verdict| (*item, verdict))).collect();
     verdicts.into_iter().collect()
 }
 

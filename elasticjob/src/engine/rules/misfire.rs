@@ -126,10 +126,14 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             let Some(record) = engine.record_of(item) else { continue };
             let is_known = record.covers(Fire::Scheduled(noted.at)) || record.to_make_up() >= Some(noted.at);
             let is_late = lateness(now, noted.at) > LATE_ACQUISITION;
-            let evidence = if is_known || !is_late { Some(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
+            let evidence =
+                if is_known || !is_late { Some(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
             let Some(evidence) = evidence else { continue };
             noted.items.push(item);
-            if !is_known && evidence == Evidence::NotBegun && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+            if !is_known
+                && evidence == Evidence::NotBegun
+                && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
+            {
                 engine.missed_items.insert(item, noted.at);
             }
         }

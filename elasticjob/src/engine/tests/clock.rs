@@ -146,7 +146,9 @@ fn an_instance_that_registers_again_asks_for_the_time_too() {
     group.connect_anew(0);
     let registered = &group.hosts[0].commits[0];
     assert!(
-        registered.ends_with("; =instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n"),
+        registered.ends_with(
+            "; =instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n"
+        ),
         "{registered}"
     );
 }
