@@ -15,9 +15,7 @@ use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
-#[cfg(feature = "testing")]
-use super::planted::Bug;
-use super::planted::Planted;
+use super::planted::{Bug, DEAF, Planted};
 use super::proposal::{Proposal, Purpose, Write};
 use super::retry::Retry;
 use super::round::RoundId;
@@ -273,6 +271,10 @@ impl JobEngine {
             self.session.on_proof(session, at);
             return;
         }
+        let is_step = |seen: Now| (now.wall - seen.wall).abs_diff((now.mono - seen.mono).as_millis() as i64) > 500;
+        if self.seen.is_some_and(is_step) {
+            self.planted.deafen(Bug::DeafAfterStep, now.mono + DEAF);
+        }
         self.seen = Some(now);
         self.take(now, event);
         self.keep_deadlines(now);
@@ -315,7 +317,13 @@ impl JobEngine {
                 SessionChange::None => {}
                 SessionChange::Closed => self.start_leaving(now.mono),
                 SessionChange::Lost => self.tell(Notice::RegistryLost),
-                SessionChange::Back { new } => self.on_session_back(new),
+                SessionChange::Back { new } => {
+                    self.planted.deafen(Bug::DeafAfterReconnect, now.mono + DEAF);
+                    if self.planted.has(Bug::DroppedHeld) {
+                        self.open = None;
+                    }
+                    self.on_session_back(new);
+                }
             },
             Event::Proven { session, at } => self.session.on_proof(session, at),
             Event::NotProven => self.session.on_no_proof(),

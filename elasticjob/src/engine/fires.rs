@@ -6,6 +6,7 @@ use super::event::Now;
 use super::fire::{Attempt, ExecutionSource, Fire};
 use super::listeners::Hook;
 use super::notice::{LateCause, Notice, SkipReason};
+use super::planted::Bug;
 use super::round::Round;
 use super::run::{ItemRun, OpenFire, Stage};
 use crate::config::JobConfiguration;
@@ -89,7 +90,11 @@ impl JobEngine {
         self.close();
         self.noted = None;
         self.standing = None;
-        self.open = Some(Box::new(self.due_fire(now, at)));
+        let open = self.due_fire(now, at);
+        if open.why_late == LateCause::Overslept && self.planted.has(Bug::DroppedOverslept) {
+            return;
+        }
+        self.open = Some(Box::new(open));
     }
 
     /// Whether it is not known what became of the begin of a fire that came here.
@@ -118,8 +123,8 @@ impl JobEngine {
 
     /// There is nothing to begin for the open fire. Said once, at the first look at it.
     pub(super) fn tell_nothing_to_run(&mut self) {
-        let is_new = |open: &&Box<OpenFire>| !open.looked && !open.looks_back && open.begun.is_empty();
-        if let Some(open) = self.open.as_ref().filter(is_new) {
+        let is_new = |open: &&OpenFire| !open.looked && !open.looks_back && open.begun.is_empty();
+        if let Some(open) = self.open.as_deref().filter(is_new) {
             let fire = open.fire;
             self.tell(Notice::NothingToRun { fire });
         }

@@ -1,5 +1,8 @@
 //! Bugs that can be planted, to see that the simulator finds them. Only with the feature `testing`.
 
+/// How long bugs of that kind drop fires.
+pub(in crate::engine) const DEAF: std::time::Duration = std::time::Duration::from_secs(4);
+
 /// A planted bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bug {
@@ -59,12 +62,32 @@ pub enum Bug {
     LateJoiner,
     /// A fire is due for 10 s only, also where it may begin later.
     ShortWindow,
+    /// For 4 s after each reconnect every due fire is dropped, and nothing is said.
+    DeafAfterReconnect,
+    /// A fire that was held over an outage of the registry center is dropped when it is back.
+    DroppedHeld,
+    /// Items that come to an instance when their fire is due already are not begun.
+    DroppedAcquired,
+    /// A fire that came while the process was stopped is dropped.
+    DroppedOverslept,
+    /// A fire whose begin was not answered is dropped.
+    DroppedUnresolved,
+    /// For 4 s after a change of the configuration every due fire is dropped.
+    DeafAfterChange,
+    /// For 4 s after the server is enabled again every due fire is dropped.
+    DeafAfterEnabling,
+    /// For 4 s after a step of the clock every due fire is dropped.
+    DeafAfterStep,
+    /// For 1.5 s after a run every due fire is dropped.
+    DeafAfterRun,
+    /// An item of which a fire was decided against, as it was disabled, is never begun again.
+    DroppedEnabled,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 28] = [
+    pub const ALL: [(&'static str, Self); 38] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -93,6 +116,16 @@ impl Bug {
         ("blind-trust", Self::BlindTrust),
         ("late-joiner", Self::LateJoiner),
         ("short-window", Self::ShortWindow),
+        ("deaf-after-reconnect", Self::DeafAfterReconnect),
+        ("dropped-held", Self::DroppedHeld),
+        ("dropped-acquired", Self::DroppedAcquired),
+        ("dropped-overslept", Self::DroppedOverslept),
+        ("dropped-unresolved", Self::DroppedUnresolved),
+        ("deaf-after-change", Self::DeafAfterChange),
+        ("deaf-after-enabling", Self::DeafAfterEnabling),
+        ("deaf-after-step", Self::DeafAfterStep),
+        ("deaf-after-run", Self::DeafAfterRun),
+        ("dropped-enabled", Self::DroppedEnabled),
     ];
 }
 
@@ -112,6 +145,9 @@ impl std::str::FromStr for Bug {
 pub(super) struct Planted {
     #[cfg(feature = "testing")]
     bug: Option<Bug>,
+    /// Until then due fires are dropped.
+    #[cfg(feature = "testing")]
+    deaf_until: std::time::Duration,
 }
 
 impl Planted {
@@ -123,6 +159,29 @@ impl Planted {
     #[cfg(feature = "testing")]
     pub(super) fn has(&self, bug: Bug) -> bool {
         self.bug == Some(bug)
+    }
+
+    /// With this bug, due fires are dropped until then.
+    #[cfg(feature = "testing")]
+    pub(super) fn deafen(&mut self, bug: Bug, until: std::time::Duration) {
+        if self.has(bug) {
+            self.deaf_until = until;
+        }
+    }
+
+    #[cfg(feature = "testing")]
+    pub(super) fn is_deaf(&self, now: std::time::Duration) -> bool {
+        now < self.deaf_until
+    }
+
+    #[cfg(not(feature = "testing"))]
+    #[allow(clippy::unused_self)]
+    pub(super) fn deafen(&mut self, _: Bug, _: std::time::Duration) {}
+
+    #[cfg(not(feature = "testing"))]
+    #[allow(clippy::unused_self)]
+    pub(super) fn is_deaf(&self, _: std::time::Duration) -> bool {
+        false
     }
 
     #[cfg(not(feature = "testing"))]

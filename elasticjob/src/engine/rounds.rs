@@ -7,6 +7,7 @@ use super::event::Now;
 use super::fire::{Attempt, ExecutionSource, Fire};
 use super::listeners::Hook;
 use super::notice::{CancelReason, Notice};
+use super::planted::{Bug, DEAF};
 use super::round::{Call, CutOff, RoundId, RoundStage, Step, Wait, Waiting};
 use super::run::{Run, Stage};
 use crate::ident::ShardingItem;
@@ -107,6 +108,7 @@ impl JobEngine {
             self.go_on(now, id, Hook::After, 0);
         }
         for Run { fire, source, finished, is_counted, .. } in self.runs.take_finished() {
+            self.planted.deafen(Bug::DeafAfterRun, now.mono + DEAF * 3 / 8);
             let cut_off = finished.iter().filter(|(_, state)| state.is_unfinished()).map(|(item, _)| *item);
             let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.is_failover_on()).collect();
             self.tell(Notice::Finished { fire, source, items: finished });

@@ -94,6 +94,9 @@ fn search(arguments: &Arguments) -> ExitCode {
         "seeds": total.seeds,
         "seeds_per_s": (total.seeds as f64 / seconds).round(),
         "faults": total.faults.0,
+        "item_fires": total.item_fires,
+        "not_looked_at": total.not_looked_at.values().sum::<u64>(),
+        "not_looked_at_for": total.not_looked_at,
         "violations": total.bad.len(),
         "seed": failed,
     });
@@ -112,6 +115,7 @@ fn play_all(arguments: &Arguments) -> Results {
     for mut results in results {
         total.faults.add(&results.faults);
         total.seeds += results.seeds;
+        total.add_fires(results.item_fires, &results.not_looked_at);
         total.bad.append(&mut results.bad);
     }
     total
@@ -122,8 +126,21 @@ fn play_all(arguments: &Arguments) -> Results {
 struct Results {
     seeds: u64,
     faults: FaultCounts,
+    /// Items of fires.
+    item_fires: u64,
+    /// How many of them an excuse kept from being looked at, by its name.
+    not_looked_at: BTreeMap<&'static str, u64>,
     /// What is wrong with which seed.
     bad: BTreeMap<u64, String>,
+}
+
+impl Results {
+    fn add_fires(&mut self, item_fires: u64, not_looked_at: &BTreeMap<&'static str, u64>) {
+        self.item_fires += item_fires;
+        for (cause, count) in not_looked_at {
+            *self.not_looked_at.entry(cause).or_default() += count;
+        }
+    }
 }
 
 /// Plays seeds until there are none left, or one of them is bad.
@@ -138,6 +155,7 @@ fn work(arguments: &Arguments, next: &AtomicU64, stop: &AtomicBool) -> Results {
         let played = play(seed, arguments.bug, false);
         results.faults.add(&played.faults);
         results.seeds += 1;
+        results.add_fires(played.item_fires, &played.not_looked_at);
         if let Some(Violation { what, .. }) = played.violation {
             results.bad.insert(seed, what);
             stop.store(!arguments.all, Ordering::Relaxed);

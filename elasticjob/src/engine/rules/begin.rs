@@ -8,7 +8,7 @@ use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::late::{GivesUp, lateness};
 use crate::engine::notice::{Notice, SkipReason};
-use crate::engine::planted::Bug;
+use crate::engine::planted::{Bug, DEAF};
 use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::run::{BEGIN_TRIES, ItemRun, LATE_ACQUISITION, OpenFire, Run};
 use crate::engine::txn::JobTransaction;
@@ -53,6 +53,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         misfire::open(engine, now);
     }
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
+    if engine.planted.is_deaf(now.mono) {
+        engine.open = None;
+    }
     let Some(open) = &engine.open else { return Step::Pass };
     let (fire, source) = (open.fire, open.source);
     // The run of another fire is still being finished, or the listeners after this one are being called.
@@ -63,7 +66,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     match engine.is_server_enabled() {
         None => return Step::Pass,
         Some(true) => {}
-        Some(false) => return decline(engine, SkipReason::ServerDisabled),
+        Some(false) => {
+            engine.planted.deafen(Bug::DeafAfterEnabling, now.mono + DEAF);
+            return decline(engine, SkipReason::ServerDisabled);
+        }
     }
     let Some((mine, settled)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
     engine.note_assignment(now, settled, !mine.is_empty());
@@ -260,6 +266,9 @@ fn decided(engine: &JobEngine, record: FireRecord) -> SkipReason {
 }
 
 fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> Option<Verdict> {
+    if open.looked && engine.planted.has(Bug::DroppedAcquired) {
+        return Some(Verdict::Pass);
+    }
     let is_disabled = engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
     if is_disabled && !open.looks_back {
         return Some(Verdict::Skip(SkipReason::ItemDisabled));
@@ -280,6 +289,9 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
     }
     if is_disabled {
         return Some(Verdict::Skip(SkipReason::ItemDisabled));
+    }
+    if engine.planted.has(Bug::DroppedEnabled) && record.through > record.last.as_ref().map(|begun| begun.at) {
+        return Some(Verdict::Pass);
     }
     if !abandoned {
         match engine.gives_up(now, open, item)? {

@@ -8,7 +8,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
 use crate::engine::notice::{Notice, StopReason};
-use crate::engine::planted::Bug;
+use crate::engine::planted::{Bug, DEAF};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
@@ -34,6 +34,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
                 let from = joins_at(engine, &configuration, engine.follows_since, now);
                 engine.calendar.join(configuration.schedule(), from, now.wall);
             } else {
+                engine.planted.deafen(Bug::DeafAfterChange, now.mono + DEAF);
                 engine.follows_since = Some(mtime).filter(|mtime| *mtime > 0);
                 engine.calendar.follow(configuration.schedule(), now.wall);
             }
@@ -64,8 +65,10 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
 /// From when on an instance that has just registered takes part in fires: since this schedule is followed. Of the fires
 /// since then the last one is looked at: whatever an instance has begun is in the records. Without records it is let go.
 fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, since: Option<i64>, now: Now) -> i64 {
-    let looks_back = configuration.monitor_execution() && !engine.planted.has(Bug::LateJoiner);
-    since.filter(|_| looks_back).unwrap_or(engine.membership.joining_since.unwrap_or(now.wall)).min(now.wall)
+    if !configuration.monitor_execution() || engine.planted.has(Bug::LateJoiner) {
+        return now.wall;
+    }
+    since.or(engine.membership.joining_since).unwrap_or(now.wall).min(now.wall)
 }
 
 /// Since when the schedule in force is followed; `None` where it was not before this instance joined, or the server does

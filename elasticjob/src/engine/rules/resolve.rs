@@ -5,6 +5,7 @@ use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState};
 use crate::engine::notice::{CancelReason, Notice};
+use crate::engine::planted::Bug;
 use crate::engine::run::{ItemRun, OpenFire, Stage};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -49,6 +50,9 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
     }
     engine.unresolved = None;
     let of_open = |open: &&mut OpenFire| open.fire == unresolved.fire && open.source == unresolved.source;
+    if !same_session && engine.planted.has(Bug::DroppedUnresolved) {
+        engine.open = None;
+    }
     if let Some(open) = engine.open.as_deref_mut().filter(of_open).filter(|_| !same_session) {
         open.abandoned = Some(unresolved.attempt);
     }

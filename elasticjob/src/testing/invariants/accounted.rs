@@ -1,11 +1,13 @@
-//! Every item of every scheduled fire is begun by somebody, or somebody says why not. Around a fault it may be lost
-//! with the process or the connection that was to run it; without a fault it must have been begun.
+//! Every item of every scheduled fire is begun, or an instance says why not. While there are faults that is asked of each
+//! item by itself: its owner was well for long enough before the next fire came, see [`duty`](super::duty). Without faults
+//! it must have been begun.
 //!
 //! Beside Java instances it holds once the faults are over. What Java leaves out of a fire that is its own, and says so
 //! in the model, is accounted for: its only worker was busy, or the item was marked, disabled or taken over.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::duty::{Cause, Due, Duties};
 use super::kept::Kept;
 use super::{Observation, Scene};
 use crate::config::wire;
@@ -13,7 +15,7 @@ use crate::engine::{Fire, Notice, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Transaction;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::testing::sim::{EPOCH, Program};
+use crate::testing::sim::{EPOCH, Millis, Program};
 
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
 /// of a fire for it.
@@ -25,8 +27,12 @@ const STARTED: i64 = 10_000;
 
 #[derive(Debug)]
 pub(super) struct Accounted {
-    /// From when there is a fire every so many milliseconds.
-    schedules: BTreeMap<i64, i64>,
+    /// From when there is a fire every so many milliseconds, of so many items.
+    schedules: BTreeMap<i64, (i64, u32)>,
+    duties: Duties,
+    item_fires: u64,
+    /// How many of them were not looked at, and why.
+    not_looked_at: BTreeMap<&'static str, u64>,
     begun: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
@@ -44,9 +50,12 @@ pub(super) struct Accounted {
 }
 
 impl Accounted {
-    pub(super) fn new(period: u32) -> Self {
+    pub(super) fn new(period: u32, total: u32) -> Self {
         Self {
-            schedules: BTreeMap::from([(0, i64::from(period) * 1_000)]),
+            schedules: BTreeMap::from([(0, (i64::from(period) * 1_000, total))]),
+            duties: Duties::default(),
+            item_fires: 0,
+            not_looked_at: BTreeMap::new(),
             begun: BTreeMap::new(),
             skipped: BTreeMap::new(),
             left_out: BTreeMap::new(),
@@ -59,8 +68,17 @@ impl Accounted {
         }
     }
 
-    pub(super) fn scheduled(&mut self, wall: i64, period: u32) {
-        self.schedules.insert(wall, i64::from(period) * 1_000);
+    pub(super) fn scheduled(&mut self, now: Millis, period: u32, total: u32) {
+        self.schedules.insert(EPOCH + now as i64, (i64::from(period) * 1_000, total));
+        self.duties.configured(now);
+    }
+
+    pub(super) fn damaged(&mut self, now: Millis) {
+        self.duties.damaged(now);
+    }
+
+    pub(super) fn item_fires(&self) -> (u64, &BTreeMap<&'static str, u64>) {
+        (self.item_fires, &self.not_looked_at)
     }
 
     pub(super) fn incident(&mut self, wall: i64) {
@@ -76,6 +94,15 @@ impl Accounted {
         match observation {
             Observation::Started { item, fire: Fire::Scheduled(at), .. } => {
                 self.begun.entry(*at).or_default().insert(*item);
+            }
+            // They may wait for listeners before they start.
+            Observation::Notice { notice: Notice::Begun { fire: Fire::Scheduled(at), items, .. }, .. } => {
+                self.begun.entry(*at).or_default().extend(items);
+            }
+            Observation::Passed { latency } if !scene.is_mixed() && !scene.calm => {
+                for due in self.duties.look(scene, *latency, i64::from(scene.period) * 1_000) {
+                    self.demand(scene, &due)?;
+                }
             }
             Observation::Notice { notice: Notice::Skipped { fire: Fire::Scheduled(at), items, reason }, .. } => {
                 self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
@@ -123,8 +150,27 @@ impl Accounted {
         self.owners.iter().filter(|(_, owners)| owner(owners)).map(|(item, _)| *item).collect()
     }
 
+    /// The owner of an item was well for as long as it takes to begin it.
+    fn demand(&self, scene: &Scene<'_>, due: &Due) -> Result<(), String> {
+        let Due { item, at, owner, since } = due;
+        // By a clock that was ahead a later one may have been begun.
+        let is_begun = self.begun.range(at..).any(|(_, items)| items.contains(item));
+        let said = self.skipped.get(at).into_iter().flatten();
+        let mut said = said.filter(|(items, reason)| (items.is_empty() || items.contains(item)) && is_good(reason));
+        if is_begun || said.next().is_some() {
+            return Ok(());
+        }
+        Err(format!(
+            "item {item} of the fire at {} ({at}) is not begun at {}, and its owner on host {owner} is well since {since}; \
+             skips: {:?}",
+            at - EPOCH,
+            scene.now,
+            self.skipped.get(at)
+        ))
+    }
+
     /// Looks at every fire between the start and the end of the calm.
-    fn settle(&self, scene: &Scene<'_>, kept: &Kept) -> Result<(), String> {
+    fn settle(&mut self, scene: &Scene<'_>, kept: &Kept) -> Result<(), String> {
         // With static sharding all owners may be gone before the first fire for good.
         if self.begun.is_empty() && !scene.shape.static_sharding {
             return Err("nothing ever fired".to_owned());
@@ -132,22 +178,39 @@ impl Accounted {
         let last = self.until - 2_000;
         let mut at = EPOCH + STARTED;
         while at <= last {
-            let period = self.schedules.range(..=at).next_back().map_or(1_000, |(_, period)| *period);
+            let (period, total) = self.schedules.range(..=at).next_back().map_or((1_000, 1), |(_, schedule)| *schedule);
             // Periods divide a minute, so fires are at their multiples.
             if at % period != 0 {
                 at += period - at % period;
                 continue;
             }
+            self.count(scene, at, total);
             self.account(scene, at, kept)?;
             at += period;
         }
         Ok(())
     }
 
+    /// Counts the items of a fire that an excuse kept from being looked at.
+    fn count(&mut self, scene: &Scene<'_>, at: i64, total: u32) {
+        self.item_fires += u64::from(total);
+        if at >= self.calm_from {
+            return;
+        }
+        for item in 0..total {
+            let mut said = self.skipped.get(&at).into_iter().flatten();
+            let is_said = said.any(|(items, reason)| (items.is_empty() || items.contains(&item)) && is_good(reason));
+            if !is_said && !self.duties.was_looked_at(at, item) {
+                let cause = if scene.is_mixed() { Cause::Java } else { self.duties.cause(at, item) };
+                *self.not_looked_at.entry(cause.name()).or_default() += 1;
+            }
+        }
+    }
+
     fn account(&self, scene: &Scene<'_>, at: i64, kept: &Kept) -> Result<(), String> {
         let disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
-        // A Java leader reshards when it fires next and nothing runs, so a fault reaches to the calm.
-        if disturbed || (scene.is_mixed() && at < self.calm_from) {
+        // Before, each item is looked at by itself.
+        if disturbed || at < self.calm_from {
             return Ok(());
         }
         let begun = self.begun.get(&at);

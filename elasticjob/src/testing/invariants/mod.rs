@@ -4,6 +4,7 @@ mod accounted;
 mod assignment;
 mod begun_once;
 mod clock;
+mod duty;
 mod java_peer;
 mod kept;
 mod leadership;
@@ -16,7 +17,7 @@ mod repaired;
 mod triggered;
 mod turns;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::engine::{ExecutionSource, Fire, Hook, Notice, TriggerAnswer};
@@ -24,7 +25,7 @@ use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction};
-use crate::testing::sim::{EPOCH, Host, Millis, Shape};
+use crate::testing::sim::{Host, Millis, Program, Shape};
 
 /// Something that invariants look at.
 #[derive(Debug)]
@@ -127,6 +128,11 @@ pub enum Observation<'a> {
     },
     /// Every host was asked to leave, and had the time.
     AllLeft,
+    /// Time passed; the network delays by up to so many milliseconds.
+    Passed {
+        /// These.
+        latency: Millis,
+    },
     /// Nothing follows.
     Over,
 }
@@ -139,6 +145,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) hosts: &'a [Host],
     pub(crate) shape: &'a Shape,
     pub(crate) total: u32,
+    /// The time between two fires, in seconds.
+    pub(crate) period: u32,
     /// Whether clocks ever stepped, so that they may disagree.
     pub(crate) calm: bool,
     /// Since when monitoring is what it is, as a time that passed.
@@ -158,6 +166,19 @@ impl Scene<'_> {
         self.hosts[host].java
     }
 
+    /// The instance that the engine of a host is.
+    pub(crate) fn instance(&self, host: usize) -> Option<InstanceId> {
+        match &self.hosts[host].process.as_ref()?.program {
+            Program::Engine(engine) => Some(engine.instance().clone()),
+            Program::Java(_) => None,
+        }
+    }
+
+    /// Whether a node exists.
+    pub(crate) fn exists(&self, path: &JobPath) -> bool {
+        self.tree.get(&path.absolute(self.job)).is_ok_and(|node| node.is_some())
+    }
+
     /// Data of a node as text.
     pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
         let node = self.tree.get(&path.absolute(self.job)).ok()??;
@@ -175,6 +196,7 @@ impl Scene<'_> {
 pub struct Invariants {
     shape: Shape,
     total: u32,
+    period: u32,
     calm: bool,
     accounted: accounted::Accounted,
     assignment: assignment::Assignment,
@@ -201,8 +223,9 @@ impl Invariants {
         Self {
             shape,
             total,
+            period,
             calm: false,
-            accounted: accounted::Accounted::new(period),
+            accounted: accounted::Accounted::new(period, total),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
             one_owner: one_owner::OneOwner::default(),
@@ -234,10 +257,20 @@ impl Invariants {
         if shape.monitored != self.shape.monitored || self.switched_at.is_none() {
             self.switched_at = Some(now);
         }
-        self.total = total;
+        (self.total, self.period) = (total, period);
         self.shape = shape.clone();
         self.made_up.configured(now, shape.misfire);
-        self.accounted.scheduled(EPOCH + now as i64, period);
+        self.accounted.scheduled(now, period, total);
+    }
+
+    /// An operator did what no watch tells of.
+    pub fn damaged(&mut self, now: Millis) {
+        self.accounted.damaged(now);
+    }
+
+    /// How many items of fires there were, and how many of them an excuse kept from being checked, by its name.
+    pub fn item_fires(&self) -> (u64, &BTreeMap<&'static str, u64>) {
+        self.accounted.item_fires()
     }
 
     /// A configuration that cannot be used is in the registry from now on.
@@ -265,8 +298,12 @@ impl Invariants {
             self.java_ids.extend(java_peer::registered(job, transaction));
         }
         let monitored_for = self.switched_at.map_or(0, |since| now - since);
-        let (shape, total, calm, java_ids) = (&self.shape, self.total, self.calm, &self.java_ids);
-        let scene = Scene { now, job, tree, hosts, shape, total, calm, monitored_for, java_ids };
+        let (shape, total, period, calm, java_ids) = (&self.shape, self.total, self.period, self.calm, &self.java_ids);
+        let scene = Scene { now, job, tree, hosts, shape, total, period, calm, monitored_for, java_ids };
+        if let Observation::Passed { .. } = observation {
+            let checked = self.accounted.check(&scene, observation, &self.kept);
+            return checked.map_err(|why| format!("every fire accounted for: {why}"));
+        }
         self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
         clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;

@@ -1,10 +1,16 @@
 //! A manual trigger that is queued makes every item run, or somebody says why not. Looked at in the calm.
+//!
+//! While there are faults, an instance that has a trigger acts on it, or says why not, unless it dies or loses its session
+//! before.
+
+use std::collections::BTreeMap;
 
 use super::{Observation, Scene};
 use crate::engine::{Fire, Notice, TriggerAnswer};
-use crate::ident::ShardingItem;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::Op;
 use crate::registry::path::JobPath;
-use crate::testing::sim::EPOCH;
+use crate::testing::sim::{EPOCH, Millis};
 
 /// How long before its answer a trigger may be acted on, in milliseconds.
 const EARLIER: i64 = 100;
@@ -15,10 +21,15 @@ pub(super) struct Triggered {
     /// When manual fires were acted on, with the item that was begun or decided against, all when there is none. One
     /// that waited already serves a later trigger too.
     looked_at: Vec<(i64, Option<ShardingItem>)>,
+    /// Instances that have a trigger which they have not acted on, and since when.
+    waiting: BTreeMap<InstanceId, Millis>,
 }
 
 impl Triggered {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        if !scene.is_mixed() {
+            self.look_at_waiting(scene, observation)?;
+        }
         if !scene.calm {
             return Ok(());
         }
@@ -35,6 +46,52 @@ impl Triggered {
             // Who leaves with a trigger says so.
             Observation::Notice { notice: Notice::TriggerDropped { .. }, .. } => self.looked_at.push((now, None)),
             Observation::Calm { until, .. } => return self.settle(scene, *until),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn look_at_waiting(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        match observation {
+            Observation::Committed { transaction, .. } => {
+                for op in transaction.ops() {
+                    match (op, JobPath::parse(scene.job, op.path())) {
+                        // Made and deleted in one it only guards.
+                        (Op::Create { .. }, Some(path @ JobPath::Trigger(_))) if !scene.exists(&path) => {}
+                        (Op::Create { .. }, Some(JobPath::Trigger(id))) => {
+                            self.waiting.insert(id, scene.now);
+                        }
+                        (Op::Create { .. }, Some(JobPath::Instance(id))) => {
+                            self.waiting.remove(&id);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Observation::SessionEnded => {
+                self.waiting.retain(|id, _| scene.exists(&JobPath::Instance(id.clone())));
+            }
+            Observation::Started { host, fire: Fire::Manual { .. }, .. }
+            | Observation::Notice {
+                host,
+                notice:
+                    Notice::Begun { fire: Fire::Manual { .. }, .. }
+                    | Notice::NothingToRun { fire: Fire::Manual { .. } }
+                    | Notice::Skipped { fire: Fire::Manual { .. }, .. },
+            } => {
+                if let Some(id) = scene.instance(*host) {
+                    self.waiting.remove(&id);
+                }
+            }
+            Observation::Notice { notice: Notice::TriggerDropped { instance }, .. } => {
+                self.waiting.remove(instance);
+            }
+            Observation::Converged => {
+                let there = self.waiting.iter().find(|(id, _)| scene.exists(&JobPath::Instance((*id).clone())));
+                if let Some((id, since)) = there {
+                    return Err(format!("{id} was triggered at {since}, and has neither run anything nor said why not"));
+                }
+            }
             _ => {}
         }
         Ok(())

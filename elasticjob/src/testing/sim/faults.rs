@@ -88,7 +88,7 @@ impl World {
             }
             18 => {
                 self.count("period_changed");
-                self.period = self.rng.pick(&[1, 2, 5, 10]);
+                self.period = self.rng.pick(&[1, 2, 5, 10, 30]);
                 let total = self.total;
                 self.configure(total);
             }

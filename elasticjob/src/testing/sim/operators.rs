@@ -114,6 +114,7 @@ impl World {
         for later in [0, 30_000, 60_000] {
             self.incident_in(later);
         }
+        self.invariants.damaged(self.now);
         let item = self.rng.below(u64::from(self.total)) as u32;
         let mut transaction = Transaction::new();
         transaction.delete(JobPath::owner_of(item).absolute(&self.job), None);

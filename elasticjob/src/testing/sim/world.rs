@@ -132,7 +132,7 @@ impl World {
         let mut rng = Rng::new(seed);
         let hosts = rng.between(1, 5) as usize;
         let session_timeout = rng.pick(&[2_000, 4_000, 10_000]);
-        let period = rng.pick(&[1, 2, 5, 10]);
+        let period = rng.pick(&[1, 2, 5, 10, 10, 30]);
         let java = java_hosts(seed, hosts);
         let mixed = java.contains(&true);
         let shape = Shape::draw(&mut rng, mixed);
@@ -248,6 +248,12 @@ impl World {
         self.observe(Observation::Over)
     }
 
+    /// How many items of fires there were, and how many of them were not looked at for which reason.
+    pub fn item_fires(&self) -> (u64, BTreeMap<&'static str, u64>) {
+        let (item_fires, not_looked_at) = self.invariants.item_fires();
+        (item_fires, not_looked_at.clone())
+    }
+
     /// How often each fault happened.
     pub fn fault_counts(&self) -> FaultCounts {
         self.counts.clone()
@@ -353,6 +359,8 @@ impl World {
             Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
                 self.expire()?;
+                let latency = self.latency;
+                self.observe(Observation::Passed { latency })?;
                 let next = self.now + 100;
                 self.at(next, Happening::Expire);
             }

@@ -1,0 +1,336 @@
+//! Which fires of which items an owner had to begin: it was well, and had the time that the protocol needs. What it had not
+//! to begin has a cause: what was wrong with that item, or with the instance that it belonged to, and for how long.
+//!
+//! Looked at ten times a second. A fire that its owner could not begin in time is to be begun late, as soon as the owner,
+//! the same or another one, is well for long enough before the next fire.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Scene;
+use crate::engine::JobEngine;
+use crate::ident::ShardingItem;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::testing::sim::{EPOCH, Host, Millis, Process, Program};
+
+/// How long fires wait for items of others that have no live owner, in milliseconds.
+const ASSIGNMENT_WAIT: Millis = 5_000;
+/// How long after its time a fire may begin where misfire is off, less what the look itself takes, in milliseconds.
+const LATE_WITHOUT_MISFIRE: i64 = 9_000;
+/// When damage that no watch tells of is repaired.
+const REPAIRED: Millis = 75_000;
+
+/// What kept the owner of an item from having to begin a fire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cause {
+    /// The item belongs to no instance whose process is there.
+    NoOwner,
+    /// The owner is frozen, or was.
+    Frozen,
+    /// The owner is cut off, or was.
+    Cut,
+    /// The owner is in no session, or was.
+    Unregistered,
+    /// The owner leaves.
+    Leaving,
+    /// The server of the owner is disabled, or was.
+    ServerDisabled,
+    /// The item is disabled, or was.
+    ItemDisabled,
+    /// An answer to the owner is lost, or was.
+    AnswerLost,
+    /// The clock of the owner stepped, or another one was ahead.
+    Clock,
+    /// The item is to be assigned, or was.
+    Assignment,
+    /// The configuration changed, or the owner goes by another one.
+    Configuration,
+    /// A run of the owner, or of the item, goes on, or did.
+    Busy,
+    /// An operator did what no watch tells of.
+    Unheard,
+    /// The time between two fires is shorter than what a begin may take in a network so slow.
+    Slow,
+    /// There are Java instances.
+    Java,
+}
+
+impl Cause {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::NoOwner => "no_owner",
+            Self::Frozen => "frozen",
+            Self::Cut => "cut",
+            Self::Unregistered => "unregistered",
+            Self::Leaving => "leaving",
+            Self::ServerDisabled => "server_disabled",
+            Self::ItemDisabled => "item_disabled",
+            Self::AnswerLost => "answer_lost",
+            Self::Clock => "clock",
+            Self::Assignment => "assignment",
+            Self::Configuration => "configuration",
+            Self::Busy => "busy",
+            Self::Unheard => "unheard",
+            Self::Slow => "slow",
+            Self::Java => "java",
+        }
+    }
+}
+
+/// A fire that an item had to be begun for by now.
+#[derive(Debug)]
+pub(super) struct Due {
+    pub(super) item: ShardingItem,
+    pub(super) at: i64,
+    pub(super) owner: usize,
+    /// Since when its owner is well.
+    pub(super) since: Millis,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Duties {
+    /// When something was wrong last, and until when that excuses.
+    hosts: BTreeMap<usize, HostState>,
+    items: BTreeMap<ShardingItem, ItemState>,
+    /// Since when some item has no live owner, which holds up the fires of all.
+    unassigned_since: Option<Millis>,
+    damaged_at: Option<Millis>,
+    /// The longest delays of the network, with the time when they were there last.
+    slow: (Millis, Millis),
+    looked_at: BTreeSet<(i64, ShardingItem)>,
+    excused: BTreeMap<(i64, ShardingItem), Cause>,
+}
+
+#[derive(Debug, Default)]
+struct HostState {
+    life: u64,
+    offset: i64,
+    ill_until: Millis,
+    /// The latest time that its clock has shown.
+    latest: i64,
+    cause: Option<Cause>,
+}
+
+#[derive(Debug, Default)]
+struct ItemState {
+    owner: Option<String>,
+    /// The time by the clocks up to which fires are not to be begun late.
+    not_before: i64,
+    ill_until: Millis,
+    cause: Option<Cause>,
+    /// Since when it is well, with the same owner.
+    well_since: Option<(usize, u64, Millis)>,
+}
+
+impl Duties {
+    /// An operator did what no watch tells of.
+    pub(super) fn damaged(&mut self, now: Millis) {
+        self.damaged_at = Some(now);
+    }
+
+    /// Another configuration is in the registry: fires of before are none of it.
+    pub(super) fn configured(&mut self, now: Millis) {
+        for item in self.items.values_mut() {
+            item.ill(Cause::Configuration, now + 1);
+            item.not_before = EPOCH + now as i64 + 10_000;
+        }
+    }
+
+    pub(super) fn was_looked_at(&self, at: i64, item: ShardingItem) -> bool {
+        self.looked_at.contains(&(at, item))
+    }
+
+    pub(super) fn cause(&self, at: i64, item: ShardingItem) -> Cause {
+        self.excused.get(&(at, item)).copied().unwrap_or(Cause::NoOwner)
+    }
+
+    /// Looks at all items; returns what had to be begun by now, each once.
+    pub(super) fn look(&mut self, scene: &Scene<'_>, latency: Millis, period: i64) -> Vec<Due> {
+        let now = scene.now;
+        if latency >= self.slow.0 || now > self.slow.1 + 3_000 {
+            self.slow = (latency, now);
+        }
+        let latency = self.slow.0;
+        let (settle, need) = (24 * latency + 800, (8 * latency + 400) as i64);
+        self.look_at_hosts(scene, latency, settle);
+        let online: BTreeSet<String> = scene.children(&JobPath::Instances).into_iter().collect();
+        let owners: Vec<Option<String>> = (0..scene.total).map(|item| scene.text(&JobPath::owner_of(item))).collect();
+        let is_live = |owner: &Option<String>| owner.as_ref().is_some_and(|owner| online.contains(owner));
+        let is_unassigned = !scene.shape.static_sharding && !owners.iter().all(is_live);
+        self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
+        let is_requested = [JobPath::Necessary, JobPath::Processing].iter().any(|path| scene.exists(path));
+        let mut due = Vec::new();
+        for (item, owner) in (0..).zip(owners) {
+            let host = owner.as_deref().and_then(|owner| host_of(scene.hosts, owner));
+            let cause = self.wrong_with(scene, item, owner, host, is_requested, settle);
+            let host_state = host.and_then(|host| Some((host, self.hosts.get(&host)?)));
+            let state = self.items.entry(item).or_default();
+            if let Some(cause) = cause {
+                state.ill(cause, now + settle);
+            }
+            let Some((host, of_host)) = host_state else {
+                state.well_since = None;
+                continue;
+            };
+            let wall = EPOCH + now as i64 + of_host.offset;
+            let at = wall - wall.rem_euclid(period);
+            if state.ill_until > now || of_host.ill_until > now {
+                state.well_since = None;
+                let cause = if state.ill_until > now { state.cause } else { of_host.cause };
+                self.excused.insert((at, item), cause.unwrap_or(Cause::NoOwner));
+                continue;
+            }
+            let since = match state.well_since {
+                Some((of, life, since)) if of == host && life == of_host.life => since,
+                _ => now,
+            };
+            state.well_since = Some((host, of_host.life, since));
+            let well_from = EPOCH + since as i64 + of_host.offset;
+            let is_late = well_from > at;
+            if at <= state.not_before || at <= made_at(scene, item) {
+                continue;
+            }
+            if is_late && (!scene.shape.monitored || (!scene.shape.misfire && well_from - at > LATE_WITHOUT_MISFIRE)) {
+                continue;
+            }
+            if wall - at.max(well_from) < need {
+                self.excused.entry((at, item)).or_insert(Cause::Slow);
+            } else if self.looked_at.insert((at, item)) {
+                due.push(Due { item, at, owner: host, since });
+            }
+        }
+        due
+    }
+
+    fn look_at_hosts(&mut self, scene: &Scene<'_>, latency: Millis, settle: Millis) {
+        let now = scene.now;
+        for (number, host) in scene.hosts.iter().enumerate() {
+            let state = self.hosts.entry(number).or_default();
+            let wall = EPOCH + now as i64 + host.clock_offset;
+            let mut cause =
+                host.process.as_ref().map_or(Some(Cause::NoOwner), |process| wrong(scene, process, latency));
+            if let Some(process) = &host.process
+                && std::mem::replace(&mut state.life, process.life) != process.life
+            {
+                cause = Some(cause.unwrap_or(Cause::Unregistered));
+            }
+            // Fires are not due twice for a clock that goes back.
+            if std::mem::replace(&mut state.offset, host.clock_offset) != host.clock_offset || wall < state.latest {
+                cause = Some(cause.unwrap_or(Cause::Clock));
+            }
+            state.latest = state.latest.max(wall);
+            if let Some(cause) = cause {
+                state.cause = Some(cause);
+                state.ill_until = state.ill_until.max(now + settle);
+            }
+        }
+    }
+
+    /// What is wrong with an item now.
+    fn wrong_with(
+        &mut self,
+        scene: &Scene<'_>,
+        item: ShardingItem,
+        owner: Option<String>,
+        host: Option<usize>,
+        is_requested: bool,
+        settle: Millis,
+    ) -> Option<Cause> {
+        let now = scene.now;
+        let is_held_up = self.unassigned_since.is_some_and(|since| now < since + ASSIGNMENT_WAIT + settle);
+        let is_damaged = self.damaged_at.is_some_and(|at| now < at + REPAIRED);
+        let state = self.items.entry(item).or_default();
+        let is_moved = state.owner != owner;
+        state.owner = owner;
+        let node = |node| scene.exists(&JobPath::Item(item, node));
+        let wall = EPOCH + now as i64 + scene.hosts.iter().map(|host| host.clock_offset).max().unwrap_or(0).max(0);
+        let Some(process) = host.and_then(|host| scene.hosts[host].process.as_ref()) else {
+            return Some(Cause::NoOwner);
+        };
+        let engine = engine_of(process)?;
+        let server = scene.text(&JobPath::Server(engine.instance().server_ip().into()));
+        let taken_out = match () {
+            () if node(ItemNode::Disabled) => Some(Cause::ItemDisabled),
+            () if server.as_deref() != Some("ENABLED") => Some(Cause::ServerDisabled),
+            () => None,
+        };
+        let runs = !process.executions.is_empty() || !process.calls.is_empty();
+        let marks = [ItemNode::Running, ItemNode::Misfire, ItemNode::Failover, ItemNode::Failovering];
+        let waits = scene.exists(&JobPath::FailoverItem(item));
+        let is_triggered = scene.exists(&JobPath::Trigger(engine.instance().clone()));
+        let busy = (runs || waits || is_triggered || marks.into_iter().any(node)).then_some(Cause::Busy);
+        // A fire that comes meanwhile is decided against, or made up for.
+        if taken_out.or(busy).is_some() {
+            state.not_before = state.not_before.max(wall);
+        }
+        let others = match () {
+            () if is_damaged => Some(Cause::Unheard),
+            () if is_held_up || is_requested || is_moved => Some(Cause::Assignment),
+            () if !goes_by(engine, scene) => Some(Cause::Configuration),
+            () => None,
+        };
+        if matches!(others, Some(Cause::Configuration)) {
+            state.not_before = state.not_before.max(wall);
+        }
+        taken_out.or(others).or(busy)
+    }
+}
+
+impl ItemState {
+    fn ill(&mut self, cause: Cause, until: Millis) {
+        self.cause = Some(cause);
+        self.ill_until = self.ill_until.max(until);
+    }
+}
+
+/// What is wrong with a process now.
+fn wrong(scene: &Scene<'_>, process: &Process, latency: Millis) -> Option<Cause> {
+    let engine = engine_of(process)?;
+    let node = scene.tree.get(&JobPath::Instance(engine.instance().clone()).absolute(scene.job)).ok().flatten();
+    let is_registered = node.is_some_and(|node| node.stat.ephemeral_owner == process.session);
+    let waits_long = process.outstanding.iter().any(|sent| sent.at + 2 * latency + 100 < scene.now);
+    match () {
+        () if process.is_frozen() => Some(Cause::Frozen),
+        () if process.connection.is_none() => Some(Cause::Cut),
+        () if process.leaving => Some(Cause::Leaving),
+        () if !is_registered => Some(Cause::Unregistered),
+        () if waits_long => Some(Cause::AnswerLost),
+        () => None,
+    }
+}
+
+fn engine_of(process: &Process) -> Option<&JobEngine> {
+    match &process.program {
+        Program::Engine(engine) => Some(engine),
+        Program::Java(_) => None,
+    }
+}
+
+fn host_of(hosts: &[Host], owner: &str) -> Option<usize> {
+    hosts.iter().position(|host| {
+        let engine = host.process.as_ref().and_then(engine_of);
+        engine.is_some_and(|engine| engine.instance().as_str() == owner)
+    })
+}
+
+/// Whether an engine goes by the schedule and the settings that are in the registry.
+fn goes_by(engine: &JobEngine, scene: &Scene<'_>) -> bool {
+    engine.configuration().is_some_and(|configuration| {
+        let cron = configuration.schedule().map(|schedule| schedule.cron().to_string());
+        cron == Some(format!("0/{} * * * * ?", scene.period))
+            && configuration.monitor_execution() == scene.shape.monitored
+            && configuration.misfire() == scene.shape.misfire
+            && configuration.sharding_total_count() == scene.total
+    })
+}
+
+/// When the record of an item was made, or its owner was told in a new node.
+fn made_at(scene: &Scene<'_>, item: ShardingItem) -> i64 {
+    let made = |path: JobPath| {
+        let node = scene.tree.get(&path.absolute(scene.job)).ok().flatten();
+        node.map_or(i64::MAX, |node| node.stat.ctime)
+    };
+    match scene.shape.monitored {
+        true => made(JobPath::fire(item)).max(made(JobPath::owner_of(item))),
+        false => i64::MIN,
+    }
+}
