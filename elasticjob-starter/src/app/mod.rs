@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::tracing::{info, warn};
+use elasticjob::__private::log::{info, warn};
 use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};

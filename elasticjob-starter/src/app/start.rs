@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ::tracing::{info, warn};
+use elasticjob::__private::log::{info, warn};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode};
 use elasticjob::spi::JOBS;

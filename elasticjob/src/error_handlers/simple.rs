@@ -1,9 +1,8 @@
 //! Handlers that need nothing.
 
-use tracing::error;
-
 use crate::api::{JobErrorHandler, JobFailure, JobResult};
 use crate::config::LOG;
+use crate::log::error;
 
 fn log(failure: &JobFailure) {
     error!(job = %failure.job_name(), "{failure}");

@@ -4,13 +4,13 @@ mod options;
 
 use reqwest::header::{CONTENT_TYPE, HeaderName, LOCATION};
 use reqwest::{Client, Response, Url};
-use tracing::debug;
 
 use self::options::{HttpOptions, shown};
 use super::context_json::context_json_in_ascii;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
 use crate::config::{Invalid, JobConfiguration, OptionNames};
 use crate::http_client::{HttpClients, Limits};
+use crate::log::debug;
 
 /// Its name.
 pub const HTTP: &str = "HTTP";

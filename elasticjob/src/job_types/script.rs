@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
-use tracing::{info, warn};
 
 use super::command_line::split;
 use super::context_json::context_json;
@@ -13,6 +12,7 @@ use super::context_json::context_json;
 use super::process_group::ProcessGroup;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
 use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
+use crate::log::{info, warn};
 
 /// Its name.
 pub const SCRIPT: &str = "SCRIPT";

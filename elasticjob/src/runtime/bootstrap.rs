@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use tracing::warn;
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -19,6 +18,7 @@ use crate::api::ItemHandler;
 use crate::config::{Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
+use crate::log::warn;
 use crate::registry::RegistryCenter;
 
 /// How long a job may take to join its group.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::timeout;
-use tracing::{error, warn};
 
 use super::driver::{Driver, Job};
 use crate::engine::{Activity, JobStatus};
+use crate::log::{error, warn};
 use crate::registry::path::JobPath;
 use crate::registry::{RegistryCenter, Transaction};
 use crate::unwind::catch;

@@ -243,7 +243,7 @@ impl Session {
                 }
                 ClientState::Expired | ClientState::Closed => return End::Lost,
                 ClientState::AuthFailed => {
-                    tracing::error!("ZooKeeper refused the digest: the registry center is closed");
+                    crate::log::error!("ZooKeeper refused the digest: the registry center is closed");
                     return End::Final;
                 }
             }
@@ -305,7 +305,7 @@ impl Session {
     async fn pause(&self, what: &str, error: &Error, retry: &mut u32) {
         let pause = self.config.pause(*retry, random());
         *retry = retry.saturating_add(1);
-        tracing::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
+        crate::log::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
         tokio::time::sleep(pause).await;
     }
 
@@ -315,12 +315,12 @@ impl Session {
             match dial(&self.config, self.config.connection_timeout()).await {
                 Ok(client) => return Some(client),
                 Err(error @ ConnectError::AuthFailed { .. }) => {
-                    tracing::error!(%error, "the registry center is closed");
+                    crate::log::error!(%error, "the registry center is closed");
                     return None;
                 }
                 Err(error) => {
                     let pause = self.config.pause(retry, random());
-                    tracing::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
+                    crate::log::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
                     tokio::time::sleep(pause).await;
                 }
             }
@@ -334,7 +334,7 @@ impl Session {
         self.close_watches();
         let ended = async { while !states.changed().await.is_terminated() {} };
         if tokio::time::timeout(CLOSE_LIMIT, ended).await.is_err() {
-            tracing::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
+            crate::log::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
         }
         End::Final
     }
