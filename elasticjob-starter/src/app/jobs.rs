@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use elasticjob::api::{Beans, ItemHandler, ItemWork, JobError};
+use elasticjob::ident::JobName;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{
-    JobEnvironment, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode, StartError,
+    Activity, JobEnvironment, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode,
+    StartError,
 };
 
 use crate::error::Problem;
@@ -48,6 +50,19 @@ impl Job {
         match self {
             Job::Schedule(job) => job.schedule().await,
             Job::OneOff(job) => job.start().await,
+        }
+    }
+
+    /// Completes when the coordination of the job has ended by a bug and does not start again; says why.
+    pub async fn failed(&self) -> (JobName, String) {
+        let (name, mut status) = match self {
+            Job::Schedule(job) => (job.handle().name().clone(), job.handle().status()),
+            Job::OneOff(job) => (job.handle().name().clone(), job.handle().status()),
+        };
+        match status.wait_for(|status| status.activity == Activity::Failed).await {
+            Ok(status) => (name, status.trouble.as_deref().unwrap_or("the log says why").to_owned()),
+            // It has left, and nothing of it goes on.
+            Err(_) => std::future::pending().await,
         }
     }
 

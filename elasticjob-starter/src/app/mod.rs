@@ -14,11 +14,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use elasticjob::__private::log::{info, warn};
+use elasticjob::__private::log::{error, info, warn};
+use elasticjob::ident::JobName;
 use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
 use elasticjob::trace::Tracing;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 
 pub use builder::ElasticJobAppBuilder;
 use jobs::{Handle, Job};
@@ -115,7 +119,8 @@ impl ElasticJobApp {
     ///
     /// # Errors
     /// [`AppError::Signals`] when signals cannot be received; [`AppError::RegistryClosed`] when the registry center is
-    /// closed for good meanwhile, for example because it refuses the digest when it is back.
+    /// closed for good meanwhile, for example because it refuses the digest when it is back; [`AppError::JobFailed`] when the
+    /// coordination of a job ended by a bug again and again. A supervisor that restarts the program then has all jobs again.
     pub async fn until_shutdown(self) -> Result<(), AppError> {
         self.until_shutdown_or(std::future::pending()).await
     }
@@ -132,6 +137,11 @@ impl ElasticJobApp {
             () = closed(self.registry.clone()) => {
                 self.leave(ShutdownMode::Now).await;
                 return Err(AppError::RegistryClosed);
+            }
+            (job, why) = failed(&self.jobs) => {
+                error!("shutting down: the coordination of job '{job}' ended by a bug again and again: {why}");
+                self.leave(ShutdownMode::Graceful).await;
+                return Err(AppError::JobFailed { job, why });
             }
         };
         info!("shutting down: {why}; running items have {:?} to finish", self.grace);
@@ -160,6 +170,15 @@ impl ElasticJobApp {
         if let Some(tracing) = &self.tracing {
             tracing.close(TRACING_GRACE).await;
         }
+    }
+}
+
+/// Completes when a job has failed for good; says which and why.
+async fn failed(jobs: &[Job]) -> (JobName, String) {
+    let mut failed: FuturesUnordered<_> = jobs.iter().map(Job::failed).collect();
+    match failed.next().await {
+        Some(failed) => failed,
+        None => std::future::pending().await,
     }
 }
 

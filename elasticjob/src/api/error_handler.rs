@@ -60,6 +60,8 @@ pub enum Failed {
     },
     /// The check of the clock: see `max-time-diff-seconds`.
     Clock,
+    /// The coordination of the job, which ended by a bug; it starts again by itself, some times in a row.
+    Coordination,
 }
 
 impl FailedRun {
@@ -123,6 +125,7 @@ impl fmt::Display for Failed {
             Self::Item(item) => write!(f, "item {item}"),
             Self::Listener { type_name, hook } => write!(f, "listener {type_name} {hook} the items"),
             Self::Clock => f.write_str("the check of the clock"),
+            Self::Coordination => f.write_str("the coordination of the job"),
         }
     }
 }

@@ -245,8 +245,8 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         return Some(Verdict::Skip(decided(engine, record)));
     }
-    // Also where a Java peer took the mark away.
-    if engine.runs.item(item).is_some_and(ItemRun::is_executing) {
+    // Also where a Java peer took the mark away, and where the code of an earlier engine goes on under a mark of the session.
+    if engine.runs.item(item).is_some_and(ItemRun::is_executing) || engine.runs.is_left(item) {
         return Some(Verdict::Busy { by: Some(engine.identity.instance.clone()) });
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover

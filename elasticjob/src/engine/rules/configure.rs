@@ -76,6 +76,10 @@ fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, now: Now) -> O
     let Some(schedule) = configuration.schedule().filter(|_| looks_back) else { return Some(now.wall) };
     let earliest = now.wall - HANDOVER.as_millis() as i64;
     let since = engine.membership.joining_since.unwrap_or(now.wall).max(earliest);
+    // Since then the coordination that is back now had nobody look at fires.
+    if let Some(gone_since) = engine.membership.joining_since.filter(|_| engine.membership.is_back) {
+        return Some(gone_since);
+    }
     if engine.membership.wrote_configuration {
         return Some(since);
     }

@@ -80,7 +80,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         }
     }
     // Also what is there is written: an operator may disable it, and a leader sweep it up, at this moment.
-    let status = if accepted.disabled { DISABLED } else { ENABLED };
+    let status = if accepted.disabled && !engine.membership.is_back { DISABLED } else { ENABLED };
     match version {
         Some(Some(version)) => {
             txn.set(&server, status, Some(version));
@@ -176,7 +176,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         Lookup::Missing => return Ok(Some(Accepted::writing(local.for_registry(None).into()))),
         Lookup::Known(known) => known.data.clone(),
     };
-    if local.overwrite() {
+    if local.overwrite() && !engine.membership.is_back {
         let theirs = wire::from_yaml(job, &data).ok();
         let write = local.for_registry(theirs.as_ref()).into();
         if let Some(theirs) = &theirs {

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::registry::{
-    Answer, CommitError, Committed, NodeData, RegistryError, RequestCount, SessionState, Transaction, WatchEvent,
+    Answer, CommitError, Committed, NodeData, Op, RegistryError, RequestCount, SessionState, Transaction, WatchEvent,
     WatchStream,
 };
 
@@ -20,8 +20,9 @@ pub(super) struct Remote {
     proof: Mutex<Option<Instant>>,
     pub(super) reads: AtomicU64,
     pub(super) is_broken: AtomicBool,
-    /// The next transaction is a bug.
-    pub(super) panics: AtomicBool,
+    /// Of the next transactions, how many are a bug: those that register an instance, or any.
+    pub(super) panics: AtomicU64,
+    pub(super) panics_at_registrations: AtomicU64,
     /// How often somebody asked for an event.
     pub(super) polls: Arc<AtomicU64>,
 }
@@ -34,7 +35,8 @@ impl Remote {
             proof: Mutex::new(None),
             reads: AtomicU64::new(0),
             is_broken: AtomicBool::new(false),
-            panics: AtomicBool::new(false),
+            panics: AtomicU64::new(0),
+            panics_at_registrations: AtomicU64::new(0),
             polls: Arc::default(),
         })
     }
@@ -60,7 +62,14 @@ impl RegistryCenter for Remote {
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
-        assert!(!self.panics.swap(false, Ordering::Relaxed), "as planned");
+        let registers = transaction.ops().iter().any(|op| match op {
+            Op::Create { path, .. } => path.contains("/instances/"),
+            _ => false,
+        });
+        let take =
+            |from: &AtomicU64| from.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        assert!(take(&self.panics).is_err(), "as planned");
+        assert!(!registers || take(&self.panics_at_registrations).is_err(), "as planned");
         self.prove();
         self.registry.commit(transaction)
     }

@@ -28,7 +28,7 @@ impl World {
         } else {
             let candidate = format!("{life:032x}");
             let suffix = self.rng.next_u64() as u16;
-            let identity = Identity { base: instance.clone(), instance, suffix, candidate };
+            let identity = Identity { base: instance.clone(), instance, suffix, candidate, nonce: life as u32 };
             let engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
             let mut engine = engine.with_listeners(self.shape.listeners.known());
             if let Some(bug) = self.bug {
