@@ -111,7 +111,8 @@ impl CleanUp {
     pub fn handle(&mut self, now: Now, event: Event) {
         match event {
             Event::Session(SessionState::Connected { id, .. }) => {
-                if self.session.replace(id) != Some(id) || self.stage == Stage::Unconnected {
+                let is_new = self.session.replace(id) != Some(id);
+                if is_new || self.stage == Stage::Unconnected {
                     self.look_again();
                 }
             }
