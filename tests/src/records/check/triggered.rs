@@ -53,9 +53,14 @@ impl ExpectedTrigger {
             let removed = history.observed.removed_us(job, *pid, asked_us);
             removed.is_some_and(|removed| removed < self.answered_us_in_peace(history, *pid, answered_us))
         };
+        let lost_to = |reason: &str, is_known| Fate::LostToFault { reason: reason.to_owned(), is_known };
         let what = format!("nobody began item {item} of {job} triggered at {}", self.asked_ms);
         match holders.iter().any(gone) {
-            true => Fate::LostToFault { reason: "instance_of_trigger_gone".to_owned(), is_known: true },
+            true => lost_to("instance_of_trigger_gone", true),
+            // Its owner was gone already, and the leader had not assigned it yet.
+            false if holders.is_empty() && fire.unassigned().touches(asked_us, answered_us) => {
+                lost_to("triggered_without_owner", false)
+            }
             false => Fate::Lost(format!("{what}, of the processes {holders:?}")),
         }
     }
@@ -75,17 +80,17 @@ mod tests {
     use super::*;
     use crate::records::{Ending, Fault, Run, Skip};
 
-    /// A trigger between 1.4 and 1.41 s for the process that owns the item, and another one.
+    /// A trigger between 1.4 and 1.41 s for the process that owns the item and another one, as far as they are there.
     fn of(change: impl FnOnce(&mut History)) -> Verdict {
-        let instances = vec![instance(1), instance(2)];
         let (asked_ms, answered_ms) = (1_400, 1_410);
-        let trigger = ExpectedTrigger { job: JOB.to_owned(), items: 1, instances, asked_ms, answered_ms };
         let mut history = history(&[run(1, 1)], &[]);
         for pid in [1, 2] {
             history.observed.came(0, JOB, &instance(pid));
         }
         history.observed.owned(0, JOB, 0, Some(instance(1)));
         change(&mut history);
+        let instances = history.observed.online(JOB, asked_ms * 1_000).map(instance).collect();
+        let trigger = ExpectedTrigger { job: JOB.to_owned(), items: 1, instances, asked_ms, answered_ms };
         history.check(&[], &[trigger])
     }
 
@@ -116,6 +121,16 @@ mod tests {
         assert_eq!(lost(&[killed(2, 3 * S)], Some((2, 7 * S))), 1, "another instance is gone");
         assert_eq!(lost(&[frozen(1, 3 * S, 5 * S)], None), 1, "it came back, and its trigger waited");
         assert_eq!(lost(&[frozen(1, 3 * S, 9 * S)], Some((1, 8 * S))), 0, "its session ended");
+    }
+
+    #[test]
+    fn an_item_whose_owner_was_gone_before_is_known_to_have_had_none() {
+        let of = |gone| {
+            let verdict = of(|history| history.observed.went(gone, JOB, &instance(1)));
+            (verdict.lost_to_fault.into_keys().next(), verdict.not_looked_at)
+        };
+        assert_eq!(of(S), (Some("triggered_without_owner".to_owned()), 1));
+        assert_eq!(of(40 * S), (None, 0), "it had one");
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Fire<'_> {
     }
 
     /// When some item of the job had no owner that was there: fires wait then for the leader.
-    pub(super) fn unassigned(&self) -> Times {
+    pub(in crate::records::check) fn unassigned(&self) -> Times {
         let observed = &self.history.observed;
         if observed.is_empty() {
             return Times::new([]);
