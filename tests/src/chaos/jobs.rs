@@ -44,7 +44,7 @@ pub(super) fn is_far_apart(job: &JobPlan) -> bool {
 pub(super) fn most_lost_percent(job: &JobPlan) -> usize {
     match period_ms(job) {
         ..=1_000 => 45,
-        ..FAR_APART_MS => 30,
+        1_001..FAR_APART_MS => 30,
         _ => 5,
     }
 }
