@@ -191,7 +191,7 @@ fn that_an_item_runs_elsewhere_explains_as_long_as_that_run() {
     let of = |second: i64| {
         let skips = vec![skip(1, second, &[0], Reason::RunsElsewhere)];
         let fires = Expected { fires_ms: vec![second * 1_000], ..each_second(second) };
-        History { skips, ..watched(&[long.clone()], &[]) }.check(&[fires], &[]).lost.len()
+        History { skips, ..watched(std::slice::from_ref(&long), &[]) }.check(&[fires], &[]).lost.len()
     };
     assert_eq!([of(2), of(3), of(5)], [0, 0, 1]);
 }
