@@ -12,7 +12,6 @@ mod live_item;
 mod log;
 mod mailbox;
 mod members;
-mod random;
 mod recorder;
 mod supervised;
 pub mod system;
