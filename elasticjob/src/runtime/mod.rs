@@ -12,6 +12,7 @@ mod live_item;
 mod log;
 mod mailbox;
 mod members;
+mod proofs;
 mod recorder;
 mod supervised;
 pub mod system;
