@@ -24,15 +24,16 @@ struct Link {
 }
 
 impl Proxy {
-    /// A proxy on a free local port, open.
+    /// A proxy on a free local port, open. Of several servers, with commas between them, each connection is to the next.
     ///
     /// # Errors
     /// When no port can be bound.
     pub async fn start(server: String) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
+        let servers = server.split(',').map(str::to_owned).collect();
         let (link, state) = watch::channel(Link { is_open: true, is_black_hole: false, generation: 0 });
-        tokio::spawn(accept(listener, server, state));
+        tokio::spawn(accept(listener, servers, state));
         Ok(Self { address, link })
     }
 
@@ -65,13 +66,16 @@ impl Proxy {
     }
 }
 
-async fn accept(listener: TcpListener, server: String, mut link: watch::Receiver<Link>) {
+async fn accept(listener: TcpListener, servers: Vec<String>, mut link: watch::Receiver<Link>) {
+    // Not all proxies begin with the same one.
+    let first = listener.local_addr().map_or(0, |address| usize::from(address.port()));
+    let mut next = (0..servers.len()).cycle().skip(first % servers.len());
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let now = *link.borrow();
-                if let (Ok((client, _)), true) = (accepted, now.is_open) {
-                    tokio::spawn(pass(client, server.clone(), link.clone(), now.generation));
+                if let (Ok((client, _)), true, Some(server)) = (accepted, now.is_open, next.next()) {
+                    tokio::spawn(pass(client, servers[server].clone(), link.clone(), now.generation));
                 }
             }
             changed = link.changed() => if changed.is_err() {

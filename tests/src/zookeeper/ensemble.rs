@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::{START_LIMIT, ZookeeperServer};
@@ -146,6 +147,22 @@ impl ZookeeperEnsemble {
             (0..MEMBERS).find(|number| has_follower && is(ensemble, number, "leader"))
         })
         .await
+    }
+
+    /// Waits until all servers serve.
+    ///
+    /// # Errors
+    /// When one does not in time.
+    pub async fn wait_all(&self) -> io::Result<()> {
+        for number in self.numbers() {
+            self.wait(|ensemble| ensemble.mode(number).filter(|mode| mode != "read-only")).await?;
+        }
+        Ok(())
+    }
+
+    /// The numbers of the servers.
+    pub fn numbers(&self) -> Range<usize> {
+        0..MEMBERS
     }
 
     /// The numbers of the servers but one.

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use self::backend::ZookeeperBackend;
-pub use self::ensemble::{EnsembleSettings, ZookeeperEnsemble};
+pub use self::ensemble::{EnsembleSettings, MEMBERS, ZookeeperEnsemble};
 use crate::ports;
 use crate::programs::{self, Missing};
 
