@@ -26,14 +26,15 @@ pub(super) fn configure(draft: &Draft<'_>, catalog: Option<&Catalog>) -> Result<
     let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
     let configuration = checked.map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>())?;
     let unknown = catalog.map(|catalog| catalog.problems(&configuration)).into_iter().flatten().map(named);
-    let check = match (draft.code, catalog, configuration.job_type()) {
-        (JobCode::Function(function), ..) => Some(function.kind.check()),
+    let of_code = match (draft.code, catalog, configuration.job_type()) {
+        (JobCode::Function(function), ..) => function.kind.check().problems(&configuration),
         (JobCode::Type, Some(catalog), Some(kind)) => {
-            catalog.job_types().get(kind).ok().map(|kind| kind.handler().check().clone())
+            let job_type = catalog.job_types().get(kind);
+            job_type.map(|job_type| job_type.handler().problems_of_program(&configuration)).unwrap_or_default()
         }
-        _ => None,
+        _ => Vec::new(),
     };
-    let of_code = check.map(|check| check.problems(&configuration)).into_iter().flatten().map(named);
+    let of_code = of_code.into_iter().map(named);
     let refused: Vec<PlanError> = unknown.chain(of_code).collect();
     if refused.is_empty() { Ok(configuration) } else { Err(refused) }
 }

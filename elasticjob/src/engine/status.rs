@@ -48,6 +48,9 @@ pub struct JobStatus {
     pub last_skip: Option<Arc<Skip>>,
     /// Why the configuration in the registry is not the one in force.
     pub refused_configuration: Option<Arc<str>>,
+    /// Values of the configuration in the registry that this program does not take from there, and what to do: commands,
+    /// and addresses that its secrets would be sent to.
+    pub refused_values: Option<Arc<str>>,
 }
 
 /// A fire, or some items of it, that an instance did not run.
@@ -139,6 +142,7 @@ impl JobEngine {
             fires: self.fires,
             last_skip: self.last_skip.clone(),
             refused_configuration: self.refused_configuration.clone(),
+            refused_values: self.refused_values.clone(),
         }
     }
 
