@@ -77,8 +77,8 @@ impl Walk<'_> {
         let (user, password) = self.text[argument.clone()].split_once(':')?;
         // Numbers of a user and a group are none.
         let is_number = |text: &str| text.trim_matches(['"', '\'']).bytes().all(|byte| byte.is_ascii_digit());
-        let is_user = !user.contains(['/', '=']) && !(is_number(user) && is_number(password));
-        if is_user { Found::new(argument.start + user.len() + 1..argument.end) } else { None }
+        let is_other = user.contains(['/', '=']) || is_number(user) && is_number(password);
+        if is_other { None } else { Found::new(argument.start + user.len() + 1..argument.end) }
     }
 
     /// A word of a command line, which may be quoted.
