@@ -73,6 +73,7 @@ impl JobStatus {
             fires: 0,
             last_skip: None,
             refused_configuration: None,
+            refused_values: None,
         }
     }
 }
