@@ -1,6 +1,6 @@
 //! Who can write the registry center gets no secret of the program and runs no command on its host.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -90,7 +90,7 @@ fn script(command: &str, items: u32) -> JobConfigurationBuilder {
     each_second("job", items).elastic_job_type("SCRIPT").prop("script.command.line", command)
 }
 
-async fn exists(file: &PathBuf) {
+async fn exists(file: &Path) {
     soon(async {
         while !file.exists() {
             tokio::time::sleep(Duration::from_millis(50)).await;
