@@ -270,7 +270,7 @@ impl Session {
                     }
                     () = self.keep_watches(connection, connected) => (),
                     why = watchdog::gave_up_working(|| self.lock().live.clone(), || self.count()) => {
-                        tracing::error!(
+                        crate::log::error!(
                             "the ZooKeeper client says that it is connected and does not work: {why}; it is given up with \
                              its session, what runs is cancelled, and another session is dialled"
                         );
