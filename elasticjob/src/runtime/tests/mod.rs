@@ -4,6 +4,7 @@ mod anew;
 mod ends;
 mod failures;
 mod fires;
+mod foreign_texts;
 mod listeners;
 mod one_off;
 mod proof;
