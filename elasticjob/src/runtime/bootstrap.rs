@@ -17,7 +17,7 @@ use crate::api::ItemHandler;
 use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
-use crate::log::warn;
+use crate::log::{error, warn};
 use crate::random::{random_u64, uuid_v4};
 use crate::registry::RegistryCenter;
 use crate::spi::Catalog;
@@ -88,6 +88,28 @@ impl fmt::Debug for Bootstrap {
     }
 }
 
+/// Says when a job that runs commands, or asks addresses, does so on the word of everyone.
+fn warn_of_open(name: &JobName, job: &Job) {
+    let runs_commands = job.handler.bound_options().iter().any(|bound| matches!(bound, BoundOptions::Command(_)));
+    if !runs_commands || !job.registry.is_open() {
+        return;
+    }
+    let local = job.engine.local_configuration();
+    if job.handler.bound_options().iter().any(|bound| bound.is_allowed_by(local)) {
+        error!(
+            job = %name,
+            "everyone who reaches the registry center can have this host run any command or ask any address: \
+             `...from-registry` is set, and the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+        );
+    } else {
+        warn!(
+            job = %name,
+            "everyone who reaches the registry center decides when this job runs, and with which parameters, and it runs \
+             commands or sends requests: the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+        );
+    }
+}
+
 /// The options that the registry center does not decide alone. Mostly all jobs of a process share the list.
 fn bound_options(catalog: &Catalog, handler: &ItemHandler) -> Arc<[BoundOptions]> {
     let (known, own) = (catalog.bound_options(), handler.bound_options());
@@ -143,6 +165,7 @@ impl Bootstrap {
     async fn start(&mut self) -> Result<(), StartError> {
         let Some(mut job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
+        warn_of_open(&self.name, &job);
         self.enter(&mut job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));
