@@ -191,6 +191,8 @@ impl JobEngine {
     /// An engine that has not heard anything yet.
     pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
+        // A call of a round of an earlier engine may still be told to this one.
+        let rounds = RoundId::from(identity.nonce) << 32;
         Self {
             mirror: Mirror::new(job.clone()),
             job,
@@ -221,7 +223,7 @@ impl JobEngine {
             triggers: Vec::new(),
             listeners: Arc::new(KnownListeners::new("listener")),
             plan: None,
-            rounds: 0,
+            rounds,
             settled: Vec::new(),
             fires: 0,
             last_skip: None,

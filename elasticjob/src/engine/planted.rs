@@ -61,6 +61,8 @@ pub enum Bug {
     LeftLeader,
     /// What cleans up after an engine leaves the marks of runs there.
     LeftMark,
+    /// What cleans up after an engine takes away the marks of code that goes on.
+    HastyCleanUp,
     /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
     /// Attempts of an engine have the numbers of the one before it in the session.
@@ -70,7 +72,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 31] = [
+    pub const ALL: [(&'static str, Self); 32] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -100,6 +102,7 @@ impl Bug {
         ("late-joiner", Self::LateJoiner),
         ("left-leader", Self::LeftLeader),
         ("left-mark", Self::LeftMark),
+        ("hasty-clean-up", Self::HastyCleanUp),
         ("session-for-engine", Self::SessionForEngine),
         ("restarted-attempts", Self::RestartedAttempts),
     ];
