@@ -7,9 +7,10 @@ use elasticjob::api::{Beans, ItemHandler, ItemWork, JobError};
 use elasticjob::ident::JobName;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{
-    Activity, JobEnvironment, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode,
+    JobEnvironment, JobStatus, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode,
     StartError,
 };
+use tokio::sync::watch;
 
 use crate::error::Problem;
 use crate::plan::{JobCode, Plan, PlannedJob, bind};
@@ -53,16 +54,11 @@ impl Job {
         }
     }
 
-    /// Completes when the coordination of the job has ended by a bug and does not start again; says why.
-    pub async fn failed(&self) -> (JobName, String) {
-        let (name, mut status) = match self {
+    /// Its name, and its status as it changes.
+    pub fn status(&self) -> (JobName, watch::Receiver<JobStatus>) {
+        match self {
             Job::Schedule(job) => (job.handle().name().clone(), job.handle().status()),
             Job::OneOff(job) => (job.handle().name().clone(), job.handle().status()),
-        };
-        match status.wait_for(|status| status.activity == Activity::Failed).await {
-            Ok(status) => (name, status.trouble.as_deref().unwrap_or("the log says why").to_owned()),
-            // It has left, and nothing of it goes on.
-            Err(_) => std::future::pending().await,
         }
     }
 
@@ -119,7 +115,7 @@ pub(super) fn make(
         }
     }
     for (job, function, slot) in late {
-        match bind(job, function, &beans) {
+        match bind(job.configuration.job_name().as_str(), function, &beans) {
             Ok(handler) => {
                 slot.get_or_init(|| handler);
             }

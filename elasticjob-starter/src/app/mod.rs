@@ -18,11 +18,11 @@ use elasticjob::__private::log::{error, info, warn};
 use elasticjob::ident::JobName;
 use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::{RegistryCenter, SessionState};
-use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
+use elasticjob::runtime::{Activity, JobStatus, OneOffJob, ScheduleJob, ShutdownMode};
 use elasticjob::trace::Tracing;
-
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::watch;
 
 pub use builder::ElasticJobAppBuilder;
 use jobs::{Handle, Job};
@@ -138,7 +138,7 @@ impl ElasticJobApp {
                 self.leave(ShutdownMode::Now).await;
                 return Err(AppError::RegistryClosed);
             }
-            (job, why) = failed(&self.jobs) => {
+            (job, why) = failed(self.jobs.iter().map(Job::status).collect()) => {
                 error!("shutting down: the coordination of job '{job}' ended by a bug again and again: {why}");
                 self.leave(ShutdownMode::Graceful).await;
                 return Err(AppError::JobFailed { job, why });
@@ -174,12 +174,21 @@ impl ElasticJobApp {
 }
 
 /// Completes when a job has failed for good; says which and why.
-async fn failed(jobs: &[Job]) -> (JobName, String) {
-    let mut failed: FuturesUnordered<_> = jobs.iter().map(Job::failed).collect();
-    match failed.next().await {
-        Some(failed) => failed,
-        None => std::future::pending().await,
+async fn failed(jobs: Vec<(JobName, watch::Receiver<JobStatus>)>) -> (JobName, String) {
+    let mut failures: FuturesUnordered<_> = jobs
+        .into_iter()
+        .map(|(name, mut status)| async move {
+            let failed = status.wait_for(|status| status.activity == Activity::Failed).await;
+            // An error means that it has left.
+            failed.ok().map(|status| (name, status.trouble.as_deref().unwrap_or("the log says why").to_owned()))
+        })
+        .collect();
+    while let Some(failure) = failures.next().await {
+        if let Some(failure) = failure {
+            return failure;
+        }
     }
+    std::future::pending().await
 }
 
 /// Completes when a registry center is closed for good.
