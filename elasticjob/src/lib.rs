@@ -17,6 +17,7 @@ pub mod log;
 mod logged;
 pub mod operations;
 mod problems;
+mod random;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;

@@ -161,7 +161,7 @@ impl CleanUp {
             self.look_again();
         }
         if self.stage == Stage::Looking {
-            self.go_on();
+            self.go_on(now);
         }
     }
 
@@ -183,7 +183,7 @@ impl CleanUp {
         self.stage = Stage::Retry { at: now.mono + pause };
     }
 
-    fn go_on(&mut self) {
+    fn go_on(&mut self, now: Now) {
         let Some(session) = self.session else { return };
         let lists = self.mirror.take_lists();
         if !lists.is_empty() {
@@ -192,7 +192,7 @@ impl CleanUp {
         if !self.mirror.is_synced() {
             return;
         }
-        match self.transaction(session) {
+        match self.transaction(now, session) {
             None => {
                 let paths = self.mirror.start_reads(self.wishes.take());
                 if !paths.is_empty() {
@@ -219,7 +219,7 @@ impl CleanUp {
     }
 
     /// Deletes what is left; empty when nothing is, `None` while data are missing.
-    fn transaction(&self, session: SessionId) -> Option<Transaction> {
+    fn transaction(&self, now: Now, session: SessionId) -> Option<Transaction> {
         let mut txn = JobTransaction::new(&self.job, &self.mirror);
         let mut complete = true;
         for item in self.mirror.items() {
@@ -228,7 +228,7 @@ impl CleanUp {
                 return Some(txn.build());
             }
             if self.planted.has(Bug::HastyCleanUp) || self.busy().all(|busy| busy != item) {
-                complete &= self.clean_item(&mut txn, item, session).is_some();
+                complete &= self.clean_item(now, &mut txn, item, session).is_some();
             }
         }
         complete &= self.clean_instance(&mut txn, session).is_some();
@@ -236,7 +236,7 @@ impl CleanUp {
     }
 
     /// The run of an item that nobody finished is cut off, and its mark goes.
-    fn clean_item(&self, txn: &mut JobTransaction<'_>, item: ShardingItem, session: SessionId) -> Option<()> {
+    fn clean_item(&self, now: Now, txn: &mut JobTransaction<'_>, item: ShardingItem, session: SessionId) -> Option<()> {
         let (path, mark_path) = (JobPath::fire(item), JobPath::running(item));
         let (known, mark) = (known(self.look(&path)), known(self.look(&mark_path)));
         let (known, mark) = (known?, mark?);
@@ -264,7 +264,7 @@ impl CleanUp {
         let mark = mark.filter(|mark| is_mine(mark.owner, mark.text()));
         let end = left.and_then(|left| left.end.clone()).unwrap_or_else(|| ItemEnd::cut_off(LOST));
         let skipped = left.and_then(|left| left.skipped);
-        txn.set(&path, record.end(end.state, end.took, end.error.as_deref(), skipped).to_bytes(), Some(known.version));
+        txn.set(&path, record.end(now.wall, &end, skipped).to_bytes(), Some(known.version));
         if mark.is_some() && !self.planted.has(Bug::LeftMark) {
             txn.delete(&mark_path, None);
         }

@@ -12,6 +12,7 @@ use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
 use super::failures::Failures;
 use super::members::Members;
+use super::proofs::Proofs;
 use super::system::SystemRuntime;
 use super::timers::Timers;
 use crate::engine::{AGES, Now};
@@ -53,6 +54,7 @@ struct Shared {
     restart_pause: Duration,
     catalog: Catalog,
     members: Members,
+    proofs: Proofs,
     failures: Failures,
 }
 
@@ -147,6 +149,7 @@ impl JobEnvironmentBuilder {
             restart_pause: self.restart_pause.unwrap_or(RESTART_PAUSE),
             catalog,
             members: Members::default(),
+            proofs: Proofs::default(),
         };
         Ok(JobEnvironment { shared: Arc::new(shared), tracing: None })
     }
@@ -237,6 +240,10 @@ impl JobEnvironment {
 
     pub(super) fn members(&self) -> &Members {
         &self.shared.members
+    }
+
+    pub(super) fn proofs(&self) -> &Proofs {
+        &self.shared.proofs
     }
 
     pub(super) fn shutdown_grace(&self) -> Duration {

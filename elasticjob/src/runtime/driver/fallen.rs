@@ -3,8 +3,8 @@
 use super::{Driver, Job, Started};
 use crate::api::Failed;
 use crate::engine::{CleanUp, Identity};
+use crate::random::{random_u64, uuid_v4};
 use crate::runtime::handle::Letter;
-use crate::runtime::random::{random_u64, uuid_v4};
 use crate::runtime::stand_in::StandIn;
 
 /// What the next driver of the job is made of.

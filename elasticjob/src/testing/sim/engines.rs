@@ -1,6 +1,5 @@
 //! Drives the engines: hands them what arrived, performs what they want done, runs items.
 
-
 use super::host::{Execution, Millis, Process, Program, Request};
 use super::world::{Happening, World};
 use crate::engine::{Action, Event, ExecutionSource, FireState, ItemEnd, Notice, Start};
