@@ -100,6 +100,11 @@ impl CleanUp {
         std::mem::take(&mut self.left)
     }
 
+    /// Takes back runs that no engine took over.
+    pub fn keep(&mut self, left: Vec<LeftRun>) {
+        self.left = left;
+    }
+
     /// The next action, until there is none.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
