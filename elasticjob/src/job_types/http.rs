@@ -8,7 +8,7 @@ use reqwest::{Client, Response, Url};
 use self::options::{HttpOptions, shown};
 use super::context_json::context_json_in_ascii;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
-use crate::config::{Invalid, JobConfiguration, OptionNames};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames};
 use crate::http_client::{HttpClients, Limits};
 use crate::log::debug;
 
@@ -39,6 +39,10 @@ impl TypedJobItemExecutor for Http {
 
     fn options(&self) -> OptionNames {
         options::NAMES
+    }
+
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        options::BOUND
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {
