@@ -16,7 +16,9 @@ use super::left::LeftRun;
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
-use super::planted::{Bug, Planted};
+#[cfg(feature = "testing")]
+use super::planted::Bug;
+use super::planted::Planted;
 use super::proposal::{Proposal, Purpose, Write};
 use super::retry::Retry;
 use super::round::RoundId;
@@ -500,8 +502,7 @@ impl JobEngine {
     pub(super) fn next_attempt(&mut self) -> Attempt {
         self.attempts += 1;
         // A session outlives the engine: an attempt of another one in it must not be taken for this one's.
-        let nonce = if self.planted.has(Bug::RestartedAttempts) { 0 } else { self.identity.nonce };
-        Attempt::new(self.session.last().unwrap_or(SessionId(0)), nonce, self.attempts)
+        Attempt::new(self.session.last().unwrap_or(SessionId(0)), self.identity.nonce, self.attempts)
     }
 
     /// What is known of a node; data that are not are wished for.

@@ -65,14 +65,12 @@ pub enum Bug {
     HastyCleanUp,
     /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
-    /// Attempts of an engine have the numbers of the one before it in the session.
-    RestartedAttempts,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 32] = [
+    pub const ALL: [(&'static str, Self); 31] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -104,7 +102,6 @@ impl Bug {
         ("left-mark", Self::LeftMark),
         ("hasty-clean-up", Self::HastyCleanUp),
         ("session-for-engine", Self::SessionForEngine),
-        ("restarted-attempts", Self::RestartedAttempts),
     ];
 }
 

@@ -1,12 +1,13 @@
 //! Processes whose engine is gone while their session goes on: its driver ended by a bug, or the job has left and code of
 //! its runs goes on. What stands in for the engine is the production one.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::host::{Millis, Process, Program, Request};
 use super::world::{GRACE, Happening, World};
 use crate::engine::{Action, CleanUp, Event, Identity, JobEngine};
-use crate::ident::InstanceId;
+use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::{SessionState, WatchEvent};
 use crate::testing::invariants::Observation;
 
@@ -166,9 +167,15 @@ impl World {
             self.at(now + 100, Happening::EngineStarts { host, life });
             return Ok(());
         }
+        let busy: BTreeSet<ShardingItem> = fallen.clean_up.busy().collect();
+        if let SessionState::Connected { id, .. } = state {
+            self.observe(Observation::CleanedUp { host, session: id, busy: &busy })?;
+        }
+        let Some(Process { program: Program::Fallen(fallen), .. }) = self.live(host, life) else { return Ok(()) };
         let Some(mut engine) = fallen.next.take() else { return Ok(()) };
         engine.take_left_runs(fallen.clean_up.take_left());
         let is_anew = fallen.is_anew;
+        let Some(process) = self.live(host, life) else { return Ok(()) };
         process.program = Program::Engine(engine);
         process.leaving &= !is_anew;
         process.orphans.extend(process.outstanding.iter().map(|sent| sent.id));
