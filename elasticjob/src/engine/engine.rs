@@ -16,7 +16,9 @@ use super::left::LeftRun;
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
-use super::planted::{Bug, Planted};
+#[cfg(feature = "testing")]
+use super::planted::Bug;
+use super::planted::Planted;
 use super::proposal::{Proposal, Purpose, Write};
 use super::retry::Retry;
 use super::round::RoundId;
@@ -195,6 +197,8 @@ impl JobEngine {
     /// An engine that has not heard anything yet.
     pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
+        // A call of a round of an earlier engine may still be told to this one.
+        let rounds = RoundId::from(identity.nonce) << 32;
         Self {
             mirror: Mirror::new(job.clone()),
             job,
@@ -226,7 +230,7 @@ impl JobEngine {
             triggers: Vec::new(),
             listeners: Arc::new(KnownListeners::new("listener")),
             plan: None,
-            rounds: 0,
+            rounds,
             settled: Vec::new(),
             fires: 0,
             last_skip: None,
@@ -513,8 +517,7 @@ impl JobEngine {
     pub(super) fn next_attempt(&mut self) -> Attempt {
         self.attempts += 1;
         // A session outlives the engine: an attempt of another one in it must not be taken for this one's.
-        let nonce = if self.planted.has(Bug::RestartedAttempts) { 0 } else { self.identity.nonce };
-        Attempt::new(self.session.last().unwrap_or(SessionId(0)), nonce, self.attempts)
+        Attempt::new(self.session.last().unwrap_or(SessionId(0)), self.identity.nonce, self.attempts)
     }
 
     /// What is known of a node; data that are not are wished for.

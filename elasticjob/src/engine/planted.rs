@@ -61,10 +61,10 @@ pub enum Bug {
     LeftLeader,
     /// What cleans up after an engine leaves the marks of runs there.
     LeftMark,
+    /// What cleans up after an engine takes away the marks of code that goes on.
+    HastyCleanUp,
     /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
-    /// Attempts of an engine have the numbers of the one before it in the session.
-    RestartedAttempts,
 }
 
 #[cfg(feature = "testing")]
@@ -100,8 +100,8 @@ impl Bug {
         ("late-joiner", Self::LateJoiner),
         ("left-leader", Self::LeftLeader),
         ("left-mark", Self::LeftMark),
+        ("hasty-clean-up", Self::HastyCleanUp),
         ("session-for-engine", Self::SessionForEngine),
-        ("restarted-attempts", Self::RestartedAttempts),
     ];
 }
 

@@ -98,20 +98,23 @@ impl StandIn {
         if let Some(then) = then {
             return self.shutdown.is_some() || Instant::now() >= then;
         }
-        let is_over = is_closed || self.heir.is_some() || self.clean_up.busy().next().is_none();
-        if is_over {
-            self.hand_over();
-        }
-        is_over
+        is_closed || self.hand_over() || self.clean_up.busy().next().is_none()
     }
 
     /// Gives the runs to the job that waits for them, where one does; it is told how they end from then on.
-    fn hand_over(&mut self) {
-        let Some(Heir { mailbox, runs }) = self.heir.take() else { return };
-        let left = self.clean_up.take_left();
-        self.mailbox.forward(mailbox);
-        // It may have given up waiting: then it has not started either.
-        let _ = runs.send(left);
+    fn hand_over(&mut self) -> bool {
+        let Some(Heir { mailbox, runs }) = self.heir.take() else { return false };
+        match runs.send(self.clean_up.take_left()) {
+            Ok(()) => {
+                self.mailbox.forward(mailbox);
+                true
+            }
+            // It has given up waiting.
+            Err(left) => {
+                self.clean_up.keep(left);
+                false
+            }
+        }
     }
 
     fn take_letters(&mut self) {
