@@ -107,7 +107,8 @@ use syn::parse_quote;
 /// | `elastic_job_class` | text | Class name that Java instances of the same job have. | none |
 /// | `elastic_job_type` | text | `SIMPLE` of a function and `DATAFLOW` of an `impl` may be said; otherwise the type name that Java instances of the same job have. Not together with `elastic_job_class`. | none |
 /// | `job_bootstrap_bean_name` | text | Name under which the handle of the job is found. | name of the job and `OneOffJobBootstrap` or `ScheduleJobBootstrap` |
-/// | `registry_center` | text | Name of the registry center, where the application has several. | the only one |
+/// | `registry_center_ref` | text | Name of the registry center, where the application has several. Also written `registry_center`. | the one of `elasticjob.reg-center` |
+/// | `tracing_ref` | text | Name of the tracing, where the application has several. Also written `tracing`. | the one of `elasticjob.tracing` |
 /// | `crate` | path | Where the library is found, when a dependency was renamed: `crate = ::jobs::elasticjob`. | from where the attribute is taken |
 ///
 /// Texts are string literals, flags `true` or `false`.

@@ -50,7 +50,7 @@ pub enum AppError {
         /// Where the setting stands.
         origin: Origin,
         /// The setting.
-        key: &'static str,
+        key: String,
         /// What is wrong.
         reason: String,
     },

@@ -59,8 +59,9 @@ impl ElasticJobAppBuilder {
         self
     }
 
-    /// Adds a registry center for the jobs that name it: `#[elastic_job(registry_center = "name")]`. A later one of
-    /// that name replaces it. It stays open when the application shuts down.
+    /// Adds a registry center for the jobs that name it: `registry-center-ref: name` in the settings, or
+    /// `#[elastic_job(registry_center = "name")]`. A later one of that name replaces it. It stays open when the
+    /// application shuts down.
     pub fn registry_center(mut self, name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
         self.registry_centers.insert(name.into(), center);
         self

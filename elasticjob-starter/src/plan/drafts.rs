@@ -9,7 +9,7 @@ use elasticjob::spi::Catalog;
 
 use super::linked::{Linked, NotOne, place};
 use super::{JobCode, PlanError, Surroundings, configuration};
-use crate::settings::{Doubt, JobEntry, Key, Origin, Settings};
+use crate::settings::{DEFAULT, Doubt, JobEntry, Key, Origin, Settings};
 
 /// A job before its settings are checked.
 pub(super) struct Draft<'a> {
@@ -72,10 +72,19 @@ impl Draft<'_> {
         format!("{}{kind}", self.title)
     }
 
-    /// The name of its registry center, `None` for the one of the settings.
+    /// The name of its registry center, `None` for the one without a name.
     pub fn registry_center(&self) -> Option<&str> {
-        self.settings.registry_center.as_deref().filter(|center| !center.is_empty())
+        reference(&self.settings.registry_center_ref)
     }
+
+    /// The name of its tracing, `None` for the one without a name.
+    pub fn tracing(&self) -> Option<&str> {
+        reference(&self.settings.tracing_ref)
+    }
+}
+
+fn reference(given: &Option<String>) -> Option<&str> {
+    given.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != DEFAULT)
 }
 
 /// The jobs of settings and functions.

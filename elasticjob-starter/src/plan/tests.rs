@@ -33,7 +33,7 @@ fn peer() -> JobSettings {
 }
 
 fn elsewhere() -> JobSettings {
-    JobSettings { registry_center: Some("reports".to_owned()), ..complete() }
+    JobSettings { registry_center_ref: Some("reports".to_owned()), ..complete() }
 }
 
 const fn function(name: &'static str, path: &'static str, settings: fn() -> JobSettings) -> JobDescriptor {
@@ -76,6 +76,7 @@ fn made_with(functions: &'static [JobDescriptor], yaml: &str, registry_centers: 
     beans.provide(7_u32);
     let around = Surroundings {
         registry_centers: &registry_centers.iter().map(|name| (*name).to_owned()).collect(),
+        tracings: &settings.tracings.keys().cloned().collect(),
         provided: &BTreeSet::from(["taken".to_owned()]),
         beans: &beans,
         catalog: Some(&catalog),
@@ -266,9 +267,14 @@ fn a_bean_name_belongs_to_one() {
 #[test]
 fn a_registry_center_has_to_be_there() {
     static ELSEWHERE: [JobDescriptor; 1] = [function("r", "shop::r", elsewhere)];
-    only_error(&ELSEWHERE, "", &["'r'", "'reports'", ".registry_center(\"reports\", ...)", "known: none"]);
+    only_error(&ELSEWHERE, "", &["'r'", "'reports'", ".registry_center(\"...\", ...)", "known: default"]);
     let plan = made_with(&ELSEWHERE, "", &["reports"]).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(plan.jobs[0].registry_center.as_deref(), Some("reports"));
+    let of = |setting: &str| format!("elasticjob:\n  tracings: {{audit: {{type: ''}}}}\n  jobs:\n    r: {{{setting}}}\n");
+    let plan = made(&ELSEWHERE, &of("registry-center-ref: default, tracing-ref: audit")).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!((plan.jobs[0].registry_center.as_deref(), plan.jobs[0].tracing.as_deref()), (None, Some("audit")));
+    let parts = ["application.yaml:4: job 'r': tracing-ref: there is no tracing 'audti'; did you mean 'audit'?", "known: audit, default"];
+    only_error(&ELSEWHERE, &of("registry-center-ref: default, tracing-ref: audti"), &parts);
 }
 
 #[test]

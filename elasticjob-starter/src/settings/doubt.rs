@@ -29,12 +29,6 @@ impl Doubt {
     pub fn is_within(&self, section: &Key) -> bool {
         self.is_about(section) || self.0.iter().any(|doubtful| doubtful.segments().starts_with(section.segments()))
     }
-
-    /// The names of the jobs of which something was given, and not read.
-    pub fn job_names(&self) -> impl Iterator<Item = &str> {
-        let jobs = self.0.iter().map(Key::segments).filter(|segments| segments.len() > 1 && segments[0] == "jobs");
-        jobs.map(|segments| segments[1].as_str())
-    }
 }
 
 #[cfg(test)]
@@ -53,6 +47,5 @@ mod tests {
         unread.add(Key::default());
         doubt.join(&unread);
         assert!(doubt.is_about(&Key::of(["dump", "port"])));
-        assert_eq!(doubt.job_names().collect::<Vec<_>>(), ["a"]);
     }
 }

@@ -134,4 +134,19 @@ pub(in super::super) const JOB: &[Setting] = &[
     )
     .default("false")
     .example("true"),
+    Setting::value(
+        "registry-center-ref",
+        Kind::Text,
+        "The registry center that has the job: a name below `elasticjob.reg-centers`, or one that the program gives its \
+         builder. Short in the attribute: `registry_center`.",
+    )
+    .otherwise("that of `elasticjob.reg-center`, which is also called `default`")
+    .example("default"),
+    Setting::value(
+        "tracing-ref",
+        Kind::Text,
+        "Where its runs are traced to: a name below `elasticjob.tracings`. Short in the attribute: `tracing`.",
+    )
+    .otherwise("`elasticjob.tracing`, which is also called `default`")
+    .example("default"),
 ];
