@@ -100,7 +100,7 @@ async fn what_is_wrong_with_files_environment_arguments_jobs_and_host_is_told_in
     assert_parts(
         &error,
         &[
-            "12 things are wrong",
+            "10 things are wrong",
             "application.yaml:4: unknown key 'elasticjob.jobs.right.corn'",
             "argument --elasticjob.enabled: elasticjob.enabled: 'perhaps'",
             "application.yaml:5: elasticjob.jobs.bare.label: the placeholder `${LABEL}` has no value",
