@@ -182,9 +182,9 @@ struct NoCode {
     meant: Vec<&'static str>,
 }
 
-impl From<PlanError> for NoCode {
-    fn from(error: PlanError) -> Self {
-        Self { error, meant: Vec::new() }
+impl NoCode {
+    fn new(error: PlanError, meant: Vec<&'static str>) -> Box<Self> {
+        Box::new(Self { error, meant })
     }
 }
 
@@ -198,7 +198,11 @@ fn type_of(entry: &JobEntry) -> Key {
 
 /// The code of an entry: the function its class refers to, the type it names, else the function of its name. `None`
 /// where the settings that name it cannot be read.
-fn code_of(linked: &Linked<'static>, around: &Surroundings<'_>, entry: &JobEntry) -> Result<Option<JobCode>, NoCode> {
+fn code_of(
+    linked: &Linked<'static>,
+    around: &Surroundings<'_>,
+    entry: &JobEntry,
+) -> Result<Option<JobCode>, Box<NoCode>> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     let origin = |setting: &str| entry.origins.get(setting).unwrap_or(&entry.origin).clone();
     let job = entry.name.clone();
@@ -207,21 +211,21 @@ fn code_of(linked: &Linked<'static>, around: &Surroundings<'_>, entry: &JobEntry
     match (given(&entry.settings.elastic_job_class), given(&entry.settings.elastic_job_type)) {
         (Some(class), Some(_)) => {
             let error = PlanError::ClassAndType { origin: origin("elastic-job-type"), job };
-            Err(NoCode { error, meant: linked.meant(&class) })
+            Err(NoCode::new(error, linked.meant(&class)))
         }
         (Some(class), None) => match (linked.referred(&class), by_name) {
             (Ok(function), _) => Ok(Some(JobCode::Function(function))),
             (Err(NotOne::Several(functions)), _) => {
                 let (origin, meant) = (origin("elastic-job-class"), functions.clone());
                 let functions = functions.join(", ");
-                Err(NoCode { error: PlanError::AmbiguousFunction { origin, job, class, functions }, meant })
+                Err(NoCode::new(PlanError::AmbiguousFunction { origin, job, class, functions }, meant))
             }
             // The class name that Java instances of the same job have.
             (Err(NotOne::Nothing), Some(function)) => Ok(Some(JobCode::Function(function))),
             (Err(NotOne::Nothing), None) => {
                 let (wanted, listing) = (format!("'{class}' (elastic-job-class)"), linked.listing(&class));
                 let error = PlanError::NoCode { origin: origin("elastic-job-class"), job, wanted, linked: listing };
-                Err(NoCode { error, meant: linked.meant(&class) })
+                Err(NoCode::new(error, linked.meant(&class)))
             }
         },
         (None, _) if doubt.is_about(&class_of(entry)) => Ok(None),
@@ -230,7 +234,7 @@ fn code_of(linked: &Linked<'static>, around: &Surroundings<'_>, entry: &JobEntry
         (None, None) => by_name.map(|function| Some(JobCode::Function(function))).ok_or_else(|| {
             let (wanted, listing) = (format!("'{}'", entry.name), linked.listing(&entry.name));
             let error = PlanError::NoCode { origin: entry.origin.clone(), job, wanted, linked: listing };
-            NoCode { error, meant: linked.meant(&entry.name) }
+            NoCode::new(error, linked.meant(&entry.name))
         }),
     }
 }
@@ -240,7 +244,7 @@ fn code_of_type(
     entry: &JobEntry,
     kind: String,
     by_name: Option<&'static JobDescriptor>,
-) -> Result<Option<JobCode>, NoCode> {
+) -> Result<Option<JobCode>, Box<NoCode>> {
     let origin = entry.origins.get("elastic-job-type").unwrap_or(&entry.origin).clone();
     let job = entry.name.clone();
     let known = catalog.map(|catalog| catalog.job_types().get(&kind).map(|_| ()));
@@ -250,8 +254,10 @@ fn code_of_type(
         // The type name that Java instances of the same job have.
         (None | Some(Err(_)), Some(function)) => Ok(Some(JobCode::Function(function))),
         (Some(Ok(())), Some(function)) => {
-            Err(PlanError::TypeAndFunction { origin, job, kind, place: place(function) }.into())
+            Err(NoCode::new(PlanError::TypeAndFunction { origin, job, kind, place: place(function) }, Vec::new()))
         }
-        (Some(Err(unknown)), None) => Err(PlanError::NoSuchType { origin, job, unknown: unknown.to_string() }.into()),
+        (Some(Err(unknown)), None) => {
+            Err(NoCode::new(PlanError::NoSuchType { origin, job, unknown: unknown.to_string() }, Vec::new()))
+        }
     }
 }
