@@ -100,7 +100,7 @@ use syn::parse_quote;
 /// | `job_listener_types` | `["A", "B"]` | Type names of the listeners around each run. Also written `listeners`. | none |
 /// | `description` | text | What the job is for. | empty |
 /// | `props` | `{ "a.b" = "c" }` | Properties of the job, its error handler and listeners. | none |
-/// | `disabled` | flag | The job is registered disabled when it starts. | `false` |
+/// | `disabled` | flag | The server is marked as disabled at each start; `false` leaves a mark that is there. | `false` |
 /// | `overwrite` | flag | Settings of this program replace those in the registry at each start; otherwise those in the registry stand. | `false` |
 /// | `label` | text | A label that is kept with the configuration. | none |
 /// | `static_sharding` | flag | Items stay where they are when instances come and go, also with one that is gone. | `false` |

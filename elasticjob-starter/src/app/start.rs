@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::tracing::{info, warn};
 use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode};
-use elasticjob::spi::JOBS;
+use elasticjob::spi::{Catalog, CatalogError, JOBS};
 
 use super::jobs::{Jobs, make};
 use super::centers::{self, FoundStorages, RegistryCenters};
@@ -18,7 +18,10 @@ use crate::settings::{DEFAULT, Read, Settings};
 pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp, AppError> {
     let linked = Linked::new(JOBS.static_slice());
     let names: Vec<&str> = linked.iter().map(|function| function.name).collect();
-    let read = Settings::read(&builder.sources, &names);
+    let catalog = builder.catalog.clone().build();
+    let of_attributes = linked.iter().flat_map(|function| (function.settings)().props.unwrap_or_default().into_keys());
+    let options = catalog.iter().flat_map(Catalog::option_names).map(str::to_owned);
+    let read = Settings::read(&builder.sources, &names, of_attributes.chain(options).collect());
     let settings = &read.settings;
     settings.warnings.iter().for_each(|warning| warn!("{warning}"));
     if !settings.enabled && read.errors.is_empty() {
@@ -28,7 +31,7 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         return Ok(ElasticJobApp { jobs, handles, registries, tracings, dump: None, enabled: false, grace });
     }
 
-    let (plan, environment, found) = checked(&builder, &linked, &read)?;
+    let (plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
     info!("{}", announcement(&plan, settings));
     let traced = centers::trace(found, settings, &plan, &environment).await?;
     tracing::warn_of_strangers(settings, plan.jobs.iter().map(|job| job.configuration.job_name().as_str()));
@@ -59,6 +62,7 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
 fn checked(
     builder: &ElasticJobAppBuilder,
     linked: &Linked<'static>,
+    catalog: &Result<Catalog, CatalogError>,
     read: &Read<Settings>,
 ) -> Result<(Plan, JobEnvironment, FoundStorages), AppError> {
     let Read { settings, errors, doubt } = read;
@@ -68,10 +72,9 @@ fn checked(
     }
     problems.extend(builder.wrong.iter().cloned().map(Problem::from));
     // Without a catalog jobs are looked at as far as that goes: everything that is wrong is told together.
-    let catalog = builder.catalog.clone().build();
     problems.extend(centers::given_twice(builder, settings).into_iter().map(Problem::from));
     let mut storages = FoundStorages::new();
-    if let Ok(catalog) = &catalog {
+    if let Ok(catalog) = catalog {
         let all = settings.tracings.iter().filter_map(|(name, tracing)| Some((name.as_str(), tracing.as_ref()?)));
         let all = all.chain(settings.tracing.as_ref().map(|tracing| (DEFAULT, tracing)));
         // A database that cannot be read is told already.
@@ -97,7 +100,7 @@ fn checked(
         .preferred_network_interface(settings.preferred_network_interface.clone())
         .preferred_network_ip(settings.preferred_network_ip.clone())
         .shutdown_grace(settings.shutdown_grace);
-    let environment = match &catalog {
+    let environment = match catalog {
         Ok(catalog) => environment.catalog(catalog.clone()).build(),
         Err(clashes) => Err(clashes.clone().into()),
     };

@@ -55,7 +55,7 @@ fn read(yaml: &str) -> Read<Settings> {
     let folder = std::env::temp_dir().join(format!("elasticjob-plan-{}-{test}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), yaml).unwrap();
-    let read = Settings::read(&Sources::in_folder(&folder), &[]);
+    let read = Settings::read(&Sources::in_folder(&folder), &[], Vec::new());
     std::fs::remove_dir_all(&folder).unwrap();
     read
 }

@@ -37,7 +37,10 @@ pub(super) fn resolve(
                 [] => warnings.extend(unknown(name, known)),
                 // Whoever does not look at jobs does not mind which of them is meant.
                 [tokens, ..] if !known.scope.wanted.includes(&tokens[0].text) => {}
-                [tokens] => resolver.dotted(tokens, &node),
+                [tokens] => {
+                    warnings.extend(unknown_property(name, tokens, known));
+                    resolver.dotted(tokens, &node);
+                }
                 several => {
                     several.iter().for_each(|tokens| resolver.without_value(tokens, &node.origin));
                     let jobs: Vec<String> = several.iter().map(|tokens| format!("'{}'", tokens[1].text)).collect();
@@ -49,6 +52,20 @@ pub(super) fn resolve(
     let (layer, more) = resolver.finish();
     errors.extend(more);
     (layer, errors, warnings)
+}
+
+/// What to say of a property that no file and no option has: whether its letters are capitals, and where its dots are, is
+/// a guess.
+fn unknown_property(name: &str, tokens: &[Token], known: &Known<'_>) -> Option<String> {
+    let [_, job, props, property] = tokens else { return None };
+    let is_guessed = props.text == "props" && !name.contains('.') && !known.props.contains(&property.text);
+    is_guessed.then(|| {
+        let (job, property) = (&job.text, &property.text);
+        format!(
+            "environment variable {name} is taken for the property '{property}' of job '{job}': no option and no file has one \
+             of that name; where it has capitals or other dots, give it in a file, or as --elasticjob.jobs[{job}].props.NAME=VALUE"
+        )
+    })
 }
 
 /// Whether Kubernetes put it there for a service of that name: `ELASTICJOB_DUMP_PORT=tcp://10.0.0.1:9888`. No port of ours
@@ -260,6 +277,18 @@ mod tests {
         );
         assert_eq!(value(&layer, Key::of(["jobs", "j", "props", "script.commandLine"])), "echo");
         assert_eq!(value(&layer, Key::of(["jobs", "j", "props", "my.key"])), "v");
+    }
+
+    #[test]
+    fn a_property_that_is_not_known_is_told_with_the_name_that_it_is_taken_for() {
+        let variables = [("ELASTICJOB_JOBS_J_PROPS_STREAMING_PROCESS", "true"), ("ELASTICJOB_JOBS_J_PROPS_MY_KEY", "v")];
+        let (_, _, warnings) = resolved(&["j"], &variables);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        for part in ["ELASTICJOB_JOBS_J_PROPS_MY_KEY", "'my.key' of job 'j'"] {
+            assert!(warnings[0].contains(part), "{warnings:?}");
+        }
+        let (_, _, warnings) = resolved(&["j"], &[("elasticjob.jobs.j.props.MyKey", "v")]);
+        assert!(warnings.is_empty(), "its letters are as they are: {warnings:?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use config::{Map, Value, ValueKind};
+use elasticjob::spi::Catalog;
 
 use super::doubt::Doubt;
 use super::environment::{self, Known};
@@ -22,14 +23,17 @@ impl Settings {
     /// # Errors
     /// Everything that is wrong, in the order of the sources.
     pub fn load(sources: &Sources, linked: &[&str]) -> Result<Self, Vec<SettingError>> {
-        let Read { settings, errors, .. } = Self::read(sources, linked);
+        let built_in = Catalog::builder().build().ok();
+        let props = built_in.iter().flat_map(Catalog::option_names).map(str::to_owned).collect();
+        let Read { settings, errors, .. } = Self::read(sources, linked, props);
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 
-    /// Reads all sources, as far as that goes: what can be read may be wrong beside what cannot.
-    pub(crate) fn read(sources: &Sources, linked: &[&str]) -> Read<Self> {
+    /// Reads all sources, as far as that goes: what can be read may be wrong beside what cannot. `props` are the properties
+    /// that are known, which environment variables may refer to.
+    pub(crate) fn read(sources: &Sources, linked: &[&str], props: Vec<String>) -> Read<Self> {
         let names = KnownNames::of_jobs(linked.iter().copied());
-        let mut load = Load::new(sources, names, Wanted::All);
+        let mut load = Load { props, ..Load::new(sources, names, Wanted::All) };
         let documents = load.documents();
         let read = load.put_together(documents);
         load.finish(&read, |reader, load| Self {
@@ -86,6 +90,8 @@ struct Load<'a> {
     sources: &'a Sources,
     /// Names known so far.
     names: KnownNames,
+    /// Properties that are known beside those of the files.
+    props: Vec<String>,
     wanted: Wanted,
     errors: Vec<SettingError>,
     doubt: Doubt,
@@ -96,7 +102,7 @@ struct Load<'a> {
 impl<'a> Load<'a> {
     fn new(sources: &'a Sources, names: KnownNames, wanted: Wanted) -> Self {
         let (errors, warnings, profiles) = (Vec::new(), Vec::new(), Vec::new());
-        Self { sources, names, wanted, errors, doubt: Doubt::default(), warnings, profiles }
+        Self { sources, names, props: Vec::new(), wanted, errors, doubt: Doubt::default(), warnings, profiles }
     }
 
     /// A source that cannot be read may have any setting.
@@ -259,7 +265,7 @@ impl<'a> Load<'a> {
         self.learn_names([&arguments]);
         let props: BTreeSet<String> =
             layers.iter().chain([&arguments]).flat_map(Layer::prop_keys).map(str::to_owned).collect();
-        let props: Vec<String> = props.into_iter().collect();
+        let props: Vec<String> = props.into_iter().chain(std::mem::take(&mut self.props)).collect();
         let known = Known { scope: self.scope(), props: &props };
         let (environment, wrong_variables, warnings) = environment::resolve(&self.sources.environment, &known);
         self.errors.extend(wrong_variables);

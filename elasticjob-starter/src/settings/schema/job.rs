@@ -115,8 +115,8 @@ pub(in super::super) const JOB: &[Setting] = &[
     Setting::value(
         "disabled",
         Kind::Flag,
-        "Whether the server is marked as disabled at each start, until an operator enables it. `false` leaves the mark as \
-         it is.",
+        "Whether the server is marked as disabled at each start, until an operator enables it; also where the \
+         configuration in the registry center says so. `false` leaves the mark as it is.",
     )
     .default("false")
     .example("true"),

@@ -190,6 +190,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
              `overwrite: true`"
         )
     })?;
+    let theirs = theirs.at_start_of(&local);
     engine.tell_differences(&local, &theirs, false);
     Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
 }

@@ -54,3 +54,45 @@ fn a_group_that_starts_right_after_a_fire_does_not_run_it() {
     group.join("10.0.0.1", &every_five(1));
     assert_eq!(fires(&group, 0), []);
 }
+
+/// What the server of an instance is at its start: without a mark before, and with one of an operator.
+fn server_at_start(program: bool, registry: Option<bool>, overwrite: bool) -> [String; 2] {
+    let of = |disabled| JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").disabled(disabled);
+    [None, Some("DISABLED")].map(|mark| {
+        let mut group = Group::new();
+        let mut before = Transaction::new();
+        let create = |before: &mut Transaction, path: JobPath, data: String| {
+            before.create(path.absolute(&job()), data, CreateMode::Persistent);
+        };
+        create(&mut before, JobPath::Root, String::new());
+        if let Some(disabled) = registry {
+            create(&mut before, JobPath::Config, wire::to_yaml(&of(disabled).build().unwrap()));
+        }
+        let server = JobPath::Server("10.0.0.1".into());
+        if let Some(mark) = mark {
+            create(&mut before, JobPath::Servers, String::new());
+            create(&mut before, server.clone(), mark.to_owned());
+        }
+        group.operate(&before, true);
+        group.join("10.0.0.1", &of(program).overwrite(overwrite).build().unwrap());
+        group.text(&server).unwrap()
+    })
+}
+
+#[test]
+fn a_server_is_disabled_at_the_start_by_its_program_or_the_registry_and_enabled_by_neither() {
+    for (program, registry, overwrite, disabled) in [
+        (false, None, false, false),
+        (true, None, false, true),
+        (true, Some(false), false, true),
+        (true, Some(false), true, true),
+        (false, Some(true), false, true),
+        // What the registry said is replaced.
+        (false, Some(true), true, false),
+        (false, Some(false), false, false),
+    ] {
+        let expected = if disabled { "DISABLED" } else { "ENABLED" };
+        let found = server_at_start(program, registry, overwrite);
+        assert_eq!(found, [expected, "DISABLED"], "{program} {registry:?} {overwrite}");
+    }
+}
