@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::api::{
-    Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobErrorHandler, JobExecutorThreadPoolSizeProvider,
-    ShardingStrategy, TypedJobItemExecutor,
+    Beans, DistributeOnceElasticJobListener, ElasticJobListener, ItemHandler, JobErrorHandler,
+    JobExecutorThreadPoolSizeProvider, ShardingStrategy, TypedJobItemExecutor,
 };
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
@@ -24,6 +24,7 @@ pub struct ElasticJobAppBuilder {
     pub(super) beans: Beans,
     pub(super) names: BTreeSet<String>,
     pub(super) registry_centers: BTreeMap<String, Arc<dyn RegistryCenter>>,
+    pub(super) given: BTreeMap<String, ItemHandler>,
     pub(super) catalog: CatalogBuilder,
     pub(super) wrong: Vec<PlanError>,
 }
@@ -35,6 +36,7 @@ impl ElasticJobAppBuilder {
             beans: Beans::default(),
             names: BTreeSet::new(),
             registry_centers: BTreeMap::new(),
+            given: BTreeMap::new(),
             catalog: Catalog::builder(),
             wrong: Vec::new(),
         }
@@ -56,6 +58,14 @@ impl ElasticJobAppBuilder {
             self.wrong.push(PlanError::DuplicateBean { bean: name.clone(), first: provided(), second: provided() });
         }
         self.names.insert(name);
+        self
+    }
+
+    /// Adds the code of a job that has no attribute, such as one of an [own kind](elasticjob::api::classed_item_handler).
+    /// `elasticjob.jobs` configures the job of that name, and other ones that name it in `elastic-job-class`. A later one of
+    /// that name replaces it.
+    pub fn job(mut self, name: impl Into<String>, code: ItemHandler) -> Self {
+        self.given.insert(name.into(), code);
         self
     }
 

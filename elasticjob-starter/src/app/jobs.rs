@@ -81,14 +81,15 @@ pub(super) fn make(
     let mut late = Vec::new();
     for job in &plan.jobs {
         let environment = environment_of(job);
-        let (slot, handler) = match job.code {
+        let (slot, handler) = match &job.code {
             JobCode::Function(function) => {
                 let (slot, handler) = late_handler();
                 (
-                    Some((function, slot)),
+                    Some((*function, slot)),
                     handler.checked_by(function.kind.check()).with_options(function.kind.options()),
                 )
             }
+            JobCode::Given(handler) => (None, handler.clone()),
             JobCode::Type => (None, handler_of_type(job, &environment)),
         };
         match Job::make(job, &environment, registry_of(job), handler) {

@@ -16,8 +16,8 @@ use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
 use crate::settings::{DEFAULT, Read, Settings};
 
 pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp, AppError> {
-    let linked = Linked::new(JOBS.static_slice());
-    let names: Vec<&str> = linked.iter().map(|function| function.name).collect();
+    let linked = Linked::new(JOBS.static_slice(), &builder.given);
+    let names: Vec<&str> = linked.names().collect();
     let catalog = builder.catalog.clone().build();
     let of_attributes = linked.iter().flat_map(|function| (function.settings)().props.unwrap_or_default().into_keys());
     let options = catalog.iter().flat_map(Catalog::option_names).map(str::to_owned);
@@ -61,7 +61,7 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
 /// Everything that can be found out without a registry center.
 fn checked(
     builder: &ElasticJobAppBuilder,
-    linked: &Linked<'static>,
+    linked: &Linked<'_>,
     catalog: &Result<Catalog, CatalogError>,
     read: &Read<Settings>,
 ) -> Result<(Plan, JobEnvironment, FoundStorages), AppError> {

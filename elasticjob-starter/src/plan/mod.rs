@@ -46,9 +46,11 @@ impl PlannedJob {
 }
 
 /// What runs the items of a job.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum JobCode {
     Function(&'static JobDescriptor),
+    /// What the application's builder was given.
+    Given(ItemHandler),
     /// The type that its settings name.
     Type,
 }
@@ -75,7 +77,7 @@ impl Plan {
     /// # Errors
     /// Everything that does not fit.
     pub fn make(
-        linked: &Linked<'static>,
+        linked: &Linked<'_>,
         settings: &Settings,
         around: &Surroundings<'_>,
     ) -> Result<Self, Vec<PlanError>> {
@@ -86,7 +88,7 @@ impl Plan {
             let (configuration, wrong) = configuration::configure(draft, around);
             errors.extend(wrong);
             errors.extend(unknown_references(draft, around));
-            if let Some((configuration, code)) = configuration.zip(draft.code) {
+            if let Some((configuration, code)) = configuration.zip(draft.code.clone()) {
                 let (registry_center, tracing) = (draft.registry_center(), draft.tracing());
                 jobs.push(PlannedJob {
                     configuration,

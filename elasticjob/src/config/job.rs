@@ -356,6 +356,12 @@ impl JobConfiguration {
         Self { disabled: self.disabled || local.disabled, ..self }
     }
 
+    /// This configuration for a job of a type.
+    #[must_use]
+    pub(crate) fn of_type(self, job_type: &str) -> Self {
+        Self { job_type: Some(job_type.into()), ..self }
+    }
+
     /// This configuration with what the other one carries without understanding it.
     #[must_use]
     pub fn with_extra_of(&self, other: &Self) -> Self {

@@ -87,6 +87,22 @@ impl fmt::Debug for Bootstrap {
     }
 }
 
+/// What a job of a type is made of.
+fn of_type(
+    environment: &JobEnvironment,
+    job_type: &str,
+    configuration: JobConfiguration,
+) -> Result<(JobConfiguration, ItemHandler), StartError> {
+    let refuse = |why: String| StartError::Unsupported { job: configuration.job_name().clone(), refused: vec![why] };
+    if let Some(other) = configuration.job_type().filter(|named| *named != job_type) {
+        return Err(refuse(format!("elastic-job-type: its configuration names '{other}', and its bootstrap '{job_type}'")));
+    }
+    match environment.catalog().job_types().get(job_type) {
+        Ok(found) => Ok((configuration.of_type(job_type), found.handler().clone())),
+        Err(unknown) => Err(refuse(format!("elastic-job-type: {unknown}"))),
+    }
+}
+
 impl Bootstrap {
     fn new(
         environment: &JobEnvironment,
@@ -221,6 +237,35 @@ impl ScheduleJobBootstrap {
         Bootstrap::new(environment, registry, configuration, handler).map(Self)
     }
 
+    /// Makes a job of a type that the environment's [catalog](JobEnvironment::catalog) has, which needs no code: `SCRIPT`,
+    /// `HTTP`, or an own one.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    ///
+    /// # Examples
+    /// ```
+    /// # use elasticjob::config::JobConfiguration;
+    /// # use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let environment = JobEnvironment::builder().build()?;
+    /// # let registry = environment.embedded_registry();
+    /// let backup = JobConfiguration::builder("backup", 1).cron("0 30 2 * * ?").prop("script.command.line", "/opt/backup.sh");
+    /// let job = ScheduleJobBootstrap::of_type(&environment, registry, "SCRIPT", backup.build()?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of_type(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        job_type: &str,
+        configuration: JobConfiguration,
+    ) -> Result<Self, StartError> {
+        let (configuration, handler) = of_type(environment, job_type, configuration)?;
+        Self::new(environment, registry, configuration, handler)
+    }
+
     /// The handle, usable before the start already; until then it answers that the job is not running.
     pub fn handle(&self) -> ScheduleJob {
         ScheduleJob::new(self.0.handle.clone())
@@ -262,6 +307,20 @@ impl OneOffJobBootstrap {
             return Err(StartError::Kind { job, reason: "a one-off job must not have `cron`" });
         }
         Bootstrap::new(environment, registry, configuration, handler).map(Self)
+    }
+
+    /// Makes a job of a type, as [`ScheduleJobBootstrap::of_type`] does.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    pub fn of_type(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        job_type: &str,
+        configuration: JobConfiguration,
+    ) -> Result<Self, StartError> {
+        let (configuration, handler) = of_type(environment, job_type, configuration)?;
+        Self::new(environment, registry, configuration, handler)
     }
 
     /// The handle, usable before the start already; until then it answers that the job is not running.
