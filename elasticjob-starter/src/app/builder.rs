@@ -166,6 +166,10 @@ impl ElasticJobAppBuilder {
     /// [`AppError::Invalid`] with everything that is wrong with settings and jobs, before a registry center is touched;
     /// [`AppError::Connect`] when the registry center is not reached; [`AppError::Start`] when it refuses a job. Jobs
     /// that were started by then are shut down again.
+    ///
+    /// A job whose configuration in the registry center cannot be used keeps no other one from its start: it is logged and
+    /// told to its error handler, its status says why, and it starts by itself when the configuration is mended. Where that
+    /// is so of all jobs, it is an error, [`AppError::NoneStarted`].
     pub async fn start(self) -> Result<ElasticJobApp, AppError> {
         start(self).await
     }

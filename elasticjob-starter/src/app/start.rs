@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ::tracing::{info, warn};
-use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode};
+use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode, StartError};
 use elasticjob::spi::{Catalog, CatalogError, JOBS};
+use futures_util::future::join_all;
 
 use super::jobs::{Jobs, make};
 use super::centers::{self, FoundStorages, RegistryCenters};
@@ -48,14 +49,26 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     };
     let (registries, tracings, grace) = (centers.own, centers::tracings(&traced), settings.shutdown_grace);
     let mut app = ElasticJobApp { jobs, handles, registries, tracings, dump, enabled: true, grace };
-    let started = futures_util::future::try_join_all(app.jobs.iter_mut().map(|job| job.start())).await;
-    match started {
-        Ok(_) => Ok(app),
-        Err(error) => {
-            app.leave(ShutdownMode::Now).await;
-            Err(AppError::Start(error))
+    let started = join_all(app.jobs.iter_mut().map(|job| job.start())).await;
+    let failed = match outcome(started) {
+        Ok(()) => return Ok(app),
+        Err(failed) => failed,
+    };
+    app.leave(ShutdownMode::Now).await;
+    Err(failed)
+}
+
+/// Jobs that wait for their stored configuration keep others from nothing. Where all do, nothing runs.
+fn outcome(started: Vec<Result<(), StartError>>) -> Result<(), AppError> {
+    let jobs = started.len();
+    let mut waiting = Vec::new();
+    for error in started.into_iter().filter_map(Result::err) {
+        match error {
+            StartError::WaitsForConfiguration { .. } => waiting.push(error),
+            failed => return Err(AppError::Start(failed)),
         }
     }
+    if waiting.is_empty() || waiting.len() < jobs { Ok(()) } else { Err(AppError::NoneStarted(waiting)) }
 }
 
 /// Everything that can be found out without a registry center.

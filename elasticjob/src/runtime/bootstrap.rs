@@ -46,6 +46,18 @@ pub enum StartError {
         /// The settings.
         refused: Vec<String>,
     },
+    /// The configuration in the registry cannot be used. The job was started all the same: it joins its group as soon as that
+    /// is mended. Shut it down to give up.
+    #[error(
+        "job '{job}' waits: its configuration in the registry cannot be used: {why}; correct it there, or start once with \
+         `overwrite: true`"
+    )]
+    WaitsForConfiguration {
+        /// The job.
+        job: JobName,
+        /// What is wrong with the configuration.
+        why: String,
+    },
     /// It was started before.
     #[error("job '{job}' was started before")]
     StartedBefore {
@@ -151,7 +163,7 @@ impl Bootstrap {
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
-            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Ok(()))) => self.joined(),
             Ok(Ok(Err(why))) => Err(StartError::Refused { job: self.name.clone(), why }),
             Ok(Err(_)) => Err(StartError::Refused {
                 job: self.name.clone(),
@@ -161,6 +173,17 @@ impl Bootstrap {
                 self.handle.shutdown(ShutdownMode::Now);
                 Err(StartError::TimedOut { job: self.name.clone() })
             }
+        }
+    }
+
+    /// Whether it is in its group, or waits for a configuration.
+    fn joined(&self) -> Result<(), StartError> {
+        let status = self.handle.status();
+        match (status.activity, status.refused_configuration) {
+            (Activity::Joining, Some(why)) => {
+                Err(StartError::WaitsForConfiguration { job: self.name.clone(), why: why.to_string() })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -274,7 +297,7 @@ impl ScheduleJobBootstrap {
     /// Joins the group and follows the schedule from now on. Completes when the instance is registered.
     ///
     /// # Errors
-    /// [`StartError`] says why the group did not take it.
+    /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
     pub async fn schedule(&mut self) -> Result<(), StartError> {
         self.0.start().await
     }
@@ -331,7 +354,7 @@ impl OneOffJobBootstrap {
     /// Joins the group. Completes when the instance is registered.
     ///
     /// # Errors
-    /// [`StartError`] says why the group did not take it.
+    /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
     pub async fn start(&mut self) -> Result<(), StartError> {
         self.0.start().await
     }
