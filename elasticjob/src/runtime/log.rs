@@ -37,7 +37,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::WaitsForConfiguration { why } => error!(
             %job,
             "not started: the configuration in the registry cannot be used: {why}; the job starts by itself when that is \
-             corrected there, for example with `elasticjob config set`; `overwrite: true` replaces it at the next start"
+             corrected or removed there; `overwrite: true` replaces it at the next start of the program"
         ),
         Notice::StartFailed { why } => error!(%job, "not started: {why}"),
         Notice::Elected => info!(%job, %instance, "elected leader"),

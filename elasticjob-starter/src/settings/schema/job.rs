@@ -7,7 +7,7 @@ pub(in super::super) const JOB: &[Setting] = &[
         "elastic-job-class",
         Kind::Text,
         "The function of the job: its name, its path, or the name of its job. Several entries may have one function. Or \
-         the class name that Java instances have.",
+         the name of code that the builder was given, or the class name that Java instances have.",
     )
     .otherwise("the function of the name of the entry")
     .example("my_app::jobs::settle"),

@@ -22,7 +22,7 @@ pub(super) const NAMED_TRACING: &[Setting] = &[TYPE, DATABASE, TIME_ZONE, QUEUE_
 
 const TYPE: Setting =
     Setting::value("type", Kind::Text, "`RDB`: a database; or the type name of an own storage.")
-        .otherwise("nothing is traced")
+        .otherwise("nothing is traced; required where the section has anything else")
         .example("RDB");
 
 const DATABASE: Setting = Setting::section(
