@@ -36,8 +36,9 @@ pub(super) fn configure(draft: &Draft<'_>, around: &Surroundings<'_>) -> (Option
 /// What this program cannot do of what a configuration asks for.
 fn problems(draft: &Draft<'_>, configuration: &JobConfiguration, around: &Surroundings<'_>) -> Vec<Invalid> {
     let catalog = around.catalog;
-    let check = match (draft.code, catalog, configuration.job_type()) {
+    let check = match (&draft.code, catalog, configuration.job_type()) {
         (Some(JobCode::Function(function)), ..) => Some(function.kind.check()),
+        (Some(JobCode::Given(handler)), ..) => Some(handler.check().clone()),
         (Some(JobCode::Type), Some(catalog), Some(kind)) => {
             catalog.job_types().get(kind).ok().map(|kind| kind.handler().check().clone())
         }

@@ -57,8 +57,8 @@ fn entry(reader: &mut Reader<'_>, key: &Key, name: String, origin: Origin) -> Jo
         overwrite: fields.with("overwrite", Reader::flag),
         label: fields.text("label"),
         static_sharding: fields.with("static-sharding", Reader::flag),
-        // A registry center is made, and named, by the code alone.
-        registry_center: None,
+        registry_center_ref: fields.text("registry-center-ref"),
+        tracing_ref: fields.text("tracing-ref"),
     };
     JobEntry { name, settings, origins: fields.origins, prop_origins, origin }
 }

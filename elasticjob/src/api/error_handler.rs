@@ -25,7 +25,7 @@ pub struct JobFailure {
     pub instance: InstanceId,
     /// What failed.
     pub what: Failed,
-    /// The run of a fire that it belongs to; `None` of the check of the clock.
+    /// The run of a fire that it belongs to; `None` of the check of the clock and of a start.
     pub run: Option<FailedRun>,
     /// Why, with all causes; of a panic its message and place.
     pub error: String,
@@ -60,6 +60,8 @@ pub enum Failed {
     },
     /// The check of the clock: see `max-time-diff-seconds`.
     Clock,
+    /// The start: the configuration in the registry cannot be used. The failure has the one of the program.
+    Configuration,
 }
 
 impl FailedRun {
@@ -123,6 +125,7 @@ impl fmt::Display for Failed {
             Self::Item(item) => write!(f, "item {item}"),
             Self::Listener { type_name, hook } => write!(f, "listener {type_name} {hook} the items"),
             Self::Clock => f.write_str("the check of the clock"),
+            Self::Configuration => f.write_str("the start with the configuration in the registry"),
         }
     }
 }

@@ -251,6 +251,11 @@ impl JobEngine {
         self.configuration.as_ref()
     }
 
+    /// The configuration of the program.
+    pub fn program_configuration(&self) -> &Arc<JobConfiguration> {
+        &self.local
+    }
+
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
         if self.phase == Phase::Stopped {

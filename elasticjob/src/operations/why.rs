@@ -194,7 +194,8 @@ impl Finding {
         match self {
             Self::NoConfiguration => "it has no configuration: no instance has started it yet".to_owned(),
             Self::ConfigurationRefused(reason) => format!(
-                "its configuration in the registry center cannot be used: {reason}; instances keep the last one that could"
+                "its configuration in the registry center cannot be used: {reason}; instances keep the last one that could, \
+                 and new ones start when it is corrected"
             ),
             Self::NoInstance => "no instance is online".to_owned(),
             Self::AllServersDisabled => "all its servers are disabled".to_owned(),

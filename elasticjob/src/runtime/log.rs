@@ -34,6 +34,11 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::ConfigurationRefused { why } => {
             error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {why}");
         }
+        Notice::WaitsForConfiguration { why } => error!(
+            %job,
+            "not started: the configuration in the registry cannot be used: {why}; the job starts by itself when that is \
+             corrected or removed there; `overwrite: true` replaces it at the next start of the program"
+        ),
         Notice::StartFailed { why } => error!(%job, "not started: {why}"),
         Notice::Elected => info!(%job, %instance, "elected leader"),
         Notice::Abdicated => info!(%job, %instance, "gave up leading: the server is disabled"),

@@ -266,6 +266,24 @@ async fn jobs_of_several_registry_centers_are_found() {
 }
 
 #[tokio::test]
+async fn without_a_name_all_jobs_are_given_and_an_address_has_one_name_in_all_of_them() {
+    let nodes = [
+        ("/other", ""),
+        ("/other/servers", ""),
+        ("/other/servers/192.0.2.8", "ENABLED"),
+        ("/other/servers/192.0.2.7", "ENABLED"),
+        ("/settle", ""),
+        ("/settle/config", "of another registry center"),
+    ];
+    let port = DumpService::new(settle().await, 0).registry(registry(&nodes).await).listen().await.unwrap();
+    let expected = "/settle/servers | \n/settle/servers/ip1 | ENABLED\n/settle/config | jobName: settle\nprops:\n  \
+                    email.password: '***'\n\n/other/servers | \n/other/servers/ip2 | ENABLED\n/other/servers/ip1 | ENABLED\n";
+    assert_eq!(answered(&port, b"dump\n").await, expected);
+    let empty = DumpService::new(registry(&[]).await, 0).listen().await.unwrap();
+    assert_eq!(answered(&empty, b"dump\n").await, "there are no jobs\n");
+}
+
+#[tokio::test]
 async fn nothing_of_a_port_that_is_closed_goes_on() {
     let registry = settle().await;
     let port = DumpService::new(registry.clone(), 0).clients(201).listen().await.unwrap();
