@@ -96,7 +96,9 @@ async fn runs_are_traced_where_the_job_says() {
         .start()
         .await
         .unwrap();
-    for (job, expected) in [("quiet", None), ("here", Some("MAIN")), ("elsewhere", Some("AUDIT")), ("backup", Some("AUDIT"))] {
+    for (job, expected) in
+        [("quiet", None), ("here", Some("MAIN")), ("elsewhere", Some("AUDIT")), ("backup", Some("AUDIT"))]
+    {
         app.one_off_job(&format!("{job}OneOffJobBootstrap")).unwrap().execute().await.unwrap();
         let Some(storage) = expected else { continue };
         for state in ["TASK_STAGING", "TASK_RUNNING", "TASK_FINISHED"] {
@@ -112,8 +114,14 @@ async fn runs_are_traced_where_the_job_says() {
 fn each_registry_center_has_settings_of_its_own_from_every_source() {
     let text = "elasticjob:\n  reg-centers:\n    my.archive:\n      server-lists: a:1\n      namespace: one\n";
     let sources = sources("settings", text)
-        .environment([("ELASTICJOB_REG_CENTERS_MY_ARCHIVE_DIGEST", "u:p"), ("ELASTICJOB_REGCENTERS_EAST_NAMESPACE", "x")])
-        .arguments(["--elasticjob.reg-centers.my.archive.namespace=two", "--elasticjob.regCenters.east.serverLists=b:1"]);
+        .environment([
+            ("ELASTICJOB_REG_CENTERS_MY_ARCHIVE_DIGEST", "u:p"),
+            ("ELASTICJOB_REGCENTERS_EAST_NAMESPACE", "x"),
+        ])
+        .arguments([
+            "--elasticjob.reg-centers.my.archive.namespace=two",
+            "--elasticjob.regCenters.east.serverLists=b:1",
+        ]);
     let settings = Settings::load(&sources, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
     let archive = settings.reg_centers["my.archive"].zookeeper().unwrap();
     assert_eq!((archive.server_lists.as_str(), archive.namespace.as_str()), ("a:1", "two"));
@@ -128,7 +136,8 @@ async fn what_is_wrong_with_them_is_told_together_with_the_keys_of_each() {
                 audit: {include-job-names: x}\n    other: {type: NOBODY}\n  jobs:\n    here:\n      registry-center-ref: archiv\n      \
                 tracing-ref: audits\n";
     let given: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
-    let started = ElasticJobApp::builder().sources(sources("wrong", text)).registry_center("given", given).start().await;
+    let started =
+        ElasticJobApp::builder().sources(sources("wrong", text)).registry_center("given", given).start().await;
     let error = started.map(|_| ()).unwrap_err().to_string();
     let parts = [
         "8 things are wrong",

@@ -20,7 +20,12 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 const BAD: &str = "cron: nonsense\njobName: spoilt\nshardingTotalCount: 1\n";
 
-#[elastic_job(cron = "* * * * * ?", sharding_total_count = 1, registry_center = "store", job_error_handler_type = "TELLS")]
+#[elastic_job(
+    cron = "* * * * * ?",
+    sharding_total_count = 1,
+    registry_center = "store",
+    job_error_handler_type = "TELLS"
+)]
 async fn spoilt(runs: Inject<UnboundedSender<&'static str>>) {
     let _ = runs.send("spoilt");
 }
@@ -107,7 +112,8 @@ async fn where_no_job_can_start_the_program_is_told_so_and_overwrite_replaces_wh
     };
     let error = start("all", "").await.map(|_| ()).unwrap_err();
     assert!(matches!(&error, AppError::NoneStarted(errors) if errors.len() == 2), "{error}");
-    for part in ["job 'spoilt' waits: its configuration in the registry cannot be used: ", "overwrite: true", "'sound'"] {
+    for part in ["job 'spoilt' waits: its configuration in the registry cannot be used: ", "overwrite: true", "'sound'"]
+    {
         assert!(error.to_string().contains(part), "{error}");
     }
     let text = "elasticjob.jobs: {spoilt: {overwrite: true}, sound: {overwrite: true}}\n";

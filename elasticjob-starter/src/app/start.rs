@@ -8,8 +8,8 @@ use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode, StartE
 use elasticjob::spi::{Catalog, CatalogError, JOBS};
 use futures_util::future::join_all;
 
-use super::jobs::{Jobs, make};
 use super::centers::{self, FoundStorages, RegistryCenters};
+use super::jobs::{Jobs, make};
 use super::{ElasticJobApp, ElasticJobAppBuilder, dump, tracing};
 use crate::AppError;
 use crate::error::Problem;

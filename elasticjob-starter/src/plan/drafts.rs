@@ -98,7 +98,10 @@ pub(super) fn of<'a>(
     let mut used: BTreeSet<&str> = BTreeSet::new();
     for entry in &settings.jobs {
         let (code, is_incomplete) = match code_of(linked, around, entry) {
-            Ok(code) => (code, code.is_none()),
+            Ok(code) => {
+                let is_unknown = code.is_none();
+                (code, is_unknown)
+            }
             Err(wrong) => {
                 used.extend(wrong.meant);
                 let is_of_a_type = matches!(wrong.error, PlanError::NoSuchType { .. });
@@ -109,7 +112,8 @@ pub(super) fn of<'a>(
         match &code {
             Some(JobCode::Function(function)) => drop(used.insert(function.function)),
             Some(JobCode::Given(_)) => {
-                let named = entry.settings.elastic_job_class.as_deref().filter(|class| linked.given().contains_key(*class));
+                let named =
+                    entry.settings.elastic_job_class.as_deref().filter(|class| linked.given().contains_key(*class));
                 used.insert(named.unwrap_or(&entry.name));
             }
             Some(JobCode::Type) | None => {}
@@ -207,11 +211,7 @@ fn type_of(entry: &JobEntry) -> Key {
 
 /// The code of an entry: the function its class refers to, the type it names, else the function of its name. `None`
 /// where the settings that name it cannot be read.
-fn code_of(
-    linked: &Linked<'_>,
-    around: &Surroundings<'_>,
-    entry: &JobEntry,
-) -> Result<Option<JobCode>, Box<NoCode>> {
+fn code_of(linked: &Linked<'_>, around: &Surroundings<'_>, entry: &JobEntry) -> Result<Option<JobCode>, Box<NoCode>> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     let origin = |setting: &str| entry.origins.get(setting).unwrap_or(&entry.origin).clone();
     let job = entry.name.clone();
@@ -232,7 +232,9 @@ fn code_of(
             }
             // The class name that Java instances of the same job have.
             (Err(NotOne::Nothing), Some(function)) => Ok(Some(JobCode::Function(function))),
-            (Err(NotOne::Nothing), None) if linked.given().contains_key(&entry.name) => Ok(given_code(linked, &entry.name)),
+            (Err(NotOne::Nothing), None) if linked.given().contains_key(&entry.name) => {
+                Ok(given_code(linked, &entry.name))
+            }
             (Err(NotOne::Nothing), None) => {
                 let (wanted, listing) = (format!("'{class}' (elastic-job-class)"), linked.listing(&class));
                 let error = PlanError::NoCode { origin: origin("elastic-job-class"), job, wanted, linked: listing };
@@ -242,11 +244,13 @@ fn code_of(
         (None, _) if doubt.is_about(&class_of(entry)) => Ok(None),
         (None, Some(kind)) => code_of_type(linked, around.catalog, entry, kind),
         (None, None) if doubt.is_about(&type_of(entry)) => Ok(None),
-        (None, None) => by_name.map(JobCode::Function).or_else(|| given_code(linked, &entry.name)).map(Some).ok_or_else(|| {
-            let (wanted, listing) = (format!("'{}'", entry.name), linked.listing(&entry.name));
-            let error = PlanError::NoCode { origin: entry.origin.clone(), job, wanted, linked: listing };
-            NoCode::new(error, linked.meant(&entry.name))
-        }),
+        (None, None) => {
+            by_name.map(JobCode::Function).or_else(|| given_code(linked, &entry.name)).map(Some).ok_or_else(|| {
+                let (wanted, listing) = (format!("'{}'", entry.name), linked.listing(&entry.name));
+                let error = PlanError::NoCode { origin: entry.origin.clone(), job, wanted, linked: listing };
+                NoCode::new(error, linked.meant(&entry.name))
+            })
+        }
     }
 }
 

@@ -78,7 +78,8 @@ impl<'a> Linked<'a> {
                 (function.settings)().elastic_job_class.as_deref() == Some(class)
             }];
         for is_meant in by {
-            let found: Vec<&'static JobDescriptor> = self.functions.iter().filter(|function| is_meant(function)).collect();
+            let found: Vec<&'static JobDescriptor> =
+                self.functions.iter().filter(|function| is_meant(function)).collect();
             match found.as_slice() {
                 [] => {}
                 [only] => return Ok(only),

@@ -76,11 +76,7 @@ impl Plan {
     ///
     /// # Errors
     /// Everything that does not fit.
-    pub fn make(
-        linked: &Linked<'_>,
-        settings: &Settings,
-        around: &Surroundings<'_>,
-    ) -> Result<Self, Vec<PlanError>> {
+    pub fn make(linked: &Linked<'_>, settings: &Settings, around: &Surroundings<'_>) -> Result<Self, Vec<PlanError>> {
         let mut errors = linked.duplicates();
         let drafts = drafts::of(linked, settings, around, &mut errors);
         let mut jobs = Vec::new();
@@ -127,9 +123,8 @@ fn unknown_references(draft: &Draft<'_>, around: &Surroundings<'_>) -> Vec<PlanE
         (draft.tracing(), &References::TRACINGS, around.tracings),
     ];
     let unknown = references.into_iter().filter_map(|(name, of, known)| Some((name?, of, known)));
-    let unknown = unknown.filter(|(name, of, known)| {
-        !known.contains(*name) && !around.doubt.is_about(&Key::of([of.section, name]))
-    });
+    let unknown = unknown
+        .filter(|(name, of, known)| !known.contains(*name) && !around.doubt.is_about(&Key::of([of.section, name])));
     let error = |(name, of, known): (&str, &References, &BTreeSet<String>)| PlanError::UnknownReference {
         origin: draft.origin(of.setting),
         job: draft.title.clone(),

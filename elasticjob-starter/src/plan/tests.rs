@@ -69,7 +69,12 @@ impl ElasticJobListener for Audit {
 }
 
 /// The plan, or everything that is wrong with settings and jobs.
-fn made_with(functions: &'static [JobDescriptor], yaml: &str, registry_centers: &[&str]) -> Result<Plan, Vec<String>> {
+fn made_with(
+    functions: &'static [JobDescriptor],
+    given: &[&str],
+    yaml: &str,
+    registry_centers: &[&str],
+) -> Result<Plan, Vec<String>> {
     let catalog = Catalog::builder().listener(Audit).build().unwrap();
     let Read { settings, errors, doubt } = read(yaml);
     let mut beans = Beans::default();
@@ -272,10 +277,15 @@ fn a_registry_center_has_to_be_there() {
     only_error(&ELSEWHERE, "", &["'r'", "'reports'", ".registry_center(\"...\", ...)", "known: default"]);
     let plan = made_with(&ELSEWHERE, &[], "", &["reports"]).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(plan.jobs[0].registry_center.as_deref(), Some("reports"));
-    let of = |setting: &str| format!("elasticjob:\n  tracings: {{audit: {{type: ''}}}}\n  jobs:\n    r: {{{setting}}}\n");
-    let plan = made(&ELSEWHERE, &of("registry-center-ref: default, tracing-ref: audit")).unwrap_or_else(|e| panic!("{e:?}"));
+    let of =
+        |setting: &str| format!("elasticjob:\n  tracings: {{audit: {{type: ''}}}}\n  jobs:\n    r: {{{setting}}}\n");
+    let plan =
+        made(&ELSEWHERE, &of("registry-center-ref: default, tracing-ref: audit")).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!((plan.jobs[0].registry_center.as_deref(), plan.jobs[0].tracing.as_deref()), (None, Some("audit")));
-    let parts = ["application.yaml:4: job 'r': tracing-ref: there is no tracing 'audti'; did you mean 'audit'?", "known: audit, default"];
+    let parts = [
+        "application.yaml:4: job 'r': tracing-ref: there is no tracing 'audti'; did you mean 'audit'?",
+        "known: audit, default",
+    ];
     only_error(&ELSEWHERE, &of("registry-center-ref: default, tracing-ref: audti"), &parts);
 }
 
@@ -393,12 +403,18 @@ fn code_that_the_builder_is_given_is_configured_by_settings() {
     assert_eq!(given.map(|job| job.configuration.job_name().as_str()).collect::<Vec<_>>(), ["java", "more", "rows"]);
     for (yaml, part) in [
         ("", "job 'rows' (given to the application's builder) is configured nowhere"),
-        ("elasticjob: {jobs: {rows: {elastic-job-type: SCRIPT, sharding-total-count: 1, props: {script.command.line: x}}}}", "two things to run, the type 'SCRIPT' and the code that was given to the application's builder"),
+        (
+            "elasticjob: {jobs: {rows: {elastic-job-type: SCRIPT, sharding-total-count: 1, props: {script.command.line: x}}}}",
+            "two things to run, the type 'SCRIPT' and the code that was given to the application's builder",
+        ),
         ("elasticjob: {jobs: {row: {sharding-total-count: 1}}}", "did you mean 'rows'?"),
     ] {
         let errors = with_rows(yaml).err().unwrap_or_default();
         assert!(errors.iter().any(|error| error.contains(part)), "no {part:?} in {errors:#?}");
     }
     let twice = made_with(&SYNC, &["syncOrders"], "", &[]).err().unwrap_or_default();
-    assert!(twice[0].contains("shop::jobs::sync_orders at src/jobs.rs:7 and given to the application's builder"), "{twice:?}");
+    assert!(
+        twice[0].contains("shop::jobs::sync_orders at src/jobs.rs:7 and given to the application's builder"),
+        "{twice:?}"
+    );
 }

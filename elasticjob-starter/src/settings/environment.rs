@@ -281,7 +281,8 @@ mod tests {
 
     #[test]
     fn a_property_that_is_not_known_is_told_with_the_name_that_it_is_taken_for() {
-        let variables = [("ELASTICJOB_JOBS_J_PROPS_STREAMING_PROCESS", "true"), ("ELASTICJOB_JOBS_J_PROPS_MY_KEY", "v")];
+        let variables =
+            [("ELASTICJOB_JOBS_J_PROPS_STREAMING_PROCESS", "true"), ("ELASTICJOB_JOBS_J_PROPS_MY_KEY", "v")];
         let (_, _, warnings) = resolved(&["j"], &variables);
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         for part in ["ELASTICJOB_JOBS_J_PROPS_MY_KEY", "'my.key' of job 'j'"] {
@@ -293,8 +294,10 @@ mod tests {
 
     #[test]
     fn other_registry_centers_need_no_file() {
-        let variables =
-            [("ELASTICJOB_REG_CENTERS_ARCHIVE_SERVER_LISTS", "a:1"), ("ELASTICJOB_TRACINGS_AUDIT_DATA_SOURCE_URL", "u")];
+        let variables = [
+            ("ELASTICJOB_REG_CENTERS_ARCHIVE_SERVER_LISTS", "a:1"),
+            ("ELASTICJOB_TRACINGS_AUDIT_DATA_SOURCE_URL", "u"),
+        ];
         let (layer, errors, warnings) = resolved(&[], &variables);
         assert!(errors.is_empty() && warnings.is_empty(), "{errors:?} {warnings:?}");
         assert_eq!(value(&layer, Key::of(["reg-centers", "archive", "server-lists"])), "a:1");
@@ -305,7 +308,7 @@ mod tests {
     fn a_variable_that_names_two_jobs_is_an_error() {
         let (_, errors, _) = resolved(&["myJob", "MyJob"], &[("ELASTICJOB_JOBS_MYJOB_CRON", "x")]);
         assert_eq!(errors.len(), 1);
-        for part in ["ELASTICJOB_JOBS_MYJOB_CRON", "'myJob' and 'MyJob'"] {
+        for part in ["ELASTICJOB_JOBS_MYJOB_CRON", "'MyJob' and 'myJob'"] {
             assert!(errors[0].contains(part), "{}", errors[0]);
         }
     }

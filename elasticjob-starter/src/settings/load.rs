@@ -65,8 +65,8 @@ impl RegCenterSettings {
         let mut load = Load::new(sources, KnownNames::default(), Wanted::RegistryCenter);
         let documents = load.documents();
         let read = load.put_together(documents);
-        let Read { settings, errors, .. } =
-            load.finish(&read, |reader, load| (reg_center::read(reader, &Key::of(["reg-center"])), load.warnings.clone()));
+        let Read { settings, errors, .. } = load
+            .finish(&read, |reader, load| (reg_center::read(reader, &Key::of(["reg-center"])), load.warnings.clone()));
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 }
@@ -297,11 +297,7 @@ impl<'a> Load<'a> {
 pub(crate) const DEFAULT: &str = "default";
 
 /// All of a section by their names.
-fn named<T>(
-    reader: &mut Reader<'_>,
-    section: &str,
-    read: impl Fn(&mut Reader<'_>, &Key) -> T,
-) -> BTreeMap<String, T> {
+fn named<T>(reader: &mut Reader<'_>, section: &str, read: impl Fn(&mut Reader<'_>, &Key) -> T) -> BTreeMap<String, T> {
     let section = Key::of([section]);
     let mut all = BTreeMap::new();
     for (name, origin) in reader.names(&section) {

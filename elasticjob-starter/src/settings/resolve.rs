@@ -163,14 +163,7 @@ impl<'a> Resolver<'a> {
         !section.segments().is_empty() || self.scope.wanted.includes(setting.name)
     }
 
-    fn named(
-        &mut self,
-        names: &'static Names,
-        settings: &'static [Setting],
-        key: &Key,
-        tokens: &[Token],
-        node: &Node,
-    ) {
+    fn named(&mut self, names: &'static Names, settings: &'static [Setting], key: &Key, tokens: &[Token], node: &Node) {
         let what = names.what;
         if !tokens.is_empty() {
             return match self.split(settings, key, tokens) {
@@ -231,7 +224,8 @@ impl<'a> Resolver<'a> {
         {
             return (!rest.is_empty()).then(|| (first.text.clone(), rest));
         }
-        let is_known = |name: &str| section.segments().first().is_some_and(|section| self.scope.names.has(section, name));
+        let is_known =
+            |name: &str| section.segments().first().is_some_and(|section| self.scope.names.has(section, name));
         let known = (1..tokens.len())
             .rev()
             .find(|end| is_known(&dotted::join(&tokens[..*end])) && named(&tokens[*end]).is_some());

@@ -69,7 +69,8 @@ pub trait ClassedJobItemExecutor: Send + Sync + 'static {
 /// share the executor.
 pub fn classed_item_handler<E: ClassedJobItemExecutor>(executor: Arc<E>, job: Arc<E::Job>) -> ItemHandler {
     let (checked, options) = (Arc::clone(&executor), executor.options());
-    let check = ConfigurationCheck::new(move |configuration| caught("elastic-job-class", || checked.check(configuration)));
+    let check =
+        ConfigurationCheck::new(move |configuration| caught("elastic-job-class", || checked.check(configuration)));
     let handler = item_handler(move |context| {
         let (executor, job) = (Arc::clone(&executor), Arc::clone(&job));
         async move { executor.process(&job, context).await }

@@ -107,7 +107,9 @@ fn of_type(
 ) -> Result<(JobConfiguration, ItemHandler), StartError> {
     let refuse = |why: String| StartError::Unsupported { job: configuration.job_name().clone(), refused: vec![why] };
     if let Some(other) = configuration.job_type().filter(|named| *named != job_type) {
-        return Err(refuse(format!("elastic-job-type: its configuration names '{other}', and its bootstrap '{job_type}'")));
+        return Err(refuse(format!(
+            "elastic-job-type: its configuration names '{other}', and its bootstrap '{job_type}'"
+        )));
     }
     match environment.catalog().job_types().get(job_type) {
         Ok(found) => Ok((configuration.of_type(job_type), found.handler().clone())),

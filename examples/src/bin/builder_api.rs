@@ -30,7 +30,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut report = OneOffJobBootstrap::new(&environment, registry.clone(), report, handler)?;
 
     // A job of a type needs no code.
-    let backup = JobConfiguration::builder("backup", 1).cron("0/5 * * * * ?").prop("script.command.line", "echo backup of");
+    let backup =
+        JobConfiguration::builder("backup", 1).cron("0/5 * * * * ?").prop("script.command.line", "echo backup of");
     let mut backup = ScheduleJobBootstrap::of_type(&environment, registry.clone(), "SCRIPT", backup.build()?)?;
 
     settlement.schedule().await?;

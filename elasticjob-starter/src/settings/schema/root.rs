@@ -14,7 +14,11 @@ pub(in super::super) static ROOT: Schema = Schema::Section(&[
     Setting::section("preferred", "Which address names this instance.", Schema::Section(PREFERRED)),
     Setting::section("shutdown", "How the program ends.", Schema::Section(SHUTDOWN)),
     Setting::section("tracing", "Where runs are traced to.", Schema::Section(TRACING)),
-    Setting::section("tracings", "Other places where runs are traced to, by name.", Schema::Named(&TRACINGS, NAMED_TRACING)),
+    Setting::section(
+        "tracings",
+        "Other places where runs are traced to, by name.",
+        Schema::Named(&TRACINGS, NAMED_TRACING),
+    ),
     Setting::section("dump", "The port that gives dumps of jobs.", Schema::Section(DUMP)),
 ]);
 

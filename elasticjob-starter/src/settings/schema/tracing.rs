@@ -20,10 +20,9 @@ pub(super) const TRACING: &[Setting] = &[
 /// A tracing that jobs name: it has those that do.
 pub(super) const NAMED_TRACING: &[Setting] = &[TYPE, DATABASE, TIME_ZONE, QUEUE_SIZE, REMOVED];
 
-const TYPE: Setting =
-    Setting::value("type", Kind::Text, "`RDB`: a database; or the type name of an own storage.")
-        .otherwise("nothing is traced; required where the section has anything else")
-        .example("RDB");
+const TYPE: Setting = Setting::value("type", Kind::Text, "`RDB`: a database; or the type name of an own storage.")
+    .otherwise("nothing is traced; required where the section has anything else")
+    .example("RDB");
 
 const DATABASE: Setting = Setting::section(
     "data-source",
@@ -47,8 +46,7 @@ const QUEUE_SIZE: Setting = Setting::value(
 .default("10000")
 .example("100000");
 
-const REMOVED: Setting =
-    Setting::section("retention", "What is removed from the tables.", Schema::Section(RETENTION));
+const REMOVED: Setting = Setting::section("retention", "What is removed from the tables.", Schema::Section(RETENTION));
 
 const DATA_SOURCE: &[Setting] = &[
     // It may have a password in it.
