@@ -86,7 +86,7 @@ async fn what_cannot_be_answered_is_told_with_what_would_be_right() {
         (b"dump@setle\n", &["there is no job 'setle'", "settle"]),
         (b"dump@a@b\n", &["there is no job 'a@b'"]),
         (b"dump@\n", &["job name", "'dump@' and the name of a job"]),
-        (b"dump\n", &["unknown command 'dump'", "'dump@' and the name of a job"]),
+        (b"dumps\n", &["unknown command 'dumps'", "'dump@' and the name of a job, or 'dump'"]),
         (b"\x1b[2Jhelp \xff\n", &["unknown command '\\u{1b}[2Jhelp \u{fffd}'"]),
         (b"\n", &["unknown command ''"]),
         (&long, &["too long"]),
