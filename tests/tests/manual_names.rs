@@ -251,7 +251,8 @@ fn every_property_can_be_given_in_the_environment_whose_letters_are_capitals() {
             let sources = Sources::of_arguments(["--elasticjob.jobs.myJob.label=x"])
                 .environment([(format!("ELASTICJOB_JOBS_MYJOB_PROPS_{words}"), "x")]);
             let settings = Settings::load(&sources, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
-            let props: Vec<&String> = settings.jobs[0].settings.props.as_ref().unwrap().keys().collect();
+            let props = settings.jobs[0].settings.props.as_ref().unwrap();
+            let props: Vec<&str> = props.keys().map(String::as_str).collect();
             assert_eq!((props, settings.warnings), (vec![key], Vec::new()), "{words}");
         }
     }

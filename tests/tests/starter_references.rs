@@ -73,7 +73,7 @@ async fn jobs_of_every_kind_belong_to_the_registry_center_that_settings_name() {
         ElasticJobApp::builder().sources(sources("centers", text)).registry_center("archive", archive.clone()).start();
     let app = started.await.unwrap();
     let jobs = Operations::new(archive).jobs().await.unwrap();
-    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    let names: Vec<&str> = jobs.iter().map(|job| job.job.as_str()).collect();
     assert_eq!(names, ["backup", "elsewhere"]);
     let address = app.dump_address().unwrap();
     for (command, path) in [("dump@here\n", "/here/config"), ("dump@report\n", "/report/config")] {

@@ -71,7 +71,7 @@ fn sources(test: &str, text: &str) -> Sources {
 #[tokio::test]
 async fn the_other_jobs_start_and_the_one_joins_when_its_configuration_is_mended() {
     let (store, registry) = spoilt_of(&["spoilt"]).await;
-    let (runs, mut ran) = unbounded_channel();
+    let (runs, mut ran) = unbounded_channel::<&'static str>();
     let (failures, mut failed) = unbounded_channel();
     let app = ElasticJobApp::builder()
         .registry_center("store", Arc::new(store.connect()))
@@ -103,7 +103,7 @@ async fn the_other_jobs_start_and_the_one_joins_when_its_configuration_is_mended
 #[tokio::test]
 async fn where_no_job_can_start_the_program_is_told_so_and_overwrite_replaces_what_is_stored() {
     let (store, _registry) = spoilt_of(&["spoilt", "sound"]).await;
-    let (runs, mut ran) = unbounded_channel();
+    let (runs, mut ran) = unbounded_channel::<&'static str>();
     let (failures, _failed) = unbounded_channel();
     let start = async |test: &str, text: &str| {
         let builder = ElasticJobApp::builder().registry_center("store", Arc::new(store.connect()));

@@ -86,7 +86,7 @@ async fn connect(
         None => {
             let section = if name == DEFAULT { Key::of(["reg-center"]) } else { Key::of(["reg-centers", name]) };
             warn!(
-                "no `{section}.server-lists` is set: jobs run on an embedded registry of this process; no other process sees \
+                "no `{section}.server-lists` is set: jobs run on the embedded registry of this process; no other process sees \
                  it, and N copies of the program run everything N times"
             );
             Ok(environment.embedded_registry())

@@ -10,8 +10,8 @@ use super::resolve::{Resolver, Scope, Wanted, ours};
 use super::schema::{Kind, ROOT, Schema, Setting, nearest};
 
 const PREFIX: &str = "ELASTICJOB_";
-/// The filter of the log, read where logging is set up.
-const NOT_SETTINGS: &[&str] = &["ELASTICJOB_LOG"];
+/// The filter of the log, read where logging is set up, and what the programs of SCRIPT jobs are marked with.
+const NOT_SETTINGS: &[&str] = &["ELASTICJOB_LOG", "ELASTICJOB_RUN"];
 
 /// What is known of jobs before the environment is read.
 pub(super) struct Known<'a> {

@@ -95,8 +95,10 @@ mod tests {
         let job = Map::from_iter([(setting.to_owned(), value)]);
         let jobs = Map::from_iter([("sync".to_owned(), Value::from(job))]);
         let merged = Map::from_iter([("jobs".to_owned(), Value::from(jobs))]);
+        let places = BTreeMap::new();
         let mut reader = Reader {
             merged: &merged,
+            places: &places,
             lookup: &|_| None,
             errors: Vec::new(),
             warnings: Vec::new(),

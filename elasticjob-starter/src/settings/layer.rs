@@ -127,6 +127,12 @@ impl Layer {
         props.map(|segments| segments[3].as_str())
     }
 
+    /// The places of what has nothing in it: values keep theirs themselves.
+    pub fn places(&self) -> impl Iterator<Item = (&Key, &Origin)> {
+        let empty = self.values.iter().filter(|(_, (_, given))| matches!(given, Given::Empty));
+        empty.map(|(key, (origin, _))| (key, origin)).chain(&self.mentioned)
+    }
+
     /// The text and the place of a setting, where it is one text.
     pub fn text(&self, key: &Key) -> Option<(&Origin, String)> {
         self.values.get(key).and_then(|(origin, given)| match given {

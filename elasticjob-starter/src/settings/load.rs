@@ -81,6 +81,7 @@ pub(crate) struct Read<T> {
 /// What the sources say, laid over each other.
 struct Merged {
     map: Map<String, Value>,
+    places: BTreeMap<Key, Origin>,
     /// Any other key of the files.
     scalars: BTreeMap<String, String>,
     files: Vec<std::path::PathBuf>,
@@ -277,7 +278,8 @@ impl<'a> Load<'a> {
             self.unread([error]);
             Map::new()
         });
-        Merged { map, scalars, files }
+        let places = layers.iter().flat_map(Layer::places).map(|(key, origin)| (key.clone(), origin.clone())).collect();
+        Merged { map, places, scalars, files }
     }
 
     /// Turns what the sources say into values.
@@ -285,7 +287,14 @@ impl<'a> Load<'a> {
         let lookup = Lookup::new(&self.sources.environment, &read.scalars, &read.map);
         let lookup = |name: &str| lookup.find(name);
         let doubt = self.doubt.clone();
-        let mut reader = Reader { merged: &read.map, lookup: &lookup, errors: Vec::new(), warnings: Vec::new(), doubt };
+        let mut reader = Reader {
+            merged: &read.map,
+            places: &read.places,
+            lookup: &lookup,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            doubt,
+        };
         let settings = values(&mut reader, &self);
         let Reader { errors, doubt, .. } = reader;
         self.errors.extend(errors);
