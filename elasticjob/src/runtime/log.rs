@@ -39,6 +39,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             "not started: the configuration in the registry cannot be used: {why}; the job starts by itself when that is \
              corrected or removed there; `overwrite: true` replaces it at the next start of the program"
         ),
+        Notice::ValuesRefused { values } => {
+            warn!(%job, "the configuration in the registry is used, but not its commands and addresses that differ from those of this program: {values}");
+        }
         Notice::StartFailed { why } => error!(%job, "not started: {why}"),
         Notice::Elected => info!(%job, %instance, "elected leader"),
         Notice::Abdicated => info!(%job, %instance, "gave up leading: the server is disabled"),
