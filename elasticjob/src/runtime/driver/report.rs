@@ -41,7 +41,7 @@ impl Driver {
 
     /// A failure of a job that has no configuration but that of the program yet.
     pub(super) fn failure_of_program(&self, what: Failed, error: String) -> JobFailure {
-        self.failure_with(self.engine.program_configuration(), what, error)
+        self.failure_with(self.engine.local_configuration(), what, error)
     }
 
     fn failure_with(&self, configuration: &Arc<JobConfiguration>, what: Failed, error: String) -> JobFailure {
