@@ -57,12 +57,14 @@ pub enum Bug {
     BlindTrust,
     /// Who joins looks at no fire that came before.
     LateJoiner,
+    /// A fire is due for 10 s only, also where it may begin later.
+    ShortWindow,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 27] = [
+    pub const ALL: [(&'static str, Self); 28] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -90,6 +92,7 @@ impl Bug {
         ("usurper", Self::Usurper),
         ("blind-trust", Self::BlindTrust),
         ("late-joiner", Self::LateJoiner),
+        ("short-window", Self::ShortWindow),
     ];
 }
 
