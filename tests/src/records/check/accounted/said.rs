@@ -22,11 +22,15 @@ impl Fire<'_> {
         skips.filter(by_owner).collect()
     }
 
-    /// Whether somebody said that the fire was begun, and it was not: nor was a later one, whose record covers it.
+    /// Whether an owner said that the fire was begun or decided against, and it was not: no later one was begun, whose
+    /// record covers it, and no process decided against it because the server was disabled.
     pub(super) fn is_false_claim(&self, skip: &Skip) -> bool {
-        let mut of_item = self.of_item();
+        let by_then = skip.at_us + us(HAIR);
+        let of_fire = self.history.skips.iter().filter(|other| other.covers(self.job, self.item, self.at_ms));
+        let mut refusals = of_fire.filter(|other| other.reason == Reason::ServerDisabled && self.is_accepted(other));
         skip.reason == Reason::AlreadyBegun
-            && !of_item.any(|run| run.scheduled_ms > self.at_ms && run.began_us <= skip.at_us + us(HAIR))
+            && !self.of_item().any(|run| run.scheduled_ms > self.at_ms && run.began_us <= by_then)
+            && !refusals.any(|other| other.at_us <= by_then)
     }
 
     /// Whether a user accepts what an owner said, and it agrees with what else is known.
@@ -40,7 +44,7 @@ impl Fire<'_> {
             }),
             Reason::ServerDisabled => {
                 let mut disabled = history.faults.iter().filter(|fault| fault.kind == FaultKind::Disabled);
-                disabled.any(|fault| within(history.reach(fault), self.at_us()))
+                disabled.any(|fault| within(history.reach(fault), skip.at_us))
             }
             // Its items stay with it until its last run is over, and go to others then.
             Reason::Leaving if !self.survives => {

@@ -208,6 +208,19 @@ fn that_the_fire_was_begun_is_a_lie_unless_a_later_one_was() {
 }
 
 #[test]
+fn what_was_decided_against_while_the_server_was_disabled_may_be_said_to_be_decided() {
+    let disabled = Fault { kind: FaultKind::Disabled, from_us: 2 * S, at_us: 2 * S, until_us: 3 * S };
+    let of = |refused: i64, faults: &[Fault]| {
+        let skips = vec![skip(2, refused, &[0], Reason::ServerDisabled), skip(1, 2, &[0], Reason::AlreadyBegun)];
+        let told = skips.into_iter().map(|skip| Skip { from_ms: 2_000, until_ms: 2_000, ..skip }).collect();
+        account(&History { skips: told, ..history(&[run(1, 1), run(1, 3)], faults) }, 3)
+    };
+    assert_eq!(counts(&of(2, &[disabled]).explained), [("server_disabled", 1)]);
+    assert_eq!(of(2, &[]).lost.len(), 1, "it was not disabled");
+    assert!(of(5, &[disabled]).lost[0].contains("says that somebody did"), "it was decided later");
+}
+
+#[test]
 fn that_a_lost_run_comes_first_costs_it_until_it_was_done_again_or_had_to_be() {
     let awaiting = |second| skip(2, second, &[], Reason::AwaitingFailover);
     let of = |second: i64, runs: &[Run], faults: &[Fault]| {
