@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::runtime::JobEnvironment;
 
-use super::jobs::jobs;
+use super::jobs::{is_far_apart, jobs};
 use super::operator::Operator;
 use super::plan::{Planned, Step};
 use super::server::Server;
@@ -106,7 +106,8 @@ impl Actor {
     }
 
     /// Waits until each process has begun items of each job in a fire after that time; tells when. `None` when they do
-    /// not in time. Java does not tell which fire it makes up for, so beside it any fires count.
+    /// not in time. Java does not tell which fire it makes up for, so beside it any fires count. Jobs whose fires are far
+    /// apart are not waited for.
     pub(super) async fn converged(&self, after_us: i64, limit: Duration) -> Option<i64> {
         let pids: Vec<u32> = self.places.iter().map(|place| place.pid).collect();
         let is_complete = |history: &History, job: &JobPlan| {
@@ -123,7 +124,8 @@ impl Actor {
                 owners.len() == job.items as usize && pids.iter().all(|pid| owners.values().any(|owner| owner == pid))
             })
         };
-        let find = |history: &History| self.jobs.iter().all(|job| is_complete(history, job)).then(now_us);
+        let frequent: Vec<&JobPlan> = self.jobs.iter().filter(|job| !is_far_apart(job)).collect();
+        let find = |history: &History| frequent.iter().all(|job| is_complete(history, job)).then(now_us);
         self.group.find(limit, find).await
     }
 
