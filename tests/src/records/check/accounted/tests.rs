@@ -72,6 +72,8 @@ fn the_new_owner_of_an_item_has_to_begin_what_comes_once_it_has_settled() {
     let verdict = of(4 * S);
     assert_eq!((counts(&verdict.lost_to_fault), verdict.lost.len()), (vec![("killed", 3), ("moved", 2)], 8));
     assert_eq!(verdict.not_looked_at, 2, "why the new owner did not begin is not known");
+    let calm = account(&taken_over(watched(&runs, &[]), 20 * S, 4 * S), 14);
+    assert_eq!(calm.lost.len(), 13, "the item moved, and nothing was done to the group");
     // The item lay about without an owner: at first that is of the kill, for some time it may be.
     assert_eq!(counts(&of(9 * S).lost_to_fault)[..1], [("killed", 6)]);
 }
