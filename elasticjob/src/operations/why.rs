@@ -241,7 +241,7 @@ impl Finding {
                 run(begun, time),
                 if begun.state == FireState::Cancelled { "cut off" } else { "lost with the process" }
             ),
-            Self::Ended(begun) => format!("{} {}", run(begun, time), end(begun)),
+            Self::Ended(begun) => format!("{} {}", run(begun, time), end(begun, time)),
             Self::NeverRun => "no run of it is recorded".to_owned(),
         }
     }
@@ -249,11 +249,13 @@ impl Finding {
 
 fn run(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
     let kind = if begun.manual { "the trigger" } else { "the fire" };
-    format!("its last run, {} for {kind} of {} on {},", begun.source, time(begun.at), begun.instance)
+    let began = begun.began.map(|at| format!(" begun at {}", time(at))).unwrap_or_default();
+    format!("its last run, {} for {kind} of {} on {}{began},", begun.source, time(begun.at), begun.instance)
 }
 
-fn end(begun: &Begun) -> String {
+fn end(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
     let took = begun.took.map(|took| format!(" after {took} ms")).unwrap_or_default();
+    let took = begun.ended.map_or_else(|| took.clone(), |at| format!("{took} at {}", time(at)));
     match begun.state {
         FireState::Succeeded => format!("succeeded{took}"),
         FireState::Failed => format!("failed{took}: {}", begun.error.as_deref().unwrap_or("no reason was recorded")),

@@ -13,12 +13,12 @@ use super::environment::JobEnvironment;
 use super::handle::{JobHandle, OneOffJob, ScheduleJob, ShutdownMode};
 use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
-use super::random::{random_u64, uuid_v4};
 use super::supervised::supervised;
 use crate::api::ItemHandler;
 use crate::config::{Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
+use crate::random::{random_u64, uuid_v4};
 use crate::registry::RegistryCenter;
 
 /// How long a job may take to join its group.
