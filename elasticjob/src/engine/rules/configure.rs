@@ -64,8 +64,10 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
 /// From when on an instance that has just registered takes part in fires: since this schedule is followed. Of the fires
 /// since then the last one is looked at: whatever an instance has begun is in the records. Without records it is let go.
 fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, since: Option<i64>, now: Now) -> i64 {
-    let looks_back = configuration.monitor_execution() && !engine.planted.has(Bug::LateJoiner);
-    since.filter(|_| looks_back).unwrap_or(engine.membership.joining_since.unwrap_or(now.wall)).min(now.wall)
+    if !configuration.monitor_execution() || engine.planted.has(Bug::LateJoiner) {
+        return now.wall;
+    }
+    since.or(engine.membership.joining_since).unwrap_or(now.wall).min(now.wall)
 }
 
 /// Since when the schedule in force is followed; `None` where it was not before this instance joined, or the server does
