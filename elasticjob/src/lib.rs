@@ -15,6 +15,7 @@ pub mod job_types;
 mod logged;
 pub mod operations;
 mod problems;
+mod random;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;
