@@ -107,7 +107,7 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     let late = c.max_late_begin_seconds().map(|seconds| seconds.to_string());
     let late = late.as_deref().map(|seconds| (MAX_LATE_BEGIN_PROP, seconds));
     let props: BTreeMap<&str, &str> = c.props.iter().map(|(key, value)| (&**key, &**value)).chain(late).collect();
-    out.map("props", props.into_iter());
+    out.map("props", props);
     out.plain("reconcileIntervalMinutes", c.reconcile_interval_minutes);
     out.text("shardingItemParameters", c.items.as_str());
     out.plain("shardingTotalCount", c.total);

@@ -118,8 +118,8 @@ impl JobEngine {
 
     /// There is nothing to begin for the open fire. Said once, at the first look at it.
     pub(super) fn tell_nothing_to_run(&mut self) {
-        let is_new = |open: &&Box<OpenFire>| !open.looked && !open.looks_back && open.begun.is_empty();
-        if let Some(open) = self.open.as_ref().filter(is_new) {
+        let is_new = |open: &&OpenFire| !open.looked && !open.looks_back && open.begun.is_empty();
+        if let Some(open) = self.open.as_deref().filter(is_new) {
             let fire = open.fire;
             self.tell(Notice::NothingToRun { fire });
         }

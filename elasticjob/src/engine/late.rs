@@ -92,8 +92,8 @@ impl JobEngine {
     pub(super) fn open_instead(&mut self, open: OpenFire) {
         let before = self.open.replace(Box::new(open));
         let last = self.calendar.last();
-        let is_due = |open: &Box<OpenFire>| open.is_regular() && open.looked && last == Some(open.fire.at());
-        if let Some(before) = before.filter(is_due) {
+        let is_due = |open: &OpenFire| open.is_regular() && open.looked && last == Some(open.fire.at());
+        if let Some(before) = before.filter(|before| is_due(before)) {
             self.standing = Some(before);
         }
     }
