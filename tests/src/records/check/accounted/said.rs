@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use super::{Fire, HAIR, within};
+use super::duty::REACTION;
+use super::{Fire, HAIR, HANDOVER, within};
 use crate::records::check::begun_once::may_be_lost;
 use crate::records::history::{SETTLE, us};
 use crate::records::{Ending, Fault, FaultKind, Reason, Run, Skip};
 
 /// How long the end of an item waits for that of others before it is written, with the time to write it.
 const END_WRITTEN: Duration = Duration::from_millis(950);
-
-/// How long after an item was taken over the owner may not know yet.
-const HANDOVER: Duration = Duration::from_millis(1_500);
 
 impl Fire<'_> {
     /// What its owners said. Of disabled servers others may speak.
@@ -74,11 +72,24 @@ impl Fire<'_> {
         }
     }
 
+    /// Whether an owner waited for the leader to assign items, as fires do for a while, and the next fire came before: the
+    /// leader may have been an instance that was hit, and is for no longer than its session lives.
+    pub(super) fn waited_for_a_dead_leader(&self, skip: &Skip) -> bool {
+        let (history, at) = (self.history, self.at_us());
+        let may_lead = |fault: &&Fault| match fault.pid() {
+            Some(pid) => fault.separates(pid) && history.observed.was_there(self.job, pid, fault.from_us),
+            None => false,
+        };
+        skip.reason == Reason::NotBegunInTime
+            && self.next_us() - at <= us(REACTION)
+            && history.faults.iter().filter(may_lead).any(|fault| within(history.reach(fault), at))
+    }
+
     fn of_job(&self) -> impl Iterator<Item = &Run> {
         self.history.runs.iter().filter(|run| run.job == self.job)
     }
 
-    fn of_item(&self) -> impl Iterator<Item = &Run> {
+    pub(super) fn of_item(&self) -> impl Iterator<Item = &Run> {
         self.of_job().filter(|run| run.item == self.item)
     }
 
