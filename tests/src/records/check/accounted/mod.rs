@@ -15,6 +15,7 @@ use std::time::Duration;
 use elasticjob::engine::ExecutionSource;
 
 use super::super::history::us;
+use super::times::Times;
 use super::{Expected, Verdict};
 use crate::records::{History, Run, Tenure};
 
@@ -23,6 +24,8 @@ const HAIR: Duration = Duration::from_millis(100);
 
 /// How long after an item went to another owner the one before may still act on it, or that one not know yet.
 const HANDOVER: Duration = Duration::from_millis(1_500);
+
+pub(super) use self::duty::unassigned;
 
 /// What became of an item of a fire that nobody began.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,10 +47,11 @@ pub(super) fn check(history: &History, expected: &[Expected], verdict: &mut Verd
     for Expected { job, items, fires_ms, until_ms, survives } in expected {
         let of_job = history.runs.iter().filter(|run| run.job == *job);
         let begun: BTreeSet<(i64, u32)> = of_job.map(|run| (run.scheduled_ms, run.item)).collect();
+        let unassigned = unassigned(history, job);
         for (index, at_ms) in fires_ms.iter().copied().enumerate() {
             let next_ms = fires_ms.get(index + 1).copied().unwrap_or(*until_ms);
             for item in 0..*items {
-                let fire = Fire { history, job, item, at_ms, next_ms, survives: *survives };
+                let fire = Fire { history, job, item, at_ms, next_ms, survives: *survives, unassigned: &unassigned };
                 let fate = (!begun.contains(&(at_ms, item))).then(|| fire.fate());
                 verdict.count(job, fate);
             }
@@ -65,6 +69,8 @@ pub(super) struct Fire<'a> {
     pub(super) next_ms: i64,
     /// Whether it may be lost to nothing but that no instance lives until the next one.
     pub(super) survives: bool,
+    /// When some item of the job had no owner that was there.
+    pub(super) unassigned: &'a Times,
 }
 
 impl Fire<'_> {
