@@ -12,7 +12,8 @@ use super::context_json::context_json;
 #[cfg(unix)]
 use super::process_tree::ProcessTree;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
-use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
+use crate::escaped::Escaped;
 #[cfg(unix)]
 use crate::random::uuid_v4;
 
@@ -20,6 +21,8 @@ use crate::random::uuid_v4;
 pub const SCRIPT: &str = "SCRIPT";
 /// What is run. Required.
 const COMMAND_LINE: &str = "script.command.line";
+/// Allows that of the registry center. Of the program alone.
+const FROM_REGISTRY: &str = "script.command.line.from-registry";
 /// After how long it is stopped. Java has no such limit.
 const TIMEOUT: &str = "script.timeout.milliseconds";
 
@@ -42,7 +45,11 @@ impl TypedJobItemExecutor for Script {
     }
 
     fn options(&self) -> OptionNames {
-        &[&[COMMAND_LINE], &[TIMEOUT]]
+        &[&[COMMAND_LINE], &[FROM_REGISTRY], &[TIMEOUT]]
+    }
+
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        &[BoundOptions::Command(&[&[COMMAND_LINE]])]
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {
@@ -91,6 +98,7 @@ impl ScriptOptions {
             Vec::new()
         });
         let timeout = options.milliseconds_if_given(&[TIMEOUT]);
+        options.flag(FROM_REGISTRY, false);
         let mut words = options.end(words)?.into_iter();
         let program = words.next().expect("the lack of one is a problem");
         Ok(Self { program, arguments: words.collect(), timeout })
@@ -122,11 +130,11 @@ impl Running {
         let (job, item) = (context.job_name(), context.sharding_item());
         if let Some(stdout) = child.stdout.take() {
             let job = job.clone();
-            output.spawn(forward(stdout, move |line| info!(%job, item, "{line}")));
+            output.spawn(forward(stdout, move |line| info!(%job, item, "{}", Escaped(line))));
         }
         if let Some(stderr) = child.stderr.take() {
             let job = job.clone();
-            output.spawn(forward(stderr, move |line| warn!(%job, item, "{line}")));
+            output.spawn(forward(stderr, move |line| warn!(%job, item, "{}", Escaped(line))));
         }
         Ok(Self {
             #[cfg(unix)]

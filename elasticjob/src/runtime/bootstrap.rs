@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use tracing::warn;
+use tracing::{error, warn};
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -15,11 +15,12 @@ use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
 use super::supervised::supervised;
 use crate::api::ItemHandler;
-use crate::config::{Invalid, JobConfiguration, unread};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
 use crate::random::{random_u64, uuid_v4};
 use crate::registry::RegistryCenter;
+use crate::spi::Catalog;
 
 /// How long a job may take to join its group.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -87,6 +88,37 @@ impl fmt::Debug for Bootstrap {
     }
 }
 
+/// Says when a job that runs commands, or asks addresses, does so on the word of everyone.
+fn warn_of_open(name: &JobName, job: &Job) {
+    let runs_commands = job.handler.bound_options().iter().any(|bound| matches!(bound, BoundOptions::Command(_)));
+    if !runs_commands || !job.registry.is_open() {
+        return;
+    }
+    let local = job.engine.local_configuration();
+    if job.handler.bound_options().iter().any(|bound| bound.is_allowed_by(local)) {
+        error!(
+            job = %name,
+            "everyone who reaches the registry center can have this host run any command or ask any address: \
+             `...from-registry` is set, and the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+        );
+    } else {
+        warn!(
+            job = %name,
+            "everyone who reaches the registry center decides when this job runs, and with which parameters, and it runs \
+             commands or sends requests: the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+        );
+    }
+}
+
+/// The options that the registry center does not decide alone. Mostly all jobs of a process share the list.
+fn bound_options(catalog: &Catalog, handler: &ItemHandler) -> Arc<[BoundOptions]> {
+    let (known, own) = (catalog.bound_options(), handler.bound_options());
+    match own.iter().all(|bound| known.contains(bound)) {
+        true => known.clone(),
+        false => known.iter().chain(own).copied().collect(),
+    }
+}
+
 impl Bootstrap {
     fn new(
         environment: &JobEnvironment,
@@ -99,7 +131,7 @@ impl Bootstrap {
         let wrong = [
             catalog.problems(&configuration),
             catalog.error_handlers().problems_at_start(&configuration),
-            handler.check().problems(&configuration),
+            handler.problems_of_program(&configuration),
         ];
         let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
@@ -119,6 +151,7 @@ impl Bootstrap {
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
         let engine =
             engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().and(handler.check()));
+        let engine = engine.with_bound_options(bound_options(catalog, &handler));
         let engine = Box::new(engine);
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
@@ -131,6 +164,7 @@ impl Bootstrap {
     async fn start(&mut self) -> Result<(), StartError> {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
+        warn_of_open(&self.name, &job);
         self.enter(&job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));
