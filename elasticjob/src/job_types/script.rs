@@ -12,7 +12,7 @@ use super::context_json::context_json;
 #[cfg(unix)]
 use super::process_tree::ProcessTree;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
-use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 #[cfg(unix)]
 use crate::random::uuid_v4;
 
@@ -20,6 +20,8 @@ use crate::random::uuid_v4;
 pub const SCRIPT: &str = "SCRIPT";
 /// What is run. Required.
 const COMMAND_LINE: &str = "script.command.line";
+/// Allows that of the registry center. Of the program alone.
+const FROM_REGISTRY: &str = "script.command.line.from-registry";
 /// After how long it is stopped. Java has no such limit.
 const TIMEOUT: &str = "script.timeout.milliseconds";
 
@@ -42,7 +44,11 @@ impl TypedJobItemExecutor for Script {
     }
 
     fn options(&self) -> OptionNames {
-        &[&[COMMAND_LINE], &[TIMEOUT]]
+        &[&[COMMAND_LINE], &[FROM_REGISTRY], &[TIMEOUT]]
+    }
+
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        &[BoundOptions::Command(&[&[COMMAND_LINE]])]
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {
@@ -91,6 +97,7 @@ impl ScriptOptions {
             Vec::new()
         });
         let timeout = options.milliseconds_if_given(&[TIMEOUT]);
+        options.flag(FROM_REGISTRY, false);
         let mut words = options.end(words)?.into_iter();
         let program = words.next().expect("the lack of one is a problem");
         Ok(Self { program, arguments: words.collect(), timeout })

@@ -31,6 +31,8 @@ pub enum Finding {
     Triggered(Vec<InstanceId>),
     /// The registry center does not know which items run.
     NotMonitored,
+    /// What programs do with commands and addresses of its configuration, a property each.
+    BoundToPrograms(Vec<String>),
     /// The items are not made yet.
     NotAssignedYet,
     /// There is no such item now.
@@ -93,6 +95,7 @@ impl Finding {
             Self::OneOff
             | Self::Triggered(_)
             | Self::NotMonitored
+            | Self::BoundToPrograms(_)
             | Self::Running { .. }
             | Self::Misfired(_)
             | Self::LeftUndone(_)
@@ -128,6 +131,9 @@ impl JobSnapshot {
             findings.extend(self.leader.is_none().then_some(Finding::NoLeader));
             findings.extend(self.resharding.then_some(Finding::Resharding));
             findings.extend(self.items.is_empty().then_some(Finding::NotAssignedYet));
+        }
+        if !self.bound_to_programs.is_empty() {
+            findings.push(Finding::BoundToPrograms(self.bound_to_programs.clone()));
         }
         if !self.triggered.is_empty() {
             findings.push(Finding::Triggered(self.triggered.iter().cloned().collect()));
@@ -209,6 +215,7 @@ impl Finding {
             Self::NotMonitored => {
                 "monitor-execution is off: the registry center does not know what runs or ran".to_owned()
             }
+            Self::BoundToPrograms(notes) => notes.join("; "),
             Self::NotAssignedYet => "its items are not assigned yet: that comes with its first fire".to_owned(),
             Self::NoSuchItem(0) => "there are no items yet".to_owned(),
             Self::NoSuchItem(count) => format!("there is no such item: the items are 0 to {}", count - 1),

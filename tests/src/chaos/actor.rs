@@ -186,6 +186,11 @@ impl Actor {
                 self.server.act(|server| server.thaw()).await;
                 self.group.note_end(FaultKind::Outage);
             }
+            Step::PartFollower(_)
+            | Step::KillLeader
+            | Step::FreezeMember(_)
+            | Step::MendEnsemble
+            | Step::RestartMembers => self.disturb_ensemble(&step).await,
             Step::Disable => {
                 self.group.note(FaultKind::Disabled, now_us());
                 self.set_servers("DISABLED").await;
@@ -198,8 +203,33 @@ impl Actor {
         }
     }
 
+    /// Which processes are at the server is left to chance, so it is a fault of the registry for all of them, until all
+    /// servers serve again.
+    async fn disturb_ensemble(&mut self, step: &Step) {
+        let begins = *step != Step::MendEnsemble;
+        if begins {
+            self.group.note(FaultKind::Outage, now_us());
+        }
+        let Some(mut ensemble) = self.server.ensemble().await else { return };
+        let done = match step {
+            Step::PartFollower(number) => ensemble.part(*number).await,
+            Step::KillLeader => ensemble.kill_leader().await,
+            Step::FreezeMember(number) => ensemble.freeze(*number),
+            Step::RestartMembers => ensemble.restart_all().await,
+            _ => ensemble.mend().await,
+        };
+        done.expect("the servers do what they are told");
+        drop(ensemble);
+        if !begins || *step == Step::RestartMembers {
+            self.group.note_end(FaultKind::Outage);
+        }
+    }
+
     /// Ends what is still wrong.
     pub(super) async fn heal(&mut self) {
+        if let Some(mut ensemble) = self.server.ensemble().await {
+            ensemble.mend().await.expect("the servers come back");
+        }
         self.server.act(|server| if server.is_up() { server.thaw() } else { server.resume() }).await;
         self.group.note_end(FaultKind::Outage);
         self.set_servers("ENABLED").await;
