@@ -258,6 +258,11 @@ impl JobEngine {
         self.planted.plant(bug);
     }
 
+    /// The configuration of the program.
+    pub fn local_configuration(&self) -> &JobConfiguration {
+        &self.local
+    }
+
     /// The configuration in force, `None` before there is one.
     pub fn configuration(&self) -> Option<&Arc<JobConfiguration>> {
         self.configuration.as_ref()
