@@ -6,6 +6,7 @@ mod by_type;
 pub mod config;
 pub mod engine;
 pub mod error_handlers;
+mod escaped;
 pub mod executor;
 #[cfg(feature = "http")]
 mod http_client;
@@ -25,6 +26,8 @@ pub mod spi;
 pub mod testing;
 pub mod trace;
 mod unwind;
+#[doc(hidden)]
+pub mod yaml;
 
 #[doc(hidden)]
 #[path = "private.rs"]

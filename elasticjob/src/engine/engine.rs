@@ -26,6 +26,7 @@ use super::run::{OpenFire, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
+use crate::config::wire::QUICKLY_READ;
 use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
@@ -267,6 +268,11 @@ impl JobEngine {
         self.planted.plant(bug);
     }
 
+    /// The configuration of the program.
+    pub fn local_configuration(&self) -> &JobConfiguration {
+        &self.local
+    }
+
     /// The configuration in force, `None` before there is one.
     pub fn configuration(&self) -> Option<&Arc<JobConfiguration>> {
         self.configuration.as_ref()
@@ -302,6 +308,15 @@ impl JobEngine {
     pub fn note(&mut self, now: Now, event: Event) {
         if self.phase != Phase::Stopped {
             self.take(now, event);
+        }
+    }
+
+    /// Whether to take an event may take some hundredths of a second, as a long configuration is read then.
+    pub fn may_take_long(&self, event: &Event) -> bool {
+        let is_long = |data: &Data| data.len() > QUICKLY_READ && self.configuration_data.as_ref() != Some(data);
+        match event {
+            Event::Read { path: JobPath::Config, node: Ok(Some(node)), .. } if is_long(&node.data) => true,
+            _ => matches!(self.mirror.lookup(&JobPath::Config), Lookup::Known(known) if is_long(&known.data)),
         }
     }
 

@@ -57,14 +57,12 @@ pub enum Bug {
     BlindTrust,
     /// Who joins looks at no fire that came before.
     LateJoiner,
-    /// A fire is due for 10 s only, also where it may begin later.
-    ShortWindow,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 28] = [
+    pub const ALL: [(&'static str, Self); 27] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -92,7 +90,6 @@ impl Bug {
         ("usurper", Self::Usurper),
         ("blind-trust", Self::BlindTrust),
         ("late-joiner", Self::LateJoiner),
-        ("short-window", Self::ShortWindow),
     ];
 }
 

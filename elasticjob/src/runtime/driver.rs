@@ -215,7 +215,13 @@ impl Driver {
     }
 
     fn feed(&mut self, event: Event) {
-        self.engine.handle(self.environment.now(), event);
+        let now = self.environment.now();
+        if self.engine.may_take_long(&event) {
+            // The session and the other jobs go on, on another thread.
+            tokio::task::block_in_place(|| self.engine.handle(now, event));
+        } else {
+            self.engine.handle(now, event);
+        }
         while let Some(action) = self.engine.poll_action() {
             self.perform(action);
         }
