@@ -84,6 +84,10 @@ pub struct JobEngine {
     pub(super) calendar: Calendar,
     /// Boxed, as most of the time there is none.
     pub(super) open: Option<Box<OpenFire>>,
+    /// The last scheduled fire, while another one is open: it goes on being due for items that come here.
+    pub(super) standing: Option<Box<OpenFire>>,
+    /// Since when the schedule in force is followed, by the server's clock in milliseconds since 1970.
+    pub(super) follows_since: Option<i64>,
     pub(super) runs: Runs,
     /// Those that were there when the watch had a gap while something ran, until all nodes are listed again.
     pub(super) instances_before_gap: Option<Vec<InstanceId>>,
@@ -162,6 +166,9 @@ pub(super) struct Membership {
     /// An earlier engine of the process was in the group: it is not the program that starts, but the coordination that
     /// starts again, so the settings of the program overwrite nothing.
     pub(super) is_back: bool,
+    /// The schedule was in the registry before the configuration was written with the registration: since then, by the
+    /// server's clock.
+    pub(super) schedule_since: Option<i64>,
     /// The configuration in the registry was written with the registration.
     pub(super) wrote_configuration: bool,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
@@ -218,6 +225,8 @@ impl JobEngine {
             reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
+            standing: None,
+            follows_since: None,
             runs: Runs::default(),
             instances_before_gap: None,
             missed: None,
@@ -278,7 +287,7 @@ impl JobEngine {
     }
 
     /// The configuration of the program.
-    pub fn local_configuration(&self) -> &JobConfiguration {
+    pub fn local_configuration(&self) -> &Arc<JobConfiguration> {
         &self.local
     }
 
@@ -294,7 +303,7 @@ impl JobEngine {
         }
         // Every transaction of the process brings a proof; nothing but a begin waits for one.
         if let Event::Proven { session, at } = event
-            && self.open.is_none()
+            && self.open.as_ref().is_none_or(|open| open.looked)
             && self.unresolved.is_none()
         {
             self.session.on_proof(session, at);

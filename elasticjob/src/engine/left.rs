@@ -77,6 +77,7 @@ impl JobEngine {
         let Self { local, strategies, listeners, check, .. } = self;
         let mut next = Self::new(identity, local.clone(), strategies.clone());
         next = next.with_listeners(listeners.clone()).with_check(check.clone());
+        next.bound = self.bound.clone();
         next.planted = self.planted.clone();
         if self.membership.session.is_some() {
             next.membership.is_back = true;

@@ -15,6 +15,7 @@ mod engine;
 mod event;
 mod fire;
 mod fires;
+mod late;
 mod left;
 mod listeners;
 mod lost;
@@ -47,7 +48,7 @@ pub use event::{Event, ItemEnd, Now, TriggerId};
 pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
 pub use left::LeftRun;
 pub use listeners::{Hook, KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
-pub use notice::{CancelReason, Notice, SkipReason, StopReason, WaitedFor};
+pub use notice::{CancelReason, LateCause, Notice, SkipReason, StopReason, WaitedFor};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
 pub use round::RoundId;

@@ -79,6 +79,8 @@ pub(super) struct Driver {
     last_trigger: TriggerId,
     /// Where the job is traced. Boxed, as most jobs are not.
     recorder: Option<Box<Recorder>>,
+    /// A fire that was given up was reported, and none has begun since.
+    reported_given_up: bool,
     /// Answered when the job is registered, or cannot be.
     started: Option<Started>,
 }
@@ -93,6 +95,7 @@ impl Driver {
             watch_ended: false,
             timer: environment.timers().register(mailbox.bell().clone()),
             recorder: Recorder::of(&environment, &name),
+            reported_given_up: false,
             job: name,
             environment,
             registry,
@@ -443,11 +446,18 @@ impl Driver {
         }
         match notice {
             Notice::Registered { .. } => self.answer_start(Ok(())),
+            Notice::WaitsForConfiguration { why } => {
+                self.report(Some(self.failure_of_program(Failed::Configuration, why.clone())));
+                self.answer_start(Ok(()));
+            }
             Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
             Notice::ClockOff { difference, .. } => {
                 let error = SkipReason::ClockOff { difference: *difference }.to_string();
                 self.report(self.failure(Failed::Clock, error));
             }
+            Notice::Skipped { fire, items, reason } => self.report_given_up(*fire, items, reason),
+            Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
+            Notice::Begun { .. } => self.reported_given_up = false,
             Notice::RunsCancelled { items, reason } => {
                 for item in items {
                     if let Some(live) = self.running.get_mut(item) {

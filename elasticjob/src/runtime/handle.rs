@@ -129,6 +129,11 @@ impl JobHandle {
         left.await.unwrap_or_default()
     }
 
+    /// What the job does and waits for.
+    pub(super) fn status(&self) -> JobStatus {
+        self.status.borrow().clone()
+    }
+
     /// Completes when the job has left, at once when it was never started.
     pub(crate) async fn stopped(&self) {
         let is_over = |status: &JobStatus| status.activity == Activity::NotStarted || is_out(status.activity);
