@@ -6,15 +6,19 @@ mod by_type;
 pub mod config;
 pub mod engine;
 pub mod error_handlers;
+mod escaped;
 pub mod executor;
 #[cfg(feature = "http")]
 mod http_client;
 pub mod ident;
 pub mod job_types;
+#[doc(hidden)]
+pub mod log;
 #[cfg(test)]
 mod logged;
 pub mod operations;
 mod problems;
+mod random;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;
@@ -24,6 +28,8 @@ pub mod spi;
 pub mod testing;
 pub mod trace;
 mod unwind;
+#[doc(hidden)]
+pub mod yaml;
 
 #[doc(hidden)]
 #[path = "private.rs"]

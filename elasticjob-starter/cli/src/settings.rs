@@ -34,7 +34,7 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
     let notes = notes.map(|value| format!("not for Java instances of the job: {value}"));
     let own = change.own_types.iter();
     let own = own.map(|value| format!("not built in, so the programs of the job have to have it: {value}"));
-    let notes: Vec<String> = notes.chain(own).collect();
+    let notes: Vec<String> = notes.chain(own).chain(change.bound_to_programs).collect();
     if as_json {
         return Ok(json(&serde_json::json!({ "job": set.job, "changes": change.changes, "notes": notes })));
     }
@@ -47,7 +47,8 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
 /// The settings as the starter reads them from arguments: the same names, types and errors.
 fn parse(set: &Set) -> Result<JobSettings, Failure> {
     /// Of the program, not of the registry center.
-    const NOT_KEPT: [&str; 3] = ["elastic-job-class", "elastic-job-type", "job-bootstrap-bean-name"];
+    const NOT_KEPT: [&str; 5] =
+        ["elastic-job-class", "elastic-job-type", "job-bootstrap-bean-name", "registry-center-ref", "tracing-ref"];
     let mut arguments = Vec::new();
     for setting in &set.settings {
         let Some((name, value)) = setting.split_once('=') else {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 
 use super::JobResult;
-use crate::config::{Invalid, JobConfiguration, OptionNames, caught};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, caught};
 use crate::engine::{ExecutionSource, Hook};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
@@ -25,7 +25,7 @@ pub struct JobFailure {
     pub instance: InstanceId,
     /// What failed.
     pub what: Failed,
-    /// The run of a fire that it belongs to; `None` of the check of the clock and of fires that did not begin.
+    /// The run of a fire that it belongs to; `None` of the check of the clock, of fires that did not begin and of a start.
     pub run: Option<FailedRun>,
     /// Why, with all causes; of a panic its message and place.
     pub error: String,
@@ -60,6 +60,10 @@ pub enum Failed {
     },
     /// The check of the clock: see `max-time-diff-seconds`.
     Clock,
+    /// The coordination of the job, which ended by a bug; it starts again by itself, some times in a row.
+    Coordination,
+    /// The start: the configuration in the registry cannot be used. The failure has the one of the program.
+    Configuration,
     /// Fires of these items, of all where there are none: no instance began them, and none will.
     Fires(Vec<ShardingItem>),
 }
@@ -125,6 +129,8 @@ impl fmt::Display for Failed {
             Self::Item(item) => write!(f, "item {item}"),
             Self::Listener { type_name, hook } => write!(f, "listener {type_name} {hook} the items"),
             Self::Clock => f.write_str("the check of the clock"),
+            Self::Coordination => f.write_str("the coordination of the job"),
+            Self::Configuration => f.write_str("the start with the configuration in the registry"),
             Self::Fires(items) if items.is_empty() => f.write_str("the begin of fires"),
             Self::Fires(items) => write!(f, "the begin of fires of items {items:?}"),
         }
@@ -186,6 +192,11 @@ pub trait JobErrorHandler: Send + Sync + 'static {
         &[]
     }
 
+    /// The options that the registry center does not decide alone: secrets and where they are sent to. Default: none.
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        &[]
+    }
+
     /// Something failed.
     fn handle(&self, failure: &JobFailure) -> impl Future<Output = JobResult> + Send;
 }
@@ -194,13 +205,15 @@ pub trait JobErrorHandler: Send + Sync + 'static {
 pub struct ErrorHandler {
     name: Box<str>,
     options: OptionNames,
+    bound: &'static [BoundOptions],
     handler: Box<dyn Handle>,
 }
 
 impl ErrorHandler {
     /// The handler that an implementation is.
     pub fn new(handler: impl JobErrorHandler) -> Self {
-        Self { name: handler.type_name().into(), options: handler.options(), handler: Box::new(handler) }
+        let (name, options, bound) = (handler.type_name().into(), handler.options(), handler.bound_options());
+        Self { name, options, bound, handler: Box::new(handler) }
     }
 
     /// The name in `job-error-handler-type`.
@@ -221,6 +234,11 @@ impl ErrorHandler {
     /// The names of its options.
     pub fn options(&self) -> OptionNames {
         self.options
+    }
+
+    /// The options that the registry center does not decide alone.
+    pub fn bound_options(&self) -> &'static [BoundOptions] {
+        self.bound
     }
 
     /// Calls it.

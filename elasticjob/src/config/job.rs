@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::JobKind;
+use super::bound::is_of_program;
 use super::items::ItemParameters;
 use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
@@ -355,7 +356,7 @@ impl JobConfiguration {
     /// keeps them there) and with what is there that nobody here understands.
     #[must_use]
     pub fn for_registry(&self, there: Option<&Self>) -> Self {
-        let own = self.props.iter().filter(|(key, _)| !stays_with_program(key));
+        let own = self.props.iter().filter(|(key, _)| !is_of_program(key));
         let theirs = there.into_iter().flat_map(|there| &there.props).filter(|(key, _)| stays_with_program(key));
         let props = own.chain(theirs).map(|(key, value)| (key.clone(), value.clone())).collect();
         let written = Self { props, ..self.clone() };
@@ -368,19 +369,23 @@ impl JobConfiguration {
         secret.is_some_and(|key| self.prop(key).is_none())
     }
 
+    /// This configuration of the registry as it counts where a program of the other one starts: either of them disables
+    /// its server.
+    #[must_use]
+    pub(crate) fn at_start_of(self, local: &Self) -> Self {
+        Self { disabled: self.disabled || local.disabled, ..self }
+    }
+
+    /// This configuration for a job of a type.
+    #[must_use]
+    pub(crate) fn of_type(self, job_type: &str) -> Self {
+        Self { job_type: Some(job_type.into()), ..self }
+    }
+
     /// This configuration with what the other one carries without understanding it.
     #[must_use]
     pub fn with_extra_of(&self, other: &Self) -> Self {
         Self { extra: other.extra.clone(), ..self.clone() }
-    }
-
-    /// This configuration of the registry with the secrets of the program, where it has none of that name itself.
-    #[must_use]
-    pub fn with_secrets_of(mut self, local: &Self) -> Self {
-        for (key, value) in local.props.iter().filter(|(key, _)| stays_with_program(key)) {
-            self.props.entry(key.clone()).or_insert_with(|| value.clone());
-        }
-        self
     }
 }
 

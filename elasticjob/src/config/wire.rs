@@ -9,7 +9,7 @@
 mod document;
 mod emit;
 mod extra;
-mod implicit;
+pub(crate) mod implicit;
 mod instance;
 mod scalar;
 
@@ -23,6 +23,7 @@ use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
 use crate::ident::JobName;
 use crate::problems::in_one_line;
+use crate::yaml::{Limits, Unreadable};
 
 /// What the registry has and cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +41,16 @@ pub enum WireError {
         /// What would be right.
         expected: &'static str,
     },
+    /// A key has another kind of value than its own.
+    #[error("{key}: there is {found} where {expected} belongs")]
+    Kind {
+        /// The key.
+        key: String,
+        /// What is there.
+        found: &'static str,
+        /// What belongs there.
+        expected: &'static str,
+    },
     /// The block of a key that is only carried on cannot be.
     #[error(
         "{0}: it cannot be told apart from the rest of the document; write one key a line, the block indented below its \
@@ -51,11 +62,19 @@ pub enum WireError {
     Settings(Vec<Invalid>),
 }
 
-impl From<serde_yaml_ng::Error> for WireError {
-    fn from(error: serde_yaml_ng::Error) -> Self {
+impl From<Unreadable> for WireError {
+    fn from(error: Unreadable) -> Self {
         Self::Syntax(error.to_string())
     }
 }
+
+/// A text up to this many bytes is read within some milliseconds, whatever stands in it; longer ones are not read on a thread
+/// that others wait for.
+pub const QUICKLY_READ: usize = 16 * 1024;
+
+/// How much of a node is read as YAML. Far more than any job needs, and so little that the worst text costs a host some
+/// hundredths of a second.
+pub const LIMITS: Limits = Limits { bytes: 256 * 1024, nodes: 10_000 };
 
 /// A configuration that was read, and what is worth a warning about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +141,7 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
 /// [`WireError`] when the other text cannot be read, or what is to stay cannot be told apart in it.
 pub fn rewrite(configuration: &JobConfiguration, before: &[u8]) -> Result<String, WireError> {
     let before = text_of(before)?;
-    let entries: Entries = serde_yaml_ng::from_str(before)?;
+    let entries = Entries::parse(before)?;
     let mut text = to_yaml(configuration);
     for (key, value) in &entries.unknown {
         text.push_str(&extra::block(before, key, value)?);
@@ -145,7 +164,7 @@ pub fn from_yaml(job: &JobName, data: &[u8]) -> Result<JobConfiguration, WireErr
 /// [`WireError`] names the key and what would be right.
 pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
     let text = text_of(data)?;
-    let entries: Entries = serde_yaml_ng::from_str(text)?;
+    let entries = Entries::parse(text)?;
     let or_false = |key| entries.flag(key).map(|flag| Some(flag.unwrap_or(false)));
     let mut props = entries.props.clone();
     let max_late_begin_seconds = props.remove(MAX_LATE_BEGIN_PROP).map(seconds).transpose()?;

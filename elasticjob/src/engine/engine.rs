@@ -12,6 +12,7 @@ use super::calls::SettledClaim;
 use super::clock::ClockCheck;
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::left::LeftRun;
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
@@ -24,7 +25,8 @@ use super::run::{OpenFire, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
-use crate::config::{ConfigurationCheck, JobConfiguration};
+use crate::config::wire::QUICKLY_READ;
+use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
@@ -41,6 +43,15 @@ pub struct Identity {
     pub suffix: u16,
     /// Makes the name of the candidate node unique: a random UUID.
     pub candidate: String,
+    /// Tells the attempts of this engine from those of others in the same session: a random number.
+    pub nonce: u32,
+}
+
+impl Identity {
+    /// What the name of its candidate nodes begins with.
+    pub(super) fn candidate_prefix(&self) -> String {
+        format!("_c_{}-latch-", self.candidate)
+    }
 }
 
 /// The coordination of one job on one instance.
@@ -53,6 +64,8 @@ pub struct JobEngine {
     /// What a configuration can name as its strategy.
     pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) check: ConfigurationCheck,
+    /// What it does not take from the registry as it likes.
+    pub(super) bound: Arc<[BoundOptions]>,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
     pub(super) configuration_data: Option<Data>,
@@ -83,8 +96,10 @@ pub struct JobEngine {
     /// The latest of them, until another fire comes. Boxed, as most of the time there is none.
     pub(super) noted: Option<Box<Noted>>,
     pub(super) losses: Losses,
-    /// Runs go on that could not be stopped: their session has to say so.
-    pub(super) has_abandoned_runs: bool,
+    /// Runs that go on as they could not be stopped: their session has to say so.
+    pub(super) abandoned: Vec<LeftRun>,
+    /// It left without the answer of the registry center to its leaving.
+    pub(super) gave_up: bool,
     /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
     pub(super) unresolved: Option<Box<Unresolved>>,
     /// What was asked for and is not written yet.
@@ -99,11 +114,12 @@ pub struct JobEngine {
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
     /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
-    /// in vain, and why its configuration is not in force.
+    /// in vain, why its configuration is not in force, and which of its values are not.
     pub(super) last_skip: Option<Arc<Skip>>,
     pub(super) own_items_seen: Vec<ShardingItem>,
     pub(super) trouble: Option<Arc<str>>,
     pub(super) refused_configuration: Option<Arc<str>>,
+    pub(super) refused_values: Option<Arc<str>>,
     pub(super) clock: ClockCheck,
     pub(super) planted: Planted,
     /// Boxed, as most of the time there is none.
@@ -145,6 +161,9 @@ pub(super) struct Membership {
     pub(super) own_sessions: Vec<SessionId>,
     /// What the clock of this host showed when the instance was about to register for the first time.
     pub(super) joining_since: Option<i64>,
+    /// An earlier engine of the process was in the group: it is not the program that starts, but the coordination that
+    /// starts again, so the settings of the program overwrite nothing.
+    pub(super) is_back: bool,
     /// The schedule was in the registry before the configuration was written with the registration: since then, by the
     /// server's clock.
     pub(super) schedule_since: Option<i64>,
@@ -183,6 +202,8 @@ impl JobEngine {
     /// An engine that has not heard anything yet.
     pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
+        // A call of a round of an earlier engine may still be told to this one.
+        let rounds = RoundId::from(identity.nonce) << 32;
         Self {
             mirror: Mirror::new(job.clone()),
             job,
@@ -190,6 +211,7 @@ impl JobEngine {
             local,
             strategies,
             check: ConfigurationCheck::default(),
+            bound: Arc::default(),
             configuration: None,
             configuration_data: None,
             phase: Phase::Joining,
@@ -209,18 +231,20 @@ impl JobEngine {
             missed_items: BTreeMap::new(),
             noted: None,
             losses: Losses::default(),
-            has_abandoned_runs: false,
+            abandoned: Vec::new(),
+            gave_up: false,
             unresolved: None,
             triggers: Vec::new(),
             listeners: Arc::new(KnownListeners::new("listener")),
             plan: None,
-            rounds: 0,
+            rounds,
             settled: Vec::new(),
             fires: 0,
             last_skip: None,
             own_items_seen: Vec::new(),
             trouble: None,
             refused_configuration: None,
+            refused_values: None,
             clock: ClockCheck::default(),
             planted: Planted::default(),
             write: None,
@@ -247,10 +271,22 @@ impl JobEngine {
         self
     }
 
+    /// The engine of a program that does not take all from the registry as it likes.
+    #[must_use]
+    pub fn with_bound_options(mut self, bound: Arc<[BoundOptions]>) -> Self {
+        self.bound = bound;
+        self
+    }
+
     /// Plants a bug, to see that the simulator finds it.
     #[cfg(feature = "testing")]
     pub fn plant(&mut self, bug: Bug) {
         self.planted.plant(bug);
+    }
+
+    /// The configuration of the program.
+    pub fn local_configuration(&self) -> &Arc<JobConfiguration> {
+        &self.local
     }
 
     /// The configuration in force, `None` before there is one.
@@ -292,6 +328,15 @@ impl JobEngine {
     pub fn note(&mut self, now: Now, event: Event) {
         if self.phase != Phase::Stopped {
             self.take(now, event);
+        }
+    }
+
+    /// Whether to take an event may take some hundredths of a second, as a long configuration is read then.
+    pub fn may_take_long(&self, event: &Event) -> bool {
+        let is_long = |data: &Data| data.len() > QUICKLY_READ && self.configuration_data.as_ref() != Some(data);
+        match event {
+            Event::Read { path: JobPath::Config, node: Ok(Some(node)), .. } if is_long(&node.data) => true,
+            _ => matches!(self.mirror.lookup(&JobPath::Config), Lookup::Known(known) if is_long(&known.data)),
         }
     }
 
@@ -416,6 +461,7 @@ impl JobEngine {
             self.ask_for_lists();
         }
         if self.gave_up_leaving(now) {
+            self.gave_up = true;
             self.stop();
             return;
         }
@@ -487,7 +533,8 @@ impl JobEngine {
     /// A new attempt, unique in the group.
     pub(super) fn next_attempt(&mut self) -> Attempt {
         self.attempts += 1;
-        Attempt::new(self.session.last().unwrap_or(SessionId(0)), self.attempts)
+        // A session outlives the engine: an attempt of another one in it must not be taken for this one's.
+        Attempt::new(self.session.last().unwrap_or(SessionId(0)), self.identity.nonce, self.attempts)
     }
 
     /// What is known of a node; data that are not are wished for.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::event::ItemEnd;
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
 
@@ -104,9 +105,10 @@ impl fmt::Display for FireState {
 pub struct Attempt(String);
 
 impl Attempt {
-    /// The `number`th attempt of a session.
-    pub fn new(session: SessionId, number: u64) -> Self {
-        Self(format!("{:x}-{number}", session.0))
+    /// The `number`th attempt of an engine in a session. The nonce tells engines apart that are in the same session one
+    /// after the other; records of earlier releases have none.
+    pub fn new(session: SessionId, nonce: u32, number: u64) -> Self {
+        Self(format!("{:x}-{nonce:08x}.{number}", session.0))
     }
 
     /// The session it was made in.
@@ -162,8 +164,14 @@ pub struct Begun {
     pub instance: InstanceId,
     /// Under which attempt.
     pub attempt: Attempt,
+    /// When it was begun, by the clock of the instance, in milliseconds since 1970; earlier releases do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<i64>,
     /// Where it stands.
     pub state: FireState,
+    /// When its end was written, by the clock of the instance, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<i64>,
     /// How long it ran, in milliseconds, once it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took: Option<u64>,
@@ -184,16 +192,22 @@ fn is_normal(source: &ExecutionSource) -> bool {
 /// Errors are shortened to this many characters in the registry; the log has them in full.
 const ERROR_LIMIT: usize = 500;
 
+/// Far more bytes than a record has, with its error and what later releases may add. Records are read again and again.
+const LONGEST: usize = 16 * 1024;
+
 impl FireRecord {
     /// The record of an item that was never begun.
     pub fn empty() -> Self {
         Self { through: None, triggered: None, missed: None, last: None }
     }
 
-    /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, as whoever wrote
-    /// them does not take part in this protocol.
+    /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, or are longer than any
+    /// record, as what wrote them does not take part in this protocol.
     pub fn parse(data: &[u8]) -> Self {
-        serde_json::from_slice(data).unwrap_or_else(|_| Self::empty())
+        match data.len() {
+            ..=LONGEST => serde_json::from_slice(data).unwrap_or_else(|_| Self::empty()),
+            _ => Self::empty(),
+        }
     }
 
     /// The data of the node.
@@ -201,8 +215,8 @@ impl FireRecord {
         serde_json::to_vec(self).expect("a record of texts and numbers has a JSON form")
     }
 
-    /// The record after a begin.
-    pub fn begin(&self, fire: Fire, source: ExecutionSource, instance: InstanceId, attempt: Attempt) -> Self {
+    /// The record after a begin at `now`, in milliseconds since 1970.
+    pub fn begin(&self, now: i64, fire: Fire, source: ExecutionSource, instance: InstanceId, attempt: Attempt) -> Self {
         let (through, triggered) = match fire {
             Fire::Scheduled(at) => (self.through.max(Some(at)), self.triggered),
             Fire::Manual { trigger, .. } => (self.through, self.triggered.max(Some(trigger))),
@@ -214,7 +228,9 @@ impl FireRecord {
             source,
             instance,
             attempt,
+            began: Some(now),
             state: FireState::Running,
+            ended: None,
             took: None,
             error: None,
         };
@@ -222,10 +238,12 @@ impl FireRecord {
         Self { through, triggered, missed, last: Some(last) }
     }
 
-    /// The record after the end of what was begun last.
-    pub fn end(&self, state: FireState, took: u64, error: Option<&str>, through: Option<i64>) -> Self {
-        let error = error.map(|text| text.chars().take(ERROR_LIMIT).collect());
-        let last = self.last.clone().map(|begun| Begun { state, took: Some(took), error, ..begun });
+    /// The record after the end of what was begun last, written at `now` in milliseconds since 1970.
+    pub fn end(&self, now: i64, end: &ItemEnd, through: Option<i64>) -> Self {
+        let ItemEnd { state, took, error } = end;
+        let error = error.as_ref().map(|text| text.chars().take(ERROR_LIMIT).collect());
+        let last = self.last.clone();
+        let last = last.map(|begun| Begun { state: *state, ended: Some(now), took: Some(*took), error, ..begun });
         Self { through: self.through.max(through), last, ..self.clone() }
     }
 
@@ -297,31 +315,38 @@ mod tests {
     fn a_record_reads_back_what_it_writes() {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let begun = FireRecord::empty().begin(
+            1_003,
             Fire::Scheduled(1_000),
             ExecutionSource::NormalTrigger,
             id,
-            Attempt::new(SessionId(0x2a), 3),
+            Attempt::new(SessionId(0x2a), 7, 3),
         );
         let text = String::from_utf8(begun.to_bytes()).unwrap();
         assert_eq!(
             text,
-            r#"{"through":1000,"last":{"at":1000,"instance":"10.0.0.1@-@7","attempt":"2a-3","state":"RUNNING"}}"#
+            r#"{"through":1000,"last":{"at":1000,"instance":"10.0.0.1@-@7","attempt":"2a-00000007.3","began":1003,"state":"RUNNING"}}"#
         );
         assert_eq!(FireRecord::parse(text.as_bytes()), begun);
-        let ended = begun.end(FireState::Failed, 12, Some("no"), Some(2_000));
+        let end = ItemEnd { state: FireState::Failed, took: 12, error: Some("no".to_owned()) };
+        let ended = begun.end(1_016, &end, Some(2_000));
         assert_eq!(ended.through, Some(2_000));
+        assert_eq!(ended.last.as_ref().map(|begun| (begun.began, begun.ended)), Some((Some(1_003), Some(1_016))));
         assert_eq!(FireRecord::parse(&ended.to_bytes()), ended);
-        assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 3)));
+        assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 7, 3)));
         assert_eq!(ended.last_fire(), Some(Fire::Scheduled(1_000)));
     }
 
     #[test]
     fn an_attempt_names_its_session() {
         for id in [1, 0x1000_2a3b_0000_0001, -2] {
-            let attempt = Attempt::new(SessionId(id), 3);
+            let attempt = Attempt::new(SessionId(id), 7, 3);
             assert_eq!(attempt.session(), Some(SessionId(id)));
             assert!(attempt.is_of(SessionId(id)) && !attempt.is_of(SessionId(id + 1)));
+            let of_next_engine = Attempt::new(SessionId(id), 8, 3);
+            assert_ne!(attempt, of_next_engine, "an engine that comes after it in the session");
         }
+        let earlier: Attempt = serde_json::from_str("\"2a-3\"").unwrap();
+        assert!(earlier.is_of(SessionId(0x2a)), "of a release that had no nonce");
     }
 
     #[test]
@@ -329,7 +354,8 @@ mod tests {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let record = FireRecord { through: Some(5), ..FireRecord::empty() }.miss(6).miss(7);
         assert_eq!(record.to_make_up(), Some(7));
-        let misfire = record.begin(Fire::Scheduled(7), ExecutionSource::Misfire, id, Attempt::new(SessionId(1), 1));
+        let misfire =
+            record.begin(8, Fire::Scheduled(7), ExecutionSource::Misfire, id, Attempt::new(SessionId(1), 7, 1));
         assert_eq!((misfire.to_make_up(), misfire.missed), (None, None));
         assert!(String::from_utf8(misfire.to_bytes()).unwrap().contains(r#""source":"MISFIRE""#));
     }
@@ -339,7 +365,7 @@ mod tests {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let record = FireRecord { through: Some(5), ..FireRecord::empty() };
         let fire = Fire::Manual { trigger: 9, at: 1_000 };
-        let manual = record.begin(fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 1));
+        let manual = record.begin(1_001, fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 7, 1));
         assert_eq!(manual.last_fire(), Some(fire));
         assert_eq!(manual.through, Some(5));
         assert!(manual.last.as_ref().is_some_and(|begun| begun.manual));

@@ -46,6 +46,17 @@ pub enum Notice {
         /// Why.
         why: String,
     },
+    /// The configuration in the registry is not accepted, and there is no good one before it: the engine joins the group
+    /// when it is mended.
+    WaitsForConfiguration {
+        /// Why.
+        why: String,
+    },
+    /// The configuration in the registry is in force, but for some values.
+    ValuesRefused {
+        /// These, and what to do.
+        values: Arc<str>,
+    },
     /// The engine cannot join the group.
     StartFailed {
         /// Why, and what to do.

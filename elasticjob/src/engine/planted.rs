@@ -82,12 +82,20 @@ pub enum Bug {
     DeafAfterRun,
     /// An item of which a fire was decided against, as it was disabled, is never begun again.
     DroppedEnabled,
+    /// What cleans up after an engine leaves the leader's node there.
+    LeftLeader,
+    /// What cleans up after an engine leaves the marks of runs there.
+    LeftMark,
+    /// What cleans up after an engine takes away the marks of code that goes on.
+    HastyCleanUp,
+    /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
+    SessionForEngine,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 38] = [
+    pub const ALL: [(&'static str, Self); 42] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -126,6 +134,10 @@ impl Bug {
         ("deaf-after-step", Self::DeafAfterStep),
         ("deaf-after-run", Self::DeafAfterRun),
         ("dropped-enabled", Self::DroppedEnabled),
+        ("left-leader", Self::LeftLeader),
+        ("left-mark", Self::LeftMark),
+        ("hasty-clean-up", Self::HastyCleanUp),
+        ("session-for-engine", Self::SessionForEngine),
     ];
 }
 
@@ -141,7 +153,7 @@ impl std::str::FromStr for Bug {
 }
 
 /// The bug planted in an engine, if any.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Planted {
     #[cfg(feature = "testing")]
     bug: Option<Bug>,

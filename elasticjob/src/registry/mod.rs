@@ -69,6 +69,11 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
     /// it proves nothing, and no more do watch events.
     fn proof(&self) -> Option<Proof>;
 
+    /// Whether everybody who reaches it can change what is in it. Default: no.
+    fn is_open(&self) -> bool {
+        false
+    }
+
     /// Requests sent so far without pings, and how many of them were transactions.
     fn requests(&self) -> RequestCount;
 
@@ -85,7 +90,8 @@ pub enum SessionState {
     Connected {
         /// The session.
         id: SessionId,
-        /// The time-out that the server granted.
+        /// How long the leader holds the session after a proof, at the least: the time-out that the server granted, less
+        /// what the leader may hear of the session late.
         timeout: Duration,
     },
     /// The connection is lost. The session may live or may have ended: begin nothing.

@@ -6,20 +6,21 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use tracing::warn;
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
 use super::handle::{JobHandle, OneOffJob, ScheduleJob, ShutdownMode};
 use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
-use super::random::{random_u64, uuid_v4};
 use super::supervised::supervised;
 use crate::api::ItemHandler;
-use crate::config::{Invalid, JobConfiguration, unread};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
+use crate::log::{error, warn};
+use crate::random::{random_u64, uuid_v4};
 use crate::registry::RegistryCenter;
+use crate::spi::Catalog;
 
 /// How long a job may take to join its group.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -45,6 +46,18 @@ pub enum StartError {
         job: JobName,
         /// The settings.
         refused: Vec<String>,
+    },
+    /// The configuration in the registry cannot be used. The job was started all the same: it joins its group as soon as that
+    /// is mended. Shut it down to give up.
+    #[error(
+        "job '{job}' waits: its configuration in the registry cannot be used: {why}; correct it there, or start once with \
+         `overwrite: true`"
+    )]
+    WaitsForConfiguration {
+        /// The job.
+        job: JobName,
+        /// What is wrong with the configuration.
+        why: String,
     },
     /// It was started before.
     #[error("job '{job}' was started before")]
@@ -87,6 +100,55 @@ impl fmt::Debug for Bootstrap {
     }
 }
 
+/// What a job of a type is made of.
+fn of_type(
+    environment: &JobEnvironment,
+    job_type: &str,
+    configuration: JobConfiguration,
+) -> Result<(JobConfiguration, ItemHandler), StartError> {
+    let refuse = |why: String| StartError::Unsupported { job: configuration.job_name().clone(), refused: vec![why] };
+    if let Some(other) = configuration.job_type().filter(|named| *named != job_type) {
+        return Err(refuse(format!(
+            "elastic-job-type: its configuration names '{other}', and its bootstrap '{job_type}'"
+        )));
+    }
+    match environment.catalog().job_types().get(job_type) {
+        Ok(found) => Ok((configuration.of_type(job_type), found.handler().clone())),
+        Err(unknown) => Err(refuse(format!("elastic-job-type: {unknown}"))),
+    }
+}
+
+/// Says when a job that runs commands, or asks addresses, does so on the word of everyone.
+fn warn_of_open(name: &JobName, job: &Job) {
+    let runs_commands = job.handler.bound_options().iter().any(|bound| matches!(bound, BoundOptions::Command(_)));
+    if !runs_commands || !job.registry.is_open() {
+        return;
+    }
+    let local = job.engine.local_configuration();
+    if job.handler.bound_options().iter().any(|bound| bound.is_allowed_by(local)) {
+        error!(
+            job = %name,
+            "everyone who reaches the registry center can have this host run any command or ask any address: \
+             `...from-registry` is set, and the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+        );
+    } else {
+        warn!(
+            job = %name,
+            "everyone who reaches the registry center decides when this job runs, and with which parameters, and it runs \
+             commands or sends requests: the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+        );
+    }
+}
+
+/// The options that the registry center does not decide alone. Mostly all jobs of a process share the list.
+fn bound_options(catalog: &Catalog, handler: &ItemHandler) -> Arc<[BoundOptions]> {
+    let (known, own) = (catalog.bound_options(), handler.bound_options());
+    match own.iter().all(|bound| known.contains(bound)) {
+        true => known.clone(),
+        false => known.iter().chain(own).copied().collect(),
+    }
+}
+
 impl Bootstrap {
     fn new(
         environment: &JobEnvironment,
@@ -99,7 +161,7 @@ impl Bootstrap {
         let wrong = [
             catalog.problems(&configuration),
             catalog.error_handlers().problems_at_start(&configuration),
-            handler.check().problems(&configuration),
+            handler.problems_of_program(&configuration),
         ];
         let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
@@ -114,11 +176,13 @@ impl Bootstrap {
             instance: instance.clone(),
             suffix: random_u64() as u16,
             candidate: uuid_v4(),
+            nonce: random_u64() as u32,
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
         let engine =
             engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().and(handler.check()));
+        let engine = engine.with_bound_options(bound_options(catalog, &handler));
         let engine = Box::new(engine);
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
@@ -129,13 +193,14 @@ impl Bootstrap {
     }
 
     async fn start(&mut self) -> Result<(), StartError> {
-        let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
+        let Some(mut job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
-        self.enter(&job).await?;
+        warn_of_open(&self.name, &job);
+        self.enter(&mut job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
-            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Ok(()))) => self.joined(),
             Ok(Ok(Err(why))) => Err(StartError::Refused { job: self.name.clone(), why }),
             Ok(Err(_)) => Err(StartError::Refused {
                 job: self.name.clone(),
@@ -148,11 +213,37 @@ impl Bootstrap {
         }
     }
 
-    /// Waits until the last job of this name has left.
-    async fn enter(&self, job: &Job) -> Result<(), StartError> {
-        let entering = self.environment.members().enter(&job.registry, &self.name, &self.handle);
+    /// Whether it is in its group, or waits for a configuration.
+    fn joined(&self) -> Result<(), StartError> {
+        let status = self.handle.status();
+        match (status.activity, status.refused_configuration) {
+            (Activity::Joining, Some(why)) => {
+                Err(StartError::WaitsForConfiguration { job: self.name.clone(), why: why.to_string() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the last job of this name has left, and takes over what of it goes on: its session is that of this one.
+    async fn enter(&self, job: &mut Job) -> Result<(), StartError> {
+        let members = self.environment.members();
+        let entering = members.enter(&job.registry, &self.name, &self.handle);
         let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
-            Ok(Ok(())) => return Ok(()),
+            Ok(Ok(None)) => return Ok(()),
+            Ok(Ok(Some(last))) => match tokio::time::timeout(START_TIMEOUT, last.hand_over(&self.handle)).await {
+                Ok(left) => {
+                    job.engine.take_left_runs(left);
+                    return Ok(());
+                }
+                Err(_) => {
+                    members.give_back(&job.registry, &self.name, last);
+                    let waited = START_TIMEOUT.as_secs();
+                    format!(
+                        "what the last job of this name left in the registry center could not be deleted within {waited} s; \
+                         the log says why"
+                    )
+                }
+            },
             Ok(Err(AlreadyThere)) => {
                 "a job of this name runs in this process already; shut it down first, or give this one another name"
                     .to_owned()
@@ -221,6 +312,35 @@ impl ScheduleJobBootstrap {
         Bootstrap::new(environment, registry, configuration, handler).map(Self)
     }
 
+    /// Makes a job of a type that the environment's [catalog](JobEnvironment::catalog) has, which needs no code: `SCRIPT`,
+    /// `HTTP`, or an own one.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    ///
+    /// # Examples
+    /// ```
+    /// # use elasticjob::config::JobConfiguration;
+    /// # use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let environment = JobEnvironment::builder().build()?;
+    /// # let registry = environment.embedded_registry();
+    /// let backup = JobConfiguration::builder("backup", 1).cron("0 30 2 * * ?").prop("script.command.line", "/opt/backup.sh");
+    /// let job = ScheduleJobBootstrap::of_type(&environment, registry, "SCRIPT", backup.build()?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of_type(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        job_type: &str,
+        configuration: JobConfiguration,
+    ) -> Result<Self, StartError> {
+        let (configuration, handler) = of_type(environment, job_type, configuration)?;
+        Self::new(environment, registry, configuration, handler)
+    }
+
     /// The handle, usable before the start already; until then it answers that the job is not running.
     pub fn handle(&self) -> ScheduleJob {
         ScheduleJob::new(self.0.handle.clone())
@@ -229,7 +349,7 @@ impl ScheduleJobBootstrap {
     /// Joins the group and follows the schedule from now on. Completes when the instance is registered.
     ///
     /// # Errors
-    /// [`StartError`] says why the group did not take it.
+    /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
     pub async fn schedule(&mut self) -> Result<(), StartError> {
         self.0.start().await
     }
@@ -264,6 +384,20 @@ impl OneOffJobBootstrap {
         Bootstrap::new(environment, registry, configuration, handler).map(Self)
     }
 
+    /// Makes a job of a type, as [`ScheduleJobBootstrap::of_type`] does.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    pub fn of_type(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        job_type: &str,
+        configuration: JobConfiguration,
+    ) -> Result<Self, StartError> {
+        let (configuration, handler) = of_type(environment, job_type, configuration)?;
+        Self::new(environment, registry, configuration, handler)
+    }
+
     /// The handle, usable before the start already; until then it answers that the job is not running.
     pub fn handle(&self) -> OneOffJob {
         OneOffJob::new(self.0.handle.clone())
@@ -272,7 +406,7 @@ impl OneOffJobBootstrap {
     /// Joins the group. Completes when the instance is registered.
     ///
     /// # Errors
-    /// [`StartError`] says why the group did not take it.
+    /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
     pub async fn start(&mut self) -> Result<(), StartError> {
         self.0.start().await
     }

@@ -1,5 +1,6 @@
 //! Drives the engine of one job: feeds it what happens, does what it wants.
 
+mod fallen;
 mod report;
 
 use std::collections::BTreeMap;
@@ -7,7 +8,7 @@ use std::future::poll_fn;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset};
 use futures_util::FutureExt;
@@ -34,11 +35,14 @@ use crate::engine::{
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
 use crate::registry::path::JobPath;
-use crate::registry::{Proof, RegistryCenter, SessionState, Transaction, WatchEvent, WatchStream};
+use crate::registry::{Proof, RegistryCenter, SessionState, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
 
 /// How long after a failed attempt the session is tried to be proven again.
 const PROOF_RETRY: Duration = Duration::from_millis(50);
+
+/// Whom it is told that the job is registered, or cannot be.
+pub(super) type Started = oneshot::Sender<Result<(), String>>;
 
 /// What a driver is made of.
 pub(super) struct Job {
@@ -78,11 +82,11 @@ pub(super) struct Driver {
     /// A fire that was given up was reported, and none has begun since.
     reported_given_up: bool,
     /// Answered when the job is registered, or cannot be.
-    started: Option<oneshot::Sender<Result<(), String>>>,
+    started: Option<Started>,
 }
 
 impl Driver {
-    pub(super) fn new(job: Job, started: oneshot::Sender<Result<(), String>>) -> Box<Self> {
+    pub(super) fn new(job: Job, started: Option<Started>) -> Box<Self> {
         let Job { environment, registry, handler, engine, mailbox, status } = job;
         let name = engine.job_name().clone();
         Box::new(Self {
@@ -105,12 +109,20 @@ impl Driver {
             listening: LiteMap::new(),
             triggers: BTreeMap::new(),
             last_trigger: 0,
-            started: Some(started),
+            started,
         })
     }
 
-    /// Runs until the job has left. On the heap, because a future that owns its driver would hold it twice.
-    pub(super) async fn run(mut self: Box<Self>) {
+    pub(super) fn status(&self) -> &watch::Sender<JobStatus> {
+        &self.status
+    }
+
+    pub(super) fn job_name(&self) -> &JobName {
+        &self.job
+    }
+
+    /// Runs until the job has left. Whoever runs it keeps it: after a panic it is asked for what it leaves behind.
+    pub(super) async fn run(&mut self) {
         let state = *self.session.borrow_and_update();
         self.feed(Event::Session(state));
         while !self.engine.is_stopped() {
@@ -203,6 +215,8 @@ impl Driver {
                     self.listening.remove(&round);
                     self.feed(Event::ListenersCalled { round });
                 }
+                // Not answered: nothing is handed over while a driver is at work.
+                Letter::HandOver(_) => {}
             }
         }
         // Decides on what was gathered. The bell is also that of the timer.
@@ -215,7 +229,13 @@ impl Driver {
     }
 
     fn feed(&mut self, event: Event) {
-        self.engine.handle(self.environment.now(), event);
+        let now = self.environment.now();
+        if self.engine.may_take_long(&event) {
+            // The session and the other jobs go on, on another thread.
+            tokio::task::block_in_place(|| self.engine.handle(now, event));
+        } else {
+            self.engine.handle(now, event);
+        }
         while let Some(action) = self.engine.poll_action() {
             self.perform(action);
         }
@@ -280,8 +300,8 @@ impl Driver {
         }
     }
 
-    /// Another job's transaction may have proven the session a moment ago; otherwise one that writes nothing does. A read
-    /// would not: the server that answers it may have lost its leader, which ends the session meanwhile.
+    /// Another job's transaction may have proven the session a moment ago; otherwise one that writes nothing does, for all
+    /// jobs that ask meanwhile.
     fn prove(&mut self) {
         // Much younger than what the engine asks to be renewed, or it would ask again at once.
         let moment = match *self.session.borrow() {
@@ -293,14 +313,9 @@ impl Driver {
         match proof {
             Some(proof) => self.answers.push(async move { proven(&environment, proof) }),
             None => {
-                let registry = self.registry.clone();
-                let mut check = Transaction::new();
-                check.check(JobPath::Config.absolute(&self.job), None);
-                let (sent, answer) = (Instant::now(), registry.commit(check));
+                let proof = self.environment.proofs().prove(&self.registry, &self.job);
                 self.answers.push(async move {
-                    // Refused where the node is gone: that is an answer too.
-                    drop(answer.await);
-                    match registry.proof().filter(|proof| proof.at >= sent) {
+                    match proof.await {
                         Some(proof) => proven(&environment, proof),
                         None => {
                             // It asks again as soon as it is told.
@@ -431,6 +446,10 @@ impl Driver {
         }
         match notice {
             Notice::Registered { .. } => self.answer_start(Ok(())),
+            Notice::WaitsForConfiguration { why } => {
+                self.report(Some(self.failure_of_program(Failed::Configuration, why.clone())));
+                self.answer_start(Ok(()));
+            }
             Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
             Notice::ClockOff { difference, .. } => {
                 let error = SkipReason::ClockOff { difference: *difference }.to_string();
@@ -470,15 +489,9 @@ impl Driver {
     }
 }
 
-/// Nobody waits for what is not there any more; a program that ends takes its runs along.
+/// A program that ends takes its runs along, and so does a driver that ends by a bug.
 impl Drop for Driver {
     fn drop(&mut self) {
-        for letter in self.mailbox.close() {
-            if let Letter::Trigger(reply) = letter {
-                // Whoever asked may have gone away.
-                let _ = reply.send(Err(TriggerError::NotRunning { job: self.job.clone() }));
-            }
-        }
         for running in self.running.values().map(Deref::deref).chain(self.listening.values()) {
             running.cancel();
             running.abort();

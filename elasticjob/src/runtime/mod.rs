@@ -12,8 +12,10 @@ mod live_item;
 mod log;
 mod mailbox;
 mod members;
-mod random;
+mod proofs;
 mod recorder;
+mod restarts;
+mod stand_in;
 mod supervised;
 pub mod system;
 #[cfg(test)]

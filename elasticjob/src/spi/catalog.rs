@@ -11,7 +11,7 @@ use crate::api::{
     DistributeOnceElasticJobListener, ElasticJobListener, ErrorHandler, JobErrorHandler,
     JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy, TypedJobItemExecutor,
 };
-use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
+use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration, JobKind};
 use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
 use crate::error_handlers::ErrorHandlers;
@@ -32,12 +32,18 @@ pub struct Catalog {
     error_handlers: Arc<ErrorHandlers>,
     tracing_storages: Arc<ByType<JobTracingStorage>>,
     check: ConfigurationCheck,
+    bound: Arc<[BoundOptions]>,
 }
 
 impl Catalog {
     /// Starts with what is built in and what was linked into the program.
     pub fn builder() -> CatalogBuilder {
         CatalogBuilder::default()
+    }
+
+    /// The options that the registry center does not decide alone.
+    pub(crate) fn bound_options(&self) -> &Arc<[BoundOptions]> {
+        &self.bound
     }
 
     /// The sharding strategies.
@@ -68,6 +74,16 @@ impl Catalog {
     /// The error handlers.
     pub fn error_handlers(&self) -> &Arc<ErrorHandlers> {
         &self.error_handlers
+    }
+
+    /// The names of all options that types of jobs and error handlers read.
+    pub fn option_names(&self) -> impl Iterator<Item = &'static str> {
+        let types = self.job_types.names().filter_map(|name| self.job_types.get(name).ok());
+        let handlers = self.error_handlers.names().filter_map(|name| self.error_handlers.get(name).ok());
+        let of_types = types.map(|kind| kind.handler().options());
+        let of_functions = JobKind::ALL.into_iter().map(JobKind::options);
+        let all = of_types.chain(of_functions).chain(handlers.map(|handler| handler.options()));
+        all.flatten().copied().flatten().copied()
     }
 
     /// What engines have checked of a configuration, beside what they know themselves.
@@ -191,6 +207,7 @@ impl CatalogBuilder {
                     }
                 }),
                 thread_pools,
+                bound: bound_options(&job_types, &error_handlers),
                 job_types: Arc::new(job_types),
                 error_handlers,
                 tracing_storages: Arc::new(tracing_storages),
@@ -199,6 +216,13 @@ impl CatalogBuilder {
             Err(CatalogError(clashes))
         }
     }
+}
+
+/// The options that the registry center does not decide alone, whichever of these a job names.
+fn bound_options(job_types: &JobTypes, error_handlers: &ErrorHandlers) -> Arc<[BoundOptions]> {
+    let of_types = job_types.values().map(|job_type| job_type.handler().bound_options());
+    let of_handlers = error_handlers.values().map(|handler| handler.bound_options());
+    of_types.chain(of_handlers).flatten().copied().collect()
 }
 
 /// What listeners are called in messages.
@@ -256,7 +280,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::api::{Assignment, JobKind};
+    use crate::api::Assignment;
     use crate::config::OptionNames;
     use crate::ident::{InstanceId, JobName};
 

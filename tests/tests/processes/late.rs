@@ -113,7 +113,8 @@ pub async fn owner_killed(server: Arc<ZookeeperServer>) {
 pub async fn all_restarted(server: Arc<ZookeeperServer>) {
     let mut two = Two::start(server, "late-restart", SESSION_TIMEOUT).await;
     let fire_ms = shortly_before_a_fire().await;
-    two.group.kill(&two.pids.clone());
+    let dead = two.pids;
+    two.group.kill(&dead);
     wait_until(fire_ms + 12_000).await;
     two.group.start().await;
     let runs = two.runs_of(fire_ms, &[0, 1]).await;

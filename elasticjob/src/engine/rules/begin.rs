@@ -301,8 +301,8 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
         }
     }
     let busy = |by| Verdict::Busy(SkipReason::RunsElsewhere { by });
-    // Also where a Java peer took the mark away.
-    if engine.runs.item(item).is_some_and(ItemRun::is_executing) {
+    // Also where a Java peer took the mark away, and where the code of an earlier engine goes on under a mark of the session.
+    if engine.runs.item(item).is_some_and(ItemRun::is_executing) || engine.runs.is_left(item) {
         return Some(busy(Some(engine.identity.instance.clone())));
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
@@ -394,7 +394,8 @@ pub(super) fn begin_item(
     let path = JobPath::fire(item);
     // Whoever begins it has looked at it.
     let before = engine.record_of(item).unwrap_or(FireRecord::empty());
-    let record = before.begin(fire, source, me.clone(), attempt.clone());
+    let now = engine.seen.map_or(fire.at(), |now| now.wall);
+    let record = before.begin(now, fire, source, me.clone(), attempt.clone());
     match engine.mirror.lookup(&path) {
         Lookup::Known(known) => {
             txn.set(&path, record.to_bytes(), guarded.then_some(known.version));

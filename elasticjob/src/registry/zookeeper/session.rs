@@ -20,6 +20,7 @@ use super::answer;
 use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
 use super::watch::{Adding, Slot};
+use super::{lease, watchdog};
 use crate::registry::{Proof, RequestCount, SessionId, SessionState, limits};
 
 /// How long the end of a session is waited for when it is closed.
@@ -31,6 +32,25 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 pub(super) struct Live {
     pub(super) client: Client,
     proof: LastProof,
+    pub(super) answered: Answered,
+}
+
+/// When the last answer came, of whatever server.
+#[derive(Debug, Clone)]
+pub(super) struct Answered(Arc<Mutex<Instant>>);
+
+impl Answered {
+    fn now() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    pub(super) fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(super) fn since_last(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
 }
 
 /// When the last request of a session that its leader answered was sent.
@@ -51,6 +71,7 @@ impl LastProof {
 /// A request on its way.
 pub(super) struct Call {
     proof: LastProof,
+    answered: Answered,
     states: StateWatcher,
     sent: Instant,
 }
@@ -58,8 +79,18 @@ pub(super) struct Call {
 impl Call {
     /// Judges an answer: an error where the connection broke since the request was made. Such an answer may be true, but
     /// what happened before it may be missing in the watches.
-    pub(super) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<Result<T, E>, Error> {
-        if self.states.changed().now_or_never().is_some() { Err(Error::ConnectionLoss) } else { Ok(result) }
+    pub(super) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<Result<T, E>, Error>
+    where
+        E: Clone,
+        Error: From<E>,
+    {
+        if self.states.changed().now_or_never().is_some() {
+            return Err(Error::ConnectionLoss);
+        }
+        if result.as_ref().err().is_none_or(|error| answer::is_answer(&error.clone().into())) {
+            self.answered.note();
+        }
+        Ok(result)
     }
 
     /// As [`Self::settle`], and renews the proof of the session where the answer can only be that of the leader.
@@ -142,7 +173,8 @@ impl Session {
         drop(inner);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(u64::from(is_write), Ordering::Relaxed);
-        let call = Call { proof: live.proof.clone(), states: live.client.state_watcher(), sent: Instant::now() };
+        let (proof, answered) = (live.proof.clone(), live.answered.clone());
+        let call = Call { proof, answered, states: live.client.state_watcher(), sent: Instant::now() };
         Ok((live, call))
     }
 
@@ -220,10 +252,12 @@ impl Session {
 
     async fn serve(&self, client: Client) -> End {
         let id = SessionId(client.session_id().0);
-        let connected = SessionState::Connected { id, timeout: client.session_timeout() };
+        let granted = client.session_timeout();
+        let timeout = lease::held(granted, self.config.connection_timeout());
+        let connected = SessionState::Connected { id, timeout };
         let mut states = client.state_watcher();
         let mut state = states.state();
-        self.lock().live = Some(Arc::new(Live { client, proof: LastProof::default() }));
+        self.lock().live = Some(Arc::new(Live { client, proof: LastProof::default(), answered: Answered::now() }));
         let mut connection = self.next_connection();
         loop {
             match state {
@@ -236,17 +270,27 @@ impl Session {
                         connection = self.next_connection();
                     }
                     () = self.keep_watches(connection, connected) => (),
+                    why = watchdog::gave_up_working(|| self.lock().live.clone(), || self.count()) => {
+                        given_up(&format!("it says that it is connected, and {why}"));
+                        return End::Lost;
+                    }
                 },
                 ClientState::Disconnected | ClientState::ConnectedReadOnly => {
                     self.publish_without_connection(SessionState::Suspended { id });
                     tokio::select! {
+                        biased;
                         () = self.closing.cancelled() => return self.leave(states).await,
                         next = states.changed() => state = next,
+                        // It gives its session up by itself before that.
+                        () = tokio::time::sleep(2 * granted) => {
+                            given_up("it has dialled for two session time-outs");
+                            return End::Lost;
+                        }
                     }
                 }
                 ClientState::Expired | ClientState::Closed => return End::Lost,
                 ClientState::AuthFailed => {
-                    tracing::error!("ZooKeeper refused the digest: the registry center is closed");
+                    crate::log::error!("ZooKeeper refused the digest: the registry center is closed");
                     return End::Final;
                 }
             }
@@ -277,8 +321,12 @@ impl Session {
         }
     }
 
-    async fn sync(&self, live: &Live) -> Result<(), Error> {
+    fn count(&self) {
         self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn sync(&self, live: &Live) -> Result<(), Error> {
+        self.count();
         live.client.sync("/").await
     }
 
@@ -305,7 +353,7 @@ impl Session {
     async fn pause(&self, what: &str, error: &Error, retry: &mut u32) {
         let pause = self.config.pause(*retry, random());
         *retry = retry.saturating_add(1);
-        tracing::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
+        crate::log::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
         tokio::time::sleep(pause).await;
     }
 
@@ -315,12 +363,12 @@ impl Session {
             match dial(&self.config, self.config.connection_timeout()).await {
                 Ok(client) => return Some(client),
                 Err(error @ ConnectError::AuthFailed { .. }) => {
-                    tracing::error!(%error, "the registry center is closed");
+                    crate::log::error!(%error, "the registry center is closed");
                     return None;
                 }
                 Err(error) => {
                     let pause = self.config.pause(retry, random());
-                    tracing::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
+                    crate::log::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
                     tokio::time::sleep(pause).await;
                 }
             }
@@ -334,7 +382,7 @@ impl Session {
         self.close_watches();
         let ended = async { while !states.changed().await.is_terminated() {} };
         if tokio::time::timeout(CLOSE_LIMIT, ended).await.is_err() {
-            tracing::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
+            crate::log::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
         }
         End::Final
     }
@@ -367,6 +415,13 @@ impl Drop for PublishClosed<'_> {
         }
         self.0.close_watches();
     }
+}
+
+fn given_up(why: &str) {
+    crate::log::error!(
+        "the ZooKeeper client does not work any more: {why}; it is given up with its session, what runs is cancelled, and \
+         another session is dialled"
+    );
 }
 
 /// Good enough to keep clients out of step.

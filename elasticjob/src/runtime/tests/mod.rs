@@ -1,9 +1,11 @@
 //! Jobs on the embedded registry, from their bootstraps to what they leave behind.
 
 mod anew;
+mod bound;
 mod ends;
 mod failures;
 mod fires;
+mod foreign_texts;
 mod listeners;
 mod one_off;
 mod proof;

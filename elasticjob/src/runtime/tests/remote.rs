@@ -8,7 +8,8 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::registry::{
-    Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, Transaction, WatchEvent, WatchStream,
+    Answer, CommitError, Committed, NodeData, Op, Proof, RequestCount, SessionState, Transaction, WatchEvent,
+    WatchStream,
 };
 
 /// An embedded registry whose session is proven by transactions alone, as that of an ensemble is, and whose transactions
@@ -17,36 +18,43 @@ use crate::registry::{
 #[derive(Debug)]
 pub(super) struct Remote {
     pub(super) registry: Arc<dyn RegistryCenter>,
-    proof: Mutex<Option<Proof>>,
+    proof: Arc<Mutex<Option<Proof>>>,
     pub(super) writes: AtomicU64,
     pub(super) is_broken: AtomicBool,
-    /// The next transaction is a bug.
-    pub(super) panics: AtomicBool,
+    /// How long a transaction is on its way.
+    pub(super) latency: Duration,
+    /// Of the next transactions, how many are a bug: those that register an instance, or any.
+    pub(super) panics: AtomicU64,
+    pub(super) panics_at_registrations: AtomicU64,
     /// How often somebody asked for an event.
     pub(super) polls: Arc<AtomicU64>,
 }
 
 impl Remote {
     pub(super) fn new(session_timeout: Duration) -> Arc<Self> {
+        Self::far(session_timeout, Duration::ZERO)
+    }
+
+    pub(super) fn far(session_timeout: Duration, latency: Duration) -> Arc<Self> {
         let registry = Arc::new(MemoryRegistry::new().connect_with_timeout(session_timeout));
         Arc::new(Self {
             registry,
-            proof: Mutex::new(None),
+            proof: Arc::default(),
+            latency,
             writes: AtomicU64::new(0),
             is_broken: AtomicBool::new(false),
-            panics: AtomicBool::new(false),
+            panics: AtomicU64::new(0),
+            panics_at_registrations: AtomicU64::new(0),
             polls: Arc::default(),
         })
-    }
-
-    fn prove(&self) {
-        if let SessionState::Connected { id, .. } = *self.registry.session().borrow() {
-            *self.proof.lock().unwrap() = Some(Proof { session: id, at: Instant::now() });
-        }
     }
 }
 
 impl RegistryCenter for Remote {
+    fn is_open(&self) -> bool {
+        true
+    }
+
     fn get(&self, path: &str) -> Answer<Option<NodeData>> {
         self.registry.get(path)
     }
@@ -56,13 +64,29 @@ impl RegistryCenter for Remote {
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
-        assert!(!self.panics.swap(false, Ordering::Relaxed), "as planned");
+        let registers = transaction.ops().iter().any(|op| match op {
+            Op::Create { path, .. } => path.contains("/instances/"),
+            _ => false,
+        });
+        let take =
+            |from: &AtomicU64| from.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        assert!(take(&self.panics).is_err(), "as planned");
+        assert!(!registers || take(&self.panics_at_registrations).is_err(), "as planned");
         self.writes.fetch_add(1, Ordering::Relaxed);
         if self.is_broken.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
         }
-        self.prove();
-        self.registry.commit(transaction)
+        let (sent, latency, known) = (Instant::now(), self.latency, self.proof.clone());
+        let (session, answer) = (self.registry.session(), self.registry.commit(transaction));
+        Box::pin(async move {
+            if !latency.is_zero() {
+                tokio::time::sleep(latency).await;
+            }
+            if let SessionState::Connected { id, .. } = *session.borrow() {
+                *known.lock().unwrap() = Some(Proof { session: id, at: sent });
+            }
+            answer.await
+        })
     }
 
     fn watch(&self, path: &str) -> Box<dyn WatchStream> {

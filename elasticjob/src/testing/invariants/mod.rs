@@ -9,6 +9,7 @@ mod java_peer;
 mod kept;
 mod leadership;
 mod made_up;
+pub mod names;
 mod nothing_left;
 mod once;
 mod one_owner;
@@ -107,6 +108,15 @@ pub enum Observation<'a> {
     Triggered {
         /// With this.
         answer: &'a TriggerAnswer,
+    },
+    /// What an engine left behind that is gone was cleaned up.
+    CleanedUp {
+        /// The host.
+        host: usize,
+        /// The session, which goes on.
+        session: SessionId,
+        /// Items whose code goes on.
+        busy: &'a BTreeSet<ShardingItem>,
     },
     /// An engine that was connected stopped.
     Left {
@@ -302,20 +312,20 @@ impl Invariants {
         let scene = Scene { now, job, tree, hosts, shape, total, period, calm, monitored_for, java_ids };
         if let Observation::Passed { .. } = observation {
             let checked = self.accounted.check(&scene, observation, &self.kept);
-            return checked.map_err(|why| format!("every fire accounted for: {why}"));
+            return checked.map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR));
         }
-        self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
+        self.triggered.check(&scene, observation).map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
         clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
-        self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
-        self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
+        self.one_owner.check(&scene, observation).map_err(|why| format!("{}: {why}", names::ONE_LIVE_OWNER))?;
+        self.begun_once.check(&scene, observation).map_err(|why| format!("{}: {why}", names::BEGUN_ONCE))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
         self.once.check(&scene, observation).map_err(|why| format!("called once: {why}"))?;
         repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         self.accounted
             .check(&scene, observation, &self.kept)
-            .map_err(|why| format!("every fire accounted for: {why}"))?;
+            .map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         self.leadership.check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
         self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;

@@ -89,7 +89,9 @@ impl Triggered {
             Observation::Converged => {
                 let there = self.waiting.iter().find(|(id, _)| scene.exists(&JobPath::Instance((*id).clone())));
                 if let Some((id, since)) = there {
-                    return Err(format!("{id} was triggered at {since}, and has neither run anything nor said why not"));
+                    return Err(format!(
+                        "{id} was triggered at {since}, and has neither run anything nor said why not"
+                    ));
                 }
             }
             _ => {}
