@@ -153,9 +153,9 @@ impl Accounted {
     /// The owner of an item was well for as long as it takes to begin it.
     fn demand(&self, scene: &Scene<'_>, due: &Due) -> Result<(), String> {
         let Due { item, at, owner, since } = due;
-        // By a clock that was ahead a later one may have been begun.
+        // By a clock that was ahead a later one may have been begun, or decided against.
         let is_begun = self.begun.range(at..).any(|(_, items)| items.contains(item));
-        let said = self.skipped.get(at).into_iter().flatten();
+        let said = self.skipped.range(at..).flat_map(|(_, said)| said);
         let mut said = said.filter(|(items, reason)| (items.is_empty() || items.contains(item)) && is_good(reason));
         if is_begun || said.next().is_some() {
             return Ok(());

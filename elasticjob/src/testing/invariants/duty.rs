@@ -284,7 +284,7 @@ impl ItemState {
 
 /// What is wrong with a process now.
 fn wrong(scene: &Scene<'_>, process: &Process, latency: Millis) -> Option<Cause> {
-    let engine = engine_of(process)?;
+    let Some(engine) = engine_of(process) else { return Some(Cause::NoOwner) };
     let node = scene.tree.get(&JobPath::Instance(engine.instance().clone()).absolute(scene.job)).ok().flatten();
     let is_registered = node.is_some_and(|node| node.stat.ephemeral_owner == process.session);
     let waits_long = process.outstanding.iter().any(|sent| sent.at + 2 * latency + 100 < scene.now);
@@ -301,7 +301,7 @@ fn wrong(scene: &Scene<'_>, process: &Process, latency: Millis) -> Option<Cause>
 fn engine_of(process: &Process) -> Option<&JobEngine> {
     match &process.program {
         Program::Engine(engine) => Some(engine),
-        Program::Java(_) => None,
+        Program::Fallen(_) | Program::Java(_) => None,
     }
 }
 

@@ -176,10 +176,11 @@ impl Scene<'_> {
         self.hosts[host].java
     }
 
-    /// The instance that the engine of a host is.
+    /// The instance that the engine of a host is, or was.
     pub(crate) fn instance(&self, host: usize) -> Option<InstanceId> {
         match &self.hosts[host].process.as_ref()?.program {
             Program::Engine(engine) => Some(engine.instance().clone()),
+            Program::Fallen(fallen) => Some(fallen.instance().clone()),
             Program::Java(_) => None,
         }
     }

@@ -53,13 +53,20 @@ impl Triggered {
 
     fn look_at_waiting(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
-            Observation::Committed { transaction, .. } => {
+            Observation::Committed { transaction, host, .. } => {
                 for op in transaction.ops() {
                     match (op, JobPath::parse(scene.job, op.path())) {
                         // Made and deleted in one it only guards.
                         (Op::Create { .. }, Some(path @ JobPath::Trigger(_))) if !scene.exists(&path) => {}
                         (Op::Create { .. }, Some(JobPath::Trigger(id))) => {
                             self.waiting.insert(id, scene.now);
+                        }
+                        // It has nothing to run.
+                        (Op::Delete { .. }, Some(JobPath::Trigger(id)))
+                            if host.and_then(|host| scene.instance(host)).as_ref() == Some(&id)
+                                && !owns_items(scene, &id) =>
+                        {
+                            self.waiting.remove(&id);
                         }
                         (Op::Create { .. }, Some(JobPath::Instance(id))) => {
                             self.waiting.remove(&id);
@@ -85,6 +92,12 @@ impl Triggered {
             }
             Observation::Notice { notice: Notice::TriggerDropped { instance }, .. } => {
                 self.waiting.remove(instance);
+            }
+            // It went with the engine that had it.
+            Observation::CleanedUp { host, .. } => {
+                if let Some(id) = scene.instance(*host) {
+                    self.waiting.remove(&id);
+                }
             }
             Observation::Converged => {
                 let there = self.waiting.iter().find(|(id, _)| scene.exists(&JobPath::Instance((*id).clone())));
@@ -112,6 +125,10 @@ impl Triggered {
         }
         Ok(())
     }
+}
+
+fn owns_items(scene: &Scene<'_>, id: &InstanceId) -> bool {
+    (0..scene.total).any(|item| scene.text(&JobPath::owner_of(item)).as_deref() == Some(id.as_str()))
 }
 
 /// Whether the owner of an item is online and one of ours: Java drops a trigger that comes during a run.
