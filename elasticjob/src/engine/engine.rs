@@ -251,6 +251,12 @@ impl JobEngine {
         self.configuration.as_ref()
     }
 
+    /// The session that this instance is or was registered in last.
+    #[cfg(feature = "testing")]
+    pub fn registered_in(&self) -> Option<SessionId> {
+        self.membership.session
+    }
+
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
         if self.phase == Phase::Stopped {

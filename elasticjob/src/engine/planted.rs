@@ -17,6 +17,8 @@ pub enum Bug {
     KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
     RunsOutliveSession,
+    /// A cut off that comes late gives the whole grace once more.
+    GraceFromNow,
     /// A lost answer is taken for a failure and the begin is repeated.
     BlindRetry,
     /// A server is deleted the moment it has no instance, although a Java instance may be about to start there.
@@ -62,7 +64,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 27] = [
+    pub const ALL: [(&'static str, Self); 28] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -70,6 +72,7 @@ impl Bug {
         ("unchecked-clock", Self::UncheckedClock),
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
+        ("grace-from-now", Self::GraceFromNow),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),
         ("forgotten-reminder", Self::ForgottenReminder),

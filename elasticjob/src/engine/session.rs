@@ -106,6 +106,12 @@ impl Session {
         Some(self.proof? + timeout - self.grace() - timeout / 10)
     }
 
+    /// When a run that is cancelled at `now` is dropped. Its grace counts from the deadline where that has passed: who
+    /// comes late to it has no more time than the server gives.
+    pub fn drop_at(&self, now: Duration) -> Duration {
+        self.deadline().map_or(now, |deadline| deadline.min(now)) + self.grace()
+    }
+
     /// Whether the session is proven well enough to begin something at `now` that the registry is not asked for.
     pub fn is_proven(&self, now: Duration) -> bool {
         self.connected().is_some() && self.deadline().is_some_and(|deadline| now < deadline)
@@ -144,6 +150,17 @@ mod tests {
         assert_eq!(session.deadline(), Some(S(107)));
         assert!(session.deadline().unwrap() + session.grace() < S(100) + S(10));
         assert!(session.is_proven(S(106)) && !session.is_proven(S(107)));
+    }
+
+    #[test]
+    fn who_cancels_late_gives_no_more_grace_than_who_cancels_in_time() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(S(100));
+        assert_eq!(session.drop_at(S(104)), S(106));
+        for late in [107, 108, 500] {
+            assert_eq!(session.drop_at(S(late)), S(109), "cancelled at {late} s");
+        }
     }
 
     #[test]

@@ -233,6 +233,11 @@ impl Group {
         self.now = end;
     }
 
+    /// Lets time pass in which no engine is asked: a thread that comes late, processes that are stopped.
+    pub(super) fn sleep_until(&mut self, end: u64) {
+        self.now = end;
+    }
+
     pub(super) fn end_items(&mut self, host: usize, items: &[ShardingItem]) {
         for item in items {
             let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };

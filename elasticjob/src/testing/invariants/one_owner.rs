@@ -1,7 +1,7 @@
 //! At most one live process runs an item at any time.
 //!
-//! Left to the fence: what a process still does that was frozen past its session, and a run that cannot be dropped
-//! after its token was fired. Without monitoring nobody promises it, neither for the run that begins nor for one that goes
+//! Left to the fence: what a process does that is frozen past its session - not what it does when it goes on, see
+//! `dropped.rs` - and a run that cannot be dropped after its token was fired. Without monitoring nobody promises it, neither for the run that begins nor for one that goes
 //! on.
 //!
 //! Beside Java instances it holds among ours. They delete and replace marks without looking whose they are (findings 7,
@@ -69,7 +69,7 @@ impl OneOwner {
         scene.hosts.iter().enumerate().find_map(|(other, found)| {
             let process = found.process.as_ref()?;
             let execution = process.executions.get(&item)?;
-            let fenced = process.is_frozen() || process.fenced || (execution.blocking && execution.cancelled);
+            let fenced = process.is_frozen() || execution.aborted || (execution.blocking && execution.cancelled);
             let excused = fenced || found.java || execution.token.is_none() || self.unmarked.contains(&(other, item));
             (other != host && !excused).then_some(other)
         })

@@ -118,7 +118,7 @@ impl World {
                 self.incident();
             }
             self.publish(&events);
-            self.observe(Observation::SessionEnded)?;
+            self.observe(Observation::SessionEnded { session })?;
         }
         Ok(())
     }

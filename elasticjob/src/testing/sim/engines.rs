@@ -57,6 +57,7 @@ impl World {
             engine.handle(at, event);
             self.perform(host, life)?;
         }
+        self.observe(Observation::Attended { host })?;
         self.arm(host, life)
     }
 
@@ -149,9 +150,10 @@ impl World {
             let duration = self.rng.between(self.shortest_run, self.shape.longest_run);
             let fire = start.fire;
             let Some(process) = self.live(host, life) else { return Ok(()) };
-            let before =
-                process.executions.insert(*item, Execution { serial, fire, token: *token, blocking, cancelled: false });
-            if before.is_some() {
+            let session = process.program.engine().and_then(|engine| engine.registered_in());
+            let (token, cancelled, aborted) = (*token, false, false);
+            let execution = Execution { serial, fire, token, blocking, cancelled, aborted, session };
+            if process.executions.insert(*item, execution).is_some() {
                 return Err(format!("host {host} starts item {item}, which it is executing already"));
             }
             match start.source {
@@ -159,7 +161,7 @@ impl World {
                 ExecutionSource::Misfire => self.counts.count("runs_misfire"),
                 ExecutionSource::Failover => self.counts.count("runs_failover"),
             }
-            self.observe(Observation::Started { host, item: *item, fire, source: start.source, token: *token })?;
+            self.observe(Observation::Started { host, item: *item, fire, source: start.source, token })?;
             let at = self.now + duration;
             self.at(at, Happening::ItemEnds { host, life, item: *item, serial });
         }
@@ -186,9 +188,6 @@ impl World {
             return Ok(());
         }
         process.executions.remove(&item);
-        if process.executions.is_empty() {
-            process.fenced = false;
-        }
         let state = state.unwrap_or(if failed { FireState::Failed } else { FireState::Succeeded });
         let end = ItemEnd { state, took: 1, error: None };
         self.attend(host, life, Some(Event::ItemEnded { item, end }))
@@ -214,9 +213,10 @@ impl World {
         for item in items {
             let now = self.now;
             let Some(process) = self.live(host, life) else { return };
-            if let Some(execution) = process.executions.get(item)
+            if let Some(execution) = process.executions.get_mut(item)
                 && !execution.blocking
             {
+                execution.aborted = true;
                 let serial = execution.serial;
                 self.at(now, Happening::ItemEnds { host, life, item: *item, serial });
             }

@@ -70,6 +70,10 @@ pub struct Execution {
     pub blocking: bool,
     /// Whether its token was fired.
     pub cancelled: bool,
+    /// Whether it was told to go: it ends at that moment, unless it is blocking.
+    pub aborted: bool,
+    /// The session it was begun in.
+    pub session: Option<SessionId>,
 }
 
 /// One host. A process that crashed leaves its host behind for the next one.
@@ -131,8 +135,6 @@ pub struct Process {
     pub leaving: bool,
     /// Runs it left behind.
     pub abandoned: BTreeSet<ShardingItem>,
-    /// Until when what it still executes is for the fence to stop: it was frozen past its session.
-    pub fenced: bool,
 }
 
 impl Host {
@@ -189,7 +191,6 @@ impl Process {
             next_wake: None,
             leaving: false,
             abandoned: BTreeSet::new(),
-            fenced: false,
         }
     }
 

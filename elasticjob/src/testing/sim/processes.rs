@@ -95,10 +95,6 @@ impl World {
         self.log(|_| format!("host {host} goes on"));
         let ended = session.is_some_and(|session| self.tree.session_timeout(session).is_none());
         if ended {
-            // What it still does until it has noticed is the fence's matter.
-            if let Some(process) = self.live(host, life) {
-                process.fenced = true;
-            }
             self.cut(host, 1);
         } else if let Some(session) = session {
             self.heard.insert(session, now);
