@@ -95,7 +95,7 @@ use syn::parse_quote;
 /// | `max_time_diff_seconds` | seconds | Largest difference allowed between the clocks of the host and of the registry; while it is larger the job does not start and fires are skipped. Negative: not checked. | -1 |
 /// | `reconcile_interval_minutes` | minutes | How often the leader looks at all nodes of the job again, for what no event told of. Below 1: never. | 10 |
 /// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`, or the type name of an own strategy. | `AVG_ALLOCATION` |
-/// | `job_executor_thread_pool_size_provider_type` | text | How many items run at a time. | `CPU` |
+/// | `job_executor_thread_pool_size_provider_type` | text | How many items run at a time in one process: `CPU`, `SINGLE_THREAD` or the type name of an own pool. | none: all items of an async job, `CPU` for a plain function |
 /// | `job_error_handler_type` | text | What is done when an item fails. | `LOG` |
 /// | `job_listener_types` | `["A", "B"]` | Type names of the listeners around each run. Also written `listeners`. | none |
 /// | `description` | text | What the job is for. | empty |

@@ -95,7 +95,8 @@ where
 /// Makes a handler of a plain function or closure that takes the sharding context, and may block: a library without
 /// async, a long computation.
 ///
-/// Items run on the threads that tokio has for blocking work, as many at a time as the pool of the job allows. Such a run
+/// Items run on the threads that tokio has for blocking work, as many at a time as the pool of the job allows, by default
+/// `CPU`: twice as many as there are processors. Such a run
 /// cannot be dropped. Where a run is cut off, only its token fires: let it look at
 /// [`ShardingContext::is_cancelled`] every now and then. One that goes on holds its item until it returns. A shutdown leaves
 /// without it 10 s after its grace time at the latest; the process does not end then, as tokio waits for these threads when

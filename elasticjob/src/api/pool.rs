@@ -4,7 +4,8 @@
 /// `job-executor-thread-pool-size-provider-type`.
 ///
 /// Items are futures, not threads: a pool is a limit, and an item that waits for its turn costs no thread. An item whose
-/// turn has not come has begun as far as the registry center knows.
+/// turn has not come has begun as far as the registry center knows. An item that was taken over goes before all that wait.
+/// Without a pool all items of an async job start together; plain functions, which block a thread, have the pool `CPU`.
 ///
 /// A program adds its own ones with
 /// [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider), or by hand with

@@ -67,7 +67,8 @@ impl JobConfigurationBuilder {
         /// Type name of the sharding strategy; default `AVG_ALLOCATION`. Whether there is such a strategy is found out
         /// at start: that depends on the program.
         job_sharding_strategy_type: text,
-        /// Type name of the pool that runs items; default `CPU`.
+        /// Type name of the pool that limits how many items run at a time in one process, for example `CPU`; default none:
+        /// all items of an async job start together, and code that blocks has the pool `CPU`.
         job_executor_thread_pool_size_provider_type: text,
         /// Type name of the error handler; default `LOG`.
         job_error_handler_type: text,

@@ -13,9 +13,6 @@ use crate::registry::TRANSACTION_LIMIT;
 use crate::schedule::{CronExpression, Schedule, TimeZone};
 use crate::secret::stays_with_program;
 
-/// The default pool: twice as many items at a time as there are processors.
-pub const CPU: &str = "CPU";
-
 /// The default error handler.
 pub const LOG: &str = "LOG";
 
@@ -293,9 +290,10 @@ impl JobConfiguration {
         u32::try_from(self.max_time_diff_seconds).ok()
     }
 
-    /// Type name of the pool that limits how many items run at a time in one process.
-    pub fn thread_pool_type(&self) -> &str {
-        self.thread_pool.as_deref().unwrap_or(CPU)
+    /// Type name of the pool that limits how many items run at a time in one process. Without one all items of an async
+    /// job start together, and code that blocks has the pool `CPU`.
+    pub fn thread_pool_type(&self) -> Option<&str> {
+        self.thread_pool.as_deref()
     }
 
     /// Type name of what is called when something of the job fails.

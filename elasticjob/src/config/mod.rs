@@ -20,7 +20,7 @@ pub use check::ConfigurationCheck;
 pub(crate) use check::caught;
 pub use foreign::ForeignToJava;
 pub use items::{ItemParameterError, ItemParameters};
-pub use job::{CPU, ConfigError, Invalid, JobConfiguration, LOG};
+pub use job::{ConfigError, Invalid, JobConfiguration, LOG};
 pub use kind::JobKind;
 #[cfg(test)]
 pub(crate) use kind::STREAMING;

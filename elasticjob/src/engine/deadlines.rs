@@ -23,6 +23,7 @@ impl JobEngine {
         }
         // Marks of a run that was begun in an earlier session died with it.
         let other_session = self.session.connected().is_some() && self.membership.session != self.session.connected();
+        let other_session = other_session || self.session.is_over();
         let unproven = self.session.deadline().is_some_and(|deadline| now.mono >= deadline);
         let cut = matches!(self.phase, Phase::Leaving { cut_at, .. } if now.mono >= cut_at);
         // The end of another session is certain: what ran in it may run elsewhere already, and has no grace left.

@@ -262,12 +262,12 @@ impl JobEngine {
         if self.phase == Phase::Stopped {
             return;
         }
-        // Every answer of the registry brings a proof; nothing but a begin waits for one.
-        if let Event::Proven(at) = event
+        // Every transaction of the process brings a proof; nothing but a begin waits for one.
+        if let Event::Proven { session, at } = event
             && self.open.is_none()
             && self.unresolved.is_none()
         {
-            self.session.on_proof(at);
+            self.session.on_proof(session, at);
             return;
         }
         self.seen = Some(now);
@@ -314,7 +314,7 @@ impl JobEngine {
                 SessionChange::Lost => self.tell(Notice::RegistryLost),
                 SessionChange::Back { new } => self.on_session_back(new),
             },
-            Event::Proven(at) => self.session.on_proof(at),
+            Event::Proven { session, at } => self.session.on_proof(session, at),
             Event::NotProven => self.session.on_no_proof(),
             Event::Watch(event) => {
                 if event == WatchEvent::Gap {

@@ -6,7 +6,7 @@ use super::fire::FireState;
 use super::round::RoundId;
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
-use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionState, WatchEvent};
+use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId, SessionState, WatchEvent};
 
 /// The time, as an argument of everything that depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,13 @@ pub enum Event {
     Tick,
     /// The session of the registry center has this state now.
     Session(SessionState),
-    /// The session was live at this time: a request sent then was answered later.
-    Proven(Duration),
+    /// The leader of the registry center held the session: a transaction sent then was answered later.
+    Proven {
+        /// The session.
+        session: SessionId,
+        /// When the transaction was sent.
+        at: Duration,
+    },
     /// [`Prove`](super::Action::Prove) got no answer.
     NotProven,
     /// The watch of the job's nodes delivered something.

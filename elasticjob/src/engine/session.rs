@@ -1,7 +1,7 @@
 //! How long this side may believe in its session.
 //!
-//! *Proof* is the local time just before the last request that was answered was sent. From it follows the *deadline*:
-//! before the server may give the items away, running work is cancelled, gets a grace time, and is dropped.
+//! *Proof* is the local time just before the last transaction that was answered was sent. From it follows the
+//! *deadline*: before the server may give the items away, running work is cancelled, gets a grace time, and is dropped.
 
 use std::time::Duration;
 
@@ -65,10 +65,12 @@ impl Session {
         }
     }
 
-    /// Takes a proof.
-    pub fn on_proof(&mut self, at: Duration) {
-        self.proving = false;
-        self.proof = self.proof.max(Some(at));
+    /// Takes a proof. That of another session says nothing of this one.
+    pub fn on_proof(&mut self, session: SessionId, at: Duration) {
+        if self.last() == Some(session) {
+            self.proving = false;
+            self.proof = self.proof.max(Some(at));
+        }
     }
 
     /// A proof that was asked for did not come.
@@ -82,6 +84,11 @@ impl Session {
             SessionState::Connected { id, .. } => Some(id),
             _ => None,
         }
+    }
+
+    /// Whether the last session is known to have ended, and no other one is there yet.
+    pub fn is_over(&self) -> bool {
+        self.last.is_some() && self.state == SessionState::Connecting
     }
 
     /// The session that is or was connected last.
@@ -146,7 +153,7 @@ mod tests {
         let mut session = Session::new();
         assert_eq!(session.on_state(connected(1)), SessionChange::Back { new: true });
         assert!(!session.is_proven(S(0)));
-        session.on_proof(S(100));
+        session.on_proof(SessionId(1), S(100));
         assert_eq!(session.deadline(), Some(S(107)));
         assert!(session.deadline().unwrap() + session.grace() < S(100) + S(10));
         assert!(session.is_proven(S(106)) && !session.is_proven(S(107)));
@@ -167,8 +174,8 @@ mod tests {
     fn an_older_proof_does_not_take_a_newer_one_back() {
         let mut session = Session::new();
         session.on_state(connected(1));
-        session.on_proof(S(100));
-        session.on_proof(S(90));
+        session.on_proof(SessionId(1), S(100));
+        session.on_proof(SessionId(1), S(90));
         assert_eq!(session.deadline(), Some(S(107)));
     }
 
@@ -176,7 +183,7 @@ mod tests {
     fn a_proof_is_renewed_after_a_quarter_once_at_a_time() {
         let mut session = Session::new();
         session.on_state(connected(1));
-        session.on_proof(S(100));
+        session.on_proof(SessionId(1), S(100));
         assert_eq!(session.renew_at(), Some(Duration::from_millis(102_500)));
         session.start_proving();
         assert_eq!(session.renew_at(), None);
@@ -188,12 +195,34 @@ mod tests {
     fn the_proof_of_an_old_session_says_nothing_about_a_new_one() {
         let mut session = Session::new();
         session.on_state(connected(1));
-        session.on_proof(S(100));
+        session.on_proof(SessionId(1), S(100));
         assert_eq!(session.on_state(SessionState::Suspended { id: SessionId(1) }), SessionChange::Lost);
         assert_eq!(session.connected(), None);
         assert_eq!(session.on_state(connected(1)), SessionChange::Back { new: false });
         assert!(session.is_proven(S(101)));
         assert_eq!(session.on_state(connected(2)), SessionChange::Back { new: true });
         assert!(!session.is_proven(S(101)));
+        session.on_proof(SessionId(1), S(101));
+        assert_eq!(session.deadline(), None);
+    }
+
+    #[test]
+    fn the_proof_of_a_session_that_is_not_known_yet_does_not_lengthen_that_before_it() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(SessionId(1), S(100));
+        session.on_proof(SessionId(2), S(105));
+        assert_eq!(session.deadline(), Some(S(107)));
+    }
+
+    #[test]
+    fn a_session_is_over_when_another_one_is_dialled() {
+        let mut session = Session::new();
+        assert!(!session.is_over());
+        session.on_state(connected(1));
+        session.on_state(SessionState::Suspended { id: SessionId(1) });
+        assert!(!session.is_over());
+        session.on_state(SessionState::Connecting);
+        assert!(session.is_over());
     }
 }

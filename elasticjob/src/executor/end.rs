@@ -42,6 +42,11 @@ impl<F: FnOnce(ItemEnd)> EndGuard<F> {
         self.began = Some(Instant::now());
     }
 
+    /// It has not begun after all: it waits for its turn.
+    pub(super) fn wait(&mut self) {
+        self.began = None;
+    }
+
     pub(super) fn end_with(&mut self, outcome: ItemOutcome) {
         self.outcome = outcome;
     }

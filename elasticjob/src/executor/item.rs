@@ -23,11 +23,12 @@ pub fn spawn_item(
     on_end: impl FnOnce(ItemEnd) + Send + 'static,
 ) -> Running {
     let (stop, cancellation) = (context.stop_token().clone(), context.cancellation_token().clone());
-    let (token, queue) = (cancellation.clone(), slots.queue());
+    let token = cancellation.clone();
+    let (of_all, of_blocking) = slots.queues(context.source());
     let mut guard = EndGuard::new(on_end);
     let handler = handler.clone();
     let task = runtime.spawn(async move {
-        let Some(slot) = queue.slot(&token).await else { return };
+        let Some(slot) = of_all.slot(&token).await else { return };
         guard.begin();
         // Inside of what catches panics: the call that makes the work, the text of the error, and dropping all.
         let work = match catch_blocking(move || handler.work(context)) {
@@ -40,10 +41,12 @@ pub fn spawn_item(
                 guard.end_with(outcome(catch(run).await));
             }
             ItemWork::Blocking(run) => {
+                guard.wait();
+                let Some(blocking_slot) = of_blocking.slot(&token).await else { return };
                 // What blocks cannot be dropped. It takes the guard along, which tells the end when it has returned; one
                 // that has no thread yet is dropped when it would get one.
                 let blocking = tokio::task::spawn_blocking(move || {
-                    let _slot = slot;
+                    let _slots = (slot, blocking_slot);
                     // It has waited for the thread.
                     guard.begin();
                     guard.end_with(outcome(catch_blocking(|| run().map_err(|error| error.to_string()))));

@@ -5,9 +5,10 @@ mod item;
 mod listeners;
 mod pool;
 mod running;
+mod turns;
 
 pub use end::{ItemEnd, ItemOutcome};
 pub use item::spawn_item;
 pub use listeners::spawn_listeners;
-pub use pool::{SINGLE_THREAD, Slots, ThreadPools};
+pub use pool::{CPU, SINGLE_THREAD, Slots, ThreadPools};
 pub use running::Running;

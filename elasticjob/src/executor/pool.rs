@@ -3,16 +3,20 @@
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::turns::{Turn, Turns};
 use crate::api::JobExecutorThreadPoolSizeProvider;
 use crate::by_type::{ByType, TypeOrigin};
-use crate::config::{CPU, Invalid, JobConfiguration};
+use crate::config::{Invalid, JobConfiguration};
+use crate::engine::ExecutionSource;
 use crate::unwind::catch_blocking;
 
 /// The pools that a process has.
 pub type ThreadPools = ByType<dyn JobExecutorThreadPoolSizeProvider>;
+
+/// The pool of blocking code unless another one is named.
+pub const CPU: &str = "CPU";
 
 /// The pool for items that must not run beside each other.
 pub const SINGLE_THREAD: &str = "SINGLE_THREAD";
@@ -57,7 +61,7 @@ impl ThreadPools {
 
     /// Whether a configuration names a pool that there is not.
     pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
-        let unknown = self.get(configuration.thread_pool_type()).err()?;
+        let unknown = self.get(configuration.thread_pool_type()?).err()?;
         Some(Invalid::new("job-executor-thread-pool-size-provider-type", unknown.to_string()))
     }
 }
@@ -68,18 +72,18 @@ fn size_of(name: &str, provider: &dyn JobExecutorThreadPoolSizeProvider) -> usiz
         tracing::error!(pool = name, "the pool does not tell its size, so that items run one at a time: {panic}");
         1
     });
-    size.clamp(1, Semaphore::MAX_PERMITS)
+    size.max(1)
 }
 
 /// The slots of the items of one job.
 #[derive(Debug, Clone)]
 pub struct Slots {
-    /// `None` for the default one: most jobs have it.
+    /// `None` where the configuration names no pool.
     pool: Option<Box<str>>,
     /// How many items the job has.
     total: u32,
-    /// `None` where there is one of the default pool for each item.
-    free: Option<Arc<Semaphore>>,
+    /// `None` where nothing has to wait.
+    turns: Option<Arc<Turns>>,
 }
 
 impl Slots {
@@ -88,8 +92,8 @@ impl Slots {
     /// often for it.
     pub fn after(last: Option<Self>, pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
         let total = configuration.sharding_total_count();
-        match last.filter(|last| last.pool() == configuration.thread_pool_type()) {
-            Some(last) if last.total == total || last.free.is_some() => Self { total, ..last },
+        match last.filter(|last| last.pool.as_deref() == configuration.thread_pool_type()) {
+            Some(last) if last.total == total || last.turns.is_some() => Self { total, ..last },
             _ => Self::of(pools, configuration),
         }
     }
@@ -97,36 +101,42 @@ impl Slots {
     /// All free.
     pub(super) fn of(pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
         let pool = configuration.thread_pool_type();
-        let size = pools.get(pool).ok().map_or(1, |provider| size_of(pool, &**provider));
+        let name = pool.unwrap_or(CPU);
+        let size = pools.get(name).ok().map_or(1, |provider| size_of(name, &**provider));
         let total = configuration.sharding_total_count();
-        // Of the default pool there are so many that runs from before a change of the total count need not be counted.
-        let free = (pool != CPU || size < total as usize).then(|| Arc::new(Semaphore::new(size)));
-        Self { pool: (pool != CPU).then(|| pool.into()), total, free }
+        // Where no pool is named there is often a slot for each item: then runs from before a change of the total count
+        // need not be counted.
+        let turns = (pool.is_some() || size < total as usize).then(|| Turns::new(size));
+        Self { pool: pool.map(Into::into), total, turns }
     }
 
-    fn pool(&self) -> &str {
-        self.pool.as_deref().unwrap_or(CPU)
-    }
-
-    /// What an item waits with for its turn.
-    pub(super) fn queue(&self) -> Queue {
-        Queue(self.free.clone())
+    /// What an item waits with for its turn, before its work is made and before code that blocks: a pool that the
+    /// configuration names limits all work, the default one only code that blocks. An item that was taken over does not
+    /// wait for the default pool: it is late already, and nobody asked for that limit.
+    pub(super) fn queues(&self, source: ExecutionSource) -> (Queue, Queue) {
+        let queue = |turns| Queue { turns, source };
+        match &self.pool {
+            Some(_) => (queue(self.turns.clone()), queue(None)),
+            None => (queue(None), queue(self.turns.clone().filter(|_| source != ExecutionSource::Failover))),
+        }
     }
 }
 
 /// Where an item waits for its turn.
-pub(super) struct Queue(Option<Arc<Semaphore>>);
+pub(super) struct Queue {
+    /// `None` where it need not wait.
+    turns: Option<Arc<Turns>>,
+    source: ExecutionSource,
+}
 
 impl Queue {
     /// The turn of an item; `None` when it was cancelled before: then it is not started at all.
     pub(super) async fn slot(self, token: &CancellationToken) -> Option<Slot> {
-        let slot = match self.0 {
+        let slot = match self.turns.map(|turns| turns.take(self.source)) {
             None => Slot(None),
-            Some(free) => match Arc::clone(&free).try_acquire_owned() {
-                Ok(slot) => Slot(Some(slot)),
-                // Hardly any item waits: those that do not shall not have room for it.
-                Err(_) => Slot(Some(Box::pin(token.run_until_cancelled(free.acquire_owned())).await?.ok()?)),
-            },
+            Some(Ok(turn)) => Slot(Some(turn)),
+            // Hardly any item waits: those that do not shall not have room for it.
+            Some(Err(turn)) => Slot(Some(Box::pin(token.run_until_cancelled(turn)).await?.ok()?)),
         };
         // Those who are cancelled together give each other their slots.
         (!token.is_cancelled()).then_some(slot)
@@ -135,7 +145,7 @@ impl Queue {
 
 /// A slot that an item has taken, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Slot(#[expect(dead_code, reason = "it is held, not read")] Option<OwnedSemaphorePermit>);
+pub(super) struct Slot(#[expect(dead_code, reason = "it is held, not read")] Option<Turn>);
 
 #[cfg(test)]
 mod tests {
@@ -151,13 +161,14 @@ mod tests {
         let pools = ThreadPools::built_in();
         let token = CancellationToken::new();
         let first = Slots::of(&pools, &configuration(SINGLE_THREAD, 1));
-        let run = first.queue().slot(&token).await.expect("it is free");
+        let run = first.queues(ExecutionSource::NormalTrigger).0.slot(&token).await.expect("it is free");
         let more = Slots::after(Some(first), &pools, &configuration(SINGLE_THREAD, 2));
-        let free = |slots: &Slots| slots.free.as_ref().map(|free| free.available_permits());
+        let free = |slots: &Slots| slots.turns.as_ref().map(|turns| turns.free());
         assert_eq!(free(&more), Some(0));
         drop(run);
         assert_eq!(free(&more), Some(1));
-        let other = Slots::after(Some(more), &pools, &configuration(CPU, 1));
-        assert_eq!(free(&other), None, "another pool");
+        let unnamed = JobConfiguration::builder("reports", 1).build().expect("it is valid");
+        let other = Slots::after(Some(more), &pools, &unnamed);
+        assert_eq!(free(&other), None, "without a pool");
     }
 }

@@ -45,7 +45,7 @@ impl BuiltIn {
     /// The settings that name a type which is not built in, with its name: the programs of the job have to have it.
     pub(super) fn own_types(&self, configuration: &JobConfiguration) -> Vec<(&'static str, String)> {
         let strategy = self.strategies.problem(configuration).map(|_| configuration.sharding_strategy_type());
-        let pool = self.thread_pools.problem(configuration).map(|_| configuration.thread_pool_type());
+        let pool = self.thread_pools.problem(configuration).and_then(|_| configuration.thread_pool_type());
         let handler = Some(configuration.error_handler_type()).filter(|name| self.error_handlers.get(name).is_err());
         let types = [
             ("job-sharding-strategy-type", strategy),

@@ -62,9 +62,12 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
     /// so in the last one.
     fn session(&self) -> watch::Receiver<SessionState>;
 
-    /// Local time just before the last request that was answered in the current session was sent: until then at least
-    /// the server held the session. Watch events prove nothing. `None` before the first answer of a session.
-    fn proof(&self) -> Option<Instant>;
+    /// The last proof of the current session, `None` before the first one.
+    ///
+    /// Only a transaction proves a session, committed or refused: it is the one request that the leader of the registry
+    /// center answers. A read is answered by whichever server the client is connected to, which may have lost its leader;
+    /// it proves nothing, and no more do watch events.
+    fn proof(&self) -> Option<Proof>;
 
     /// Requests sent so far without pings, and how many of them were transactions.
     fn requests(&self) -> RequestCount;
@@ -92,6 +95,15 @@ pub enum SessionState {
     },
     /// Closed from this side, or the server refused this client for good. Terminal.
     Closed,
+}
+
+/// That the registry center held a session, as its leader said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Proof {
+    /// The session.
+    pub session: SessionId,
+    /// Local time just before the transaction was sent: until then at least the leader held the session.
+    pub at: Instant,
 }
 
 /// Counts of requests sent, for budgets and benchmarks.

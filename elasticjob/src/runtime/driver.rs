@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, FixedOffset};
 use futures_util::FutureExt;
@@ -34,7 +34,7 @@ use crate::engine::{
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
 use crate::registry::path::JobPath;
-use crate::registry::{RegistryCenter, SessionState, WatchEvent, WatchStream};
+use crate::registry::{Proof, RegistryCenter, SessionState, Transaction, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
 
 /// How long after a failed attempt the session is tried to be proven again.
@@ -220,9 +220,8 @@ impl Driver {
 
     /// Tells the engine how long the session is proven, by requests of this job or another one.
     fn feed_proof(&mut self) {
-        if let Some(at) = self.registry.proof() {
-            let at = self.environment.mono(at);
-            self.feed(Event::Proven(at));
+        if let Some(proof) = self.registry.proof() {
+            self.feed(proven(&self.environment, proof));
         }
     }
 
@@ -278,24 +277,29 @@ impl Driver {
         }
     }
 
-    /// Another job's request may have proven the session a moment ago; otherwise one cheap read does.
+    /// Another job's transaction may have proven the session a moment ago; otherwise one that writes nothing does. A read
+    /// would not: the server that answers it may have lost its leader, which ends the session meanwhile.
     fn prove(&mut self) {
         // Much younger than what the engine asks to be renewed, or it would ask again at once.
         let moment = match *self.session.borrow() {
             SessionState::Connected { timeout, .. } => (timeout / 8).min(Duration::from_secs(1)),
             _ => Duration::ZERO,
         };
-        let proof = self.registry.proof().filter(|at| at.elapsed() < moment);
+        let proof = self.registry.proof().filter(|proof| proof.at.elapsed() < moment);
         let environment = self.environment.clone();
         match proof {
-            Some(at) => self.answers.push(async move { Event::Proven(environment.mono(at)) }),
+            Some(proof) => self.answers.push(async move { proven(&environment, proof) }),
             None => {
                 let registry = self.registry.clone();
-                let answer = registry.get(&JobPath::Config.absolute(&self.job));
+                let mut check = Transaction::new();
+                check.check(JobPath::Config.absolute(&self.job), None);
+                let (sent, answer) = (Instant::now(), registry.commit(check));
                 self.answers.push(async move {
-                    match (answer.await, registry.proof()) {
-                        (Ok(_), Some(at)) => Event::Proven(environment.mono(at)),
-                        _ => {
+                    // Refused where the node is gone: that is an answer too.
+                    drop(answer.await);
+                    match registry.proof().filter(|proof| proof.at >= sent) {
+                        Some(proof) => proven(&environment, proof),
+                        None => {
                             // It asks again as soon as it is told.
                             tokio::time::sleep(PROOF_RETRY).await;
                             Event::NotProven
@@ -485,6 +489,10 @@ impl From<executor::ItemEnd> for ItemEnd {
         };
         Self { state, took: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX), error }
     }
+}
+
+fn proven(environment: &JobEnvironment, Proof { session, at }: Proof) -> Event {
+    Event::Proven { session, at: environment.mono(at) }
 }
 
 /// A time in milliseconds since 1970 as the clock of a zone shows it.

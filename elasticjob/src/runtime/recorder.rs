@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::environment::JobEnvironment;
 use super::random::uuid_v4;
-use crate::api::ItemHandler;
+use crate::api::{ItemHandler, ItemWork};
 use crate::engine::{ExecutionSource, Fire, FireState, ItemEnd, Notice, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
@@ -191,12 +191,21 @@ impl Recorder {
 }
 
 impl ItemRecord {
-    /// The handler, told about when it is called: an item may have to wait for its turn before.
+    /// The handler, whose work says when it begins: an item may have to wait for its turn before.
     pub(super) fn around(self: &Arc<Self>, handler: &ItemHandler) -> ItemHandler {
         let (record, handler) = (self.clone(), handler.clone());
         ItemHandler::new(move |context| {
-            record.start();
-            handler.work(context)
+            let record = record.clone();
+            match handler.work(context) {
+                ItemWork::Async(run) => ItemWork::Async(Box::pin(async move {
+                    record.start();
+                    run.await
+                })),
+                ItemWork::Blocking(run) => ItemWork::Blocking(Box::new(move || {
+                    record.start();
+                    run()
+                })),
+            }
         })
     }
 

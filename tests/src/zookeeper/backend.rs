@@ -62,6 +62,10 @@ impl Backend for ZookeeperBackend {
             Member { center: Box::new(center), link: Box::new(link) }
         })
     }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
 }
 
 impl Link for ProxiedLink {

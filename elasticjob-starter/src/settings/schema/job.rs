@@ -90,9 +90,10 @@ pub(in super::super) const JOB: &[Setting] = &[
         "job-executor-thread-pool-size-provider-type",
         Kind::Text,
         "How many items of the job run at a time in one process: `CPU` twice as many as there are processors, \
-         `SINGLE_THREAD` one, or an own pool (`register_thread_pool_size_provider!`). What has to wait counts as begun.",
+         `SINGLE_THREAD` one, or an own pool (`register_thread_pool_size_provider!`). What has to wait counts as begun; \
+         items that were taken over go first.",
     )
-    .default("CPU")
+    .otherwise("none: all items of an async job start together; plain functions, which block a thread, have `CPU`")
     .example("SINGLE_THREAD")
     .alias(&["job-executor-service-handler-type"]),
     Setting::value(

@@ -12,6 +12,21 @@ use crate::ident::{InstanceId, TaskId};
 
 /// The context of item 0 of two items that run here, of a job with three.
 pub(crate) fn context(job: &str, parameter: &str, parameters: &str, props: &[(&str, &str)]) -> ShardingContext {
+    of_source(ExecutionSource::NormalTrigger, job, parameter, parameters, props)
+}
+
+/// The context of an item that was taken over.
+pub(crate) fn taken_over(job: &str) -> ShardingContext {
+    of_source(ExecutionSource::Failover, job, "", "", &[])
+}
+
+fn of_source(
+    source: ExecutionSource,
+    job: &str,
+    parameter: &str,
+    parameters: &str,
+    props: &[(&str, &str)],
+) -> ShardingContext {
     let builder = JobConfiguration::builder(job, 3).job_parameter(parameter).sharding_item_parameters(parameters);
     let builder = props.iter().fold(builder, |builder, (key, value)| builder.prop(*key, *value));
     let configuration = builder.build().unwrap();
@@ -23,7 +38,7 @@ pub(crate) fn context(job: &str, parameter: &str, parameters: &str, props: &[(&s
         instance,
         item: 0,
         scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
-        source: ExecutionSource::NormalTrigger,
+        source,
         fencing_token: Some(1),
         stop: cancellation.child_token(),
         cancellation,

@@ -311,8 +311,10 @@ impl Group {
         }
     }
 
+    /// The answer to a transaction, which proves the session.
     fn answer(&mut self, host: usize, event: Event) {
-        self.events.push_back((host, Event::Proven(Duration::from_millis(self.now))));
+        let (session, at) = (self.hosts[host].session, Duration::from_millis(self.now));
+        self.events.push_back((host, Event::Proven { session, at }));
         self.events.push_back((host, event));
     }
 
@@ -322,14 +324,14 @@ impl Group {
             Action::List { generation, paths } => {
                 for path in paths {
                     let children = Ok(self.tree.children(&path.absolute(&job())).unwrap());
-                    self.answer(host, Event::Listed { generation, path, children });
+                    self.events.push_back((host, Event::Listed { generation, path, children }));
                 }
             }
             Action::Read { generation, paths } => {
                 for path in paths {
                     self.hosts[host].reads += 1;
                     let node = Ok(self.tree.get(&path.absolute(&job())).unwrap());
-                    self.answer(host, Event::Read { generation, path, node });
+                    self.events.push_back((host, Event::Read { generation, path, node }));
                 }
             }
             Action::Commit(transaction) => self.commit(host, &transaction),

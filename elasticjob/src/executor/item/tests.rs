@@ -304,6 +304,31 @@ async fn items_wait_for_a_slot_of_their_pool_and_one_that_is_cancelled_meanwhile
 }
 
 #[tokio::test]
+async fn an_item_that_was_taken_over_goes_before_those_that_wait_in_its_pool() {
+    let (began, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let release = CancellationToken::new();
+    let slots = slots("SINGLE_THREAD");
+    let spawn = |name: &'static str, context| {
+        let (began, release) = (began.clone(), release.clone());
+        let handler = item_handler(move |_| {
+            began.send(name).unwrap();
+            let release = release.clone();
+            async move { release.cancelled().await }
+        });
+        spawn_item(&Handle::current(), &slots, &handler, context, |_| {})
+    };
+    spawn("first", context());
+    assert_eq!(told.recv().await, Some("first"));
+    spawn("second", context());
+    tokio::task::yield_now().await;
+    spawn("taken over", fixture::taken_over("reports"));
+    tokio::task::yield_now().await;
+    release.cancel();
+    assert_eq!(told.recv().await, Some("taken over"));
+    assert_eq!(told.recv().await, Some("second"));
+}
+
+#[tokio::test]
 async fn items_that_are_cancelled_together_do_not_begin_with_the_slots_of_each_other() {
     let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
     let slots = slots("SINGLE_THREAD");

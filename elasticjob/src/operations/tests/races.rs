@@ -2,13 +2,12 @@
 
 use std::pin::Pin;
 use std::sync::Mutex;
-use std::time::Instant;
 
 use tokio::sync::watch;
 
 use super::*;
 use crate::registry::memory::MemoryRegistryCenter;
-use crate::registry::{Answer, CommitError, Committed, NodeData, RequestCount, SessionState, WatchStream};
+use crate::registry::{Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, WatchStream};
 
 /// A registry center of which something happens right before the first transaction is committed.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ impl RegistryCenter for Busy {
         self.center.session()
     }
 
-    fn proof(&self) -> Option<Instant> {
+    fn proof(&self) -> Option<Proof> {
         self.center.proof()
     }
 

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use self::watchers::{Queue, Watchers};
 use super::tree::Tree;
 use super::{
-    Answer, CommitError, Committed, NodeData, Refusal, RegistryCenter, RegistryError, RequestCount, SessionId,
+    Answer, CommitError, Committed, NodeData, Proof, Refusal, RegistryCenter, RegistryError, RequestCount, SessionId,
     SessionState, Transaction, WatchEvent, WatchStream, limits,
 };
 
@@ -218,10 +218,11 @@ impl RegistryCenter for MemoryRegistryCenter {
         self.state.clone()
     }
 
-    fn proof(&self) -> Option<Instant> {
+    /// No server is in between that could know less than the registry: whoever reaches it has a proof.
+    fn proof(&self) -> Option<Proof> {
         let shared = self.registry.lock();
         let link = shared.clients.get(&self.client)?;
-        Some(link.cut.unwrap_or_else(Instant::now))
+        Some(Proof { session: link.session, at: link.cut.unwrap_or_else(Instant::now) })
     }
 
     fn requests(&self) -> RequestCount {

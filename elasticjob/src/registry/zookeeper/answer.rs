@@ -40,9 +40,20 @@ impl From<Error> for Failure {
     }
 }
 
-/// Whether the error is an answer of the server.
-pub(super) fn is_answer(error: &Error) -> bool {
-    !matches!(Failure::from(error.clone()), Failure::Lost(_))
+/// Whether a refusal of a transaction can only come from the leader: it depends on what the tree is like. What a server
+/// may say by itself, as that it is read-only, is throttled, or does not let this client in, says nothing of the leader.
+pub(super) fn is_of_leader(error: &MultiWriteError) -> bool {
+    matches!(
+        error,
+        MultiWriteError::OperationFailed {
+            source: Error::NoNode
+                | Error::NodeExists
+                | Error::BadVersion
+                | Error::NotEmpty
+                | Error::NoChildrenForEphemerals,
+            ..
+        }
+    )
 }
 
 /// The answer to a read.
@@ -133,6 +144,20 @@ mod tests {
         assert_eq!(result, Err(CommitError::Refused { index: 1, path: "/b".into(), reason: Refusal::NotEmpty }));
         let result = commit(&transaction(), Ok(vec![MultiWriteResult::Check, MultiWriteResult::Delete]));
         assert_eq!(result.unwrap().results, [OpResult::Check, OpResult::Delete]);
+    }
+
+    #[test]
+    fn only_what_depends_on_the_tree_is_an_answer_of_the_leader() {
+        let failed = |source: Error| MultiWriteError::OperationFailed { index: 0, source };
+        for error in [Error::NoNode, Error::NodeExists, Error::BadVersion, Error::NotEmpty] {
+            assert!(is_of_leader(&failed(error)));
+        }
+        for error in [Error::NotReadOnly, Error::Throttled, Error::NoAuth, Error::ConnectionLoss, Error::Timeout] {
+            assert!(
+                !is_of_leader(&failed(error.clone()))
+                    && !is_of_leader(&MultiWriteError::RequestFailed { source: error })
+            );
+        }
     }
 
     #[test]

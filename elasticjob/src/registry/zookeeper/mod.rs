@@ -14,7 +14,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch as state;
@@ -25,7 +25,7 @@ pub use self::dial::ConnectError;
 use self::session::Session;
 use self::watch::ZookeeperWatch;
 use super::{
-    Answer, CommitError, Committed, CreateMode, NodeData, Op, RegistryCenter, RegistryError, RequestCount,
+    Answer, CommitError, Committed, CreateMode, NodeData, Op, Proof, RegistryCenter, RegistryError, RequestCount,
     SessionState, Transaction, WatchStream, limits,
 };
 
@@ -99,7 +99,7 @@ impl ZookeeperRegistryCenter {
             let reason = super::Refusal::BadArguments;
             return ready(Err(RegistryError::Refused { path: path.to_owned(), reason }));
         }
-        let (live, call) = match self.session.call(false) {
+        let (live, mut call) = match self.session.call(false) {
             Ok(called) => called,
             Err(why) => return ready(Err(RegistryError::NoAnswer { why })),
         };
@@ -144,7 +144,8 @@ impl RegistryCenter for ZookeeperRegistryCenter {
         let (limit, acls) = (live.client.session_timeout(), dial::acls(&self.session.config));
         let commit = async move {
             let result = write(&live.client, &transaction, acls).await;
-            let settled = call.settle(result).unwrap_or_else(|source| Err(MultiWriteError::RequestFailed { source }));
+            let settled =
+                call.settle_write(result).unwrap_or_else(|source| Err(MultiWriteError::RequestFailed { source }));
             answer::commit(&transaction, settled)
         };
         let sent = self.sent(limit, commit, |why| CommitError::Unknown { why });
@@ -161,7 +162,7 @@ impl RegistryCenter for ZookeeperRegistryCenter {
         self.session.state()
     }
 
-    fn proof(&self) -> Option<Instant> {
+    fn proof(&self) -> Option<Proof> {
         self.session.proof()
     }
 

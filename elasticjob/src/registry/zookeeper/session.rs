@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use futures_util::future::{FutureExt, join_all};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
-use zookeeper_client::{AddWatchMode, Client, Error, SessionState as ClientState, StateWatcher};
+use zookeeper_client::{AddWatchMode, Client, Error, MultiWriteError, SessionState as ClientState, StateWatcher};
 
 use super::answer;
 use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
 use super::watch::{Adding, Slot};
-use crate::registry::{RequestCount, SessionId, SessionState, limits};
+use crate::registry::{Proof, RequestCount, SessionId, SessionState, limits};
 
 /// How long the end of a session is waited for when it is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -30,14 +30,14 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) client: Client,
-    proof: Proof,
+    proof: LastProof,
 }
 
-/// When the last request of a session that was answered was sent.
+/// When the last request of a session that its leader answered was sent.
 #[derive(Debug, Clone, Default)]
-struct Proof(Arc<Mutex<Option<Instant>>>);
+struct LastProof(Arc<Mutex<Option<Instant>>>);
 
-impl Proof {
+impl LastProof {
     fn get(&self) -> Option<Instant> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,7 +50,7 @@ impl Proof {
 
 /// A request on its way.
 pub(super) struct Call {
-    proof: Proof,
+    proof: LastProof,
     states: StateWatcher,
     sent: Instant,
 }
@@ -58,18 +58,20 @@ pub(super) struct Call {
 impl Call {
     /// Judges an answer: an error where the connection broke since the request was made. Such an answer may be true, but
     /// what happened before it may be missing in the watches.
-    pub(super) fn settle<T, E>(mut self, result: Result<T, E>) -> Result<Result<T, E>, Error>
-    where
-        E: Clone,
-        Error: From<E>,
-    {
-        if self.states.changed().now_or_never().is_some() {
-            return Err(Error::ConnectionLoss);
-        }
-        if result.as_ref().err().is_none_or(|error| answer::is_answer(&error.clone().into())) {
+    pub(super) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<Result<T, E>, Error> {
+        if self.states.changed().now_or_never().is_some() { Err(Error::ConnectionLoss) } else { Ok(result) }
+    }
+
+    /// As [`Self::settle`], and renews the proof of the session where the answer can only be that of the leader.
+    pub(super) fn settle_write<T>(
+        mut self,
+        result: Result<T, MultiWriteError>,
+    ) -> Result<Result<T, MultiWriteError>, Error> {
+        let settled = self.settle(result)?;
+        if settled.as_ref().err().is_none_or(answer::is_of_leader) {
             self.proof.renew(self.sent);
         }
-        Ok(result)
+        Ok(settled)
     }
 }
 
@@ -121,8 +123,9 @@ impl Session {
         self.state.subscribe()
     }
 
-    pub(super) fn proof(&self) -> Option<Instant> {
-        self.lock().live.as_ref()?.proof.get()
+    pub(super) fn proof(&self) -> Option<Proof> {
+        let live = self.lock().live.clone()?;
+        Some(Proof { session: SessionId(live.client.session_id().0), at: live.proof.get()? })
     }
 
     pub(super) fn requests(&self) -> RequestCount {
@@ -220,7 +223,7 @@ impl Session {
         let connected = SessionState::Connected { id, timeout: client.session_timeout() };
         let mut states = client.state_watcher();
         let mut state = states.state();
-        self.lock().live = Some(Arc::new(Live { client, proof: Proof::default() }));
+        self.lock().live = Some(Arc::new(Live { client, proof: LastProof::default() }));
         let mut connection = self.next_connection();
         loop {
             match state {
@@ -276,10 +279,7 @@ impl Session {
 
     async fn sync(&self, live: &Live) -> Result<(), Error> {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        let sent = Instant::now();
-        live.client.sync("/").await?;
-        live.proof.renew(sent);
-        Ok(())
+        live.client.sync("/").await
     }
 
     async fn place_watches(&self, live: &Live, connection: u64, connected: SessionState) -> Result<(), Error> {

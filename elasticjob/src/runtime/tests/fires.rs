@@ -48,6 +48,27 @@ async fn a_monitored_fire_costs_two_requests_also_with_failover_and_an_unmonitor
 }
 
 #[tokio::test]
+async fn all_items_of_an_async_job_start_together() {
+    // More than any pool of a machine has room for: none would come to an end.
+    const ITEMS: u32 = 1_000;
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let all = Arc::new(tokio::sync::Barrier::new(ITEMS as usize));
+    let (together, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let handler = item_handler(move |_| {
+        let (all, together) = (all.clone(), together.clone());
+        async move {
+            all.wait().await;
+            let _ = together.send(());
+        }
+    });
+    let _job = scheduled(&environment, &registry, each_second("together", ITEMS), handler).await;
+    for _ in 0..ITEMS {
+        soon(told.recv()).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn each_item_of_a_fire_runs_once_and_not_before_its_time() {
     let environment = environment();
     let registry = environment.embedded_registry();

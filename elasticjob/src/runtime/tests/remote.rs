@@ -8,17 +8,17 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::registry::{
-    Answer, CommitError, Committed, NodeData, RegistryError, RequestCount, SessionState, Transaction, WatchEvent,
-    WatchStream,
+    Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, Transaction, WatchEvent, WatchStream,
 };
 
-/// An embedded registry whose session is proven by answered requests alone, as that of a server is, and whose reads can
-/// be made to fail while its session still looks connected.
+/// An embedded registry whose session is proven by transactions alone, as that of an ensemble is, and whose transactions
+/// can be made to fail while its session still looks connected: reads are answered all the time, as by a server that has
+/// lost its leader.
 #[derive(Debug)]
 pub(super) struct Remote {
     pub(super) registry: Arc<dyn RegistryCenter>,
-    proof: Mutex<Option<Instant>>,
-    pub(super) reads: AtomicU64,
+    proof: Mutex<Option<Proof>>,
+    pub(super) writes: AtomicU64,
     pub(super) is_broken: AtomicBool,
     /// The next transaction is a bug.
     pub(super) panics: AtomicBool,
@@ -32,7 +32,7 @@ impl Remote {
         Arc::new(Self {
             registry,
             proof: Mutex::new(None),
-            reads: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
             is_broken: AtomicBool::new(false),
             panics: AtomicBool::new(false),
             polls: Arc::default(),
@@ -40,27 +40,27 @@ impl Remote {
     }
 
     fn prove(&self) {
-        *self.proof.lock().unwrap() = Some(Instant::now());
+        if let SessionState::Connected { id, .. } = *self.registry.session().borrow() {
+            *self.proof.lock().unwrap() = Some(Proof { session: id, at: Instant::now() });
+        }
     }
 }
 
 impl RegistryCenter for Remote {
     fn get(&self, path: &str) -> Answer<Option<NodeData>> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        if self.is_broken.load(Ordering::Relaxed) {
-            return Box::pin(std::future::ready(Err(RegistryError::NoAnswer { why: "as planned".to_owned() })));
-        }
-        self.prove();
         self.registry.get(path)
     }
 
     fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
-        self.prove();
         self.registry.children(path)
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
         assert!(!self.panics.swap(false, Ordering::Relaxed), "as planned");
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        if self.is_broken.load(Ordering::Relaxed) {
+            return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
+        }
         self.prove();
         self.registry.commit(transaction)
     }
@@ -73,7 +73,7 @@ impl RegistryCenter for Remote {
         self.registry.session()
     }
 
-    fn proof(&self) -> Option<Instant> {
+    fn proof(&self) -> Option<Proof> {
         *self.proof.lock().unwrap()
     }
 

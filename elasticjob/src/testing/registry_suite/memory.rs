@@ -19,6 +19,10 @@ impl Backend for MemoryBackend {
         let link = Box::new(MemoryLink { registry: self.0.clone(), session: center.session() });
         Box::pin(std::future::ready(Member { center, link }))
     }
+
+    fn is_remote(&self) -> bool {
+        false
+    }
 }
 
 impl MemoryLink {

@@ -33,6 +33,9 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Backend: Send + Sync {
     /// Connects one more client, whose session is live when this is ready.
     fn connect(&self) -> Pending<'_, Member>;
+
+    /// Whether reads may be answered by another server than the one that keeps the sessions.
+    fn is_remote(&self) -> bool;
 }
 
 /// A client of a registry and the means to disturb it.
@@ -99,7 +102,8 @@ cases! {
         ephemeral_nodes_go_with_a_closed_session,
         a_closed_registry_center_fails_and_ends_its_watches,
         what_nobody_awaits_does_not_keep_a_session,
-        proof_is_the_time_before_the_last_answered_request,
+        a_transaction_proves_the_session_just_before_it_was_sent,
+        a_read_proves_nothing_where_another_server_than_the_leader_answers,
         a_cut_connection_suspends_and_the_session_lives_on,
         a_watch_made_while_cut_off_comes_into_place_later,
         an_expired_session_is_replaced_by_another,

@@ -25,7 +25,7 @@ impl World {
         // What the server sent and was under way is lost with the connection; what this side tells itself is not.
         process.incoming.retain(|(_, incoming)| match incoming {
             Incoming::Event(event) => !matches!(event, Event::Watch(_)),
-            Incoming::Answer { proves, .. } => !proves,
+            Incoming::Answer { from_server, .. } => !from_server,
         });
         let life = process.life;
         self.at(notice, Happening::NoticeCut { host, life });
@@ -41,7 +41,11 @@ impl World {
         }
         for sent in lost {
             let answer = unanswered(&sent.request);
-            self.receive(host, life, Incoming::Answer { id: sent.id, sent: sent.at, proves: false, answer });
+            self.receive(
+                host,
+                life,
+                Incoming::Answer { id: sent.id, sent: sent.at, from_server: false, proves: None, answer },
+            );
         }
         self.attend(host, life, None)
     }
@@ -158,7 +162,7 @@ impl World {
                 Request::Commit(_) => Answer::Engine(Event::Committed(Err(not_reached()))),
                 other => unanswered(other),
             };
-            self.receive(host, life, Incoming::Answer { id, sent: now, proves: false, answer });
+            self.receive(host, life, Incoming::Answer { id, sent: now, from_server: false, proves: None, answer });
             return;
         };
         let at = process.last_out.max(now + delay);
@@ -180,7 +184,7 @@ impl World {
         }
         let sent = process.outstanding.remove(index);
         let answer = unanswered(&sent.request);
-        self.receive(host, life, Incoming::Answer { id, sent: sent.at, proves: false, answer });
+        self.receive(host, life, Incoming::Answer { id, sent: sent.at, from_server: false, proves: None, answer });
         Ok(())
     }
 
@@ -198,6 +202,7 @@ impl World {
             return Ok(());
         }
         self.heard.insert(session, now);
+        let proves = sent.request.is_for_the_leader().then_some(session);
         let writes = matches!(&sent.request, Request::Commit(_) | Request::Java(_, Call::Commit(_)));
         let answer = match sent.request {
             Request::Probe => Answer::Engine(Event::Tick),
@@ -223,7 +228,7 @@ impl World {
             self.log(|_| format!("the answer to host {host} gets lost"));
             return Ok(());
         }
-        self.receive(host, life, Incoming::Answer { id, sent: sent.at, proves: true, answer });
+        self.receive(host, life, Incoming::Answer { id, sent: sent.at, from_server: true, proves, answer });
         Ok(())
     }
 

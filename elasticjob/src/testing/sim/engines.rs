@@ -27,14 +27,14 @@ impl World {
             match incoming {
                 Incoming::Event(event) => events.push(event),
                 Incoming::Answer { answer: Answer::Java(..), .. } => {}
-                Incoming::Answer { id, sent, proves, answer: Answer::Engine(event) } => {
+                Incoming::Answer { id, sent, from_server, proves, answer: Answer::Engine(event) } => {
                     // Given up meanwhile.
                     let waited = process.outstanding.iter().any(|sent| sent.id == id);
                     process.outstanding.retain(|sent| sent.id != id);
-                    if proves {
-                        events.push(Event::Proven(Duration::from_millis(sent)));
+                    if let Some(session) = proves {
+                        events.push(Event::Proven { session, at: Duration::from_millis(sent) });
                     }
-                    if waited || !proves {
+                    if waited || !from_server {
                         events.push(event);
                     }
                 }

@@ -25,7 +25,7 @@ pub enum Request {
     Read { generation: u32, path: JobPath },
     /// A transaction.
     Commit(Transaction),
-    /// Anything that proves the session.
+    /// A transaction that writes nothing.
     Probe,
     /// What a thread of a Java process asks.
     Java(Ticket, Call),
@@ -44,8 +44,8 @@ pub struct Sent {
 pub enum Incoming {
     /// An event of the engine that needs nothing else.
     Event(Event),
-    /// An answer to a request, which proves the session when it is one.
-    Answer { id: u64, sent: Millis, proves: bool, answer: Answer },
+    /// An answer to a request, of the server or by this side, and the session that it proves.
+    Answer { id: u64, sent: Millis, from_server: bool, proves: Option<SessionId>, answer: Answer },
 }
 
 /// An answer, or that there is none.
@@ -168,6 +168,16 @@ impl Program {
         match self {
             Self::Engine(_) => None,
             Self::Java(java) => Some(java),
+        }
+    }
+}
+
+impl Request {
+    /// Whether only the leader can answer it. Reads are answered by whichever server the client is connected to.
+    pub fn is_for_the_leader(&self) -> bool {
+        match self {
+            Self::Commit(_) | Self::Probe | Self::Java(_, Call::Commit(_)) => true,
+            Self::List { .. } | Self::Read { .. } | Self::Java(..) => false,
         }
     }
 }

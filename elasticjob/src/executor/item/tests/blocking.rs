@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::api::blocking_item_handler;
+use crate::executor::CPU;
 
 /// A run that blocks until it is let go.
 struct Blocked {
@@ -14,6 +15,10 @@ struct Blocked {
 
 impl Blocked {
     fn spawn(runtime: &Runtime, slots: &Slots) -> Self {
+        Self::spawn_in(runtime, slots, context())
+    }
+
+    fn spawn_in(runtime: &Runtime, slots: &Slots, context: ShardingContext) -> Self {
         let (sender, events) = channel();
         let (release, released) = channel();
         let (began, released) = (Mutex::new(sender.clone()), Mutex::new(released));
@@ -23,7 +28,7 @@ impl Blocked {
             let _owned = Owned(events);
             released.lock().unwrap().recv_timeout(LONG).unwrap()
         });
-        let item = spawn_item(runtime.handle(), slots, &handler, context(), move |end| {
+        let item = spawn_item(runtime.handle(), slots, &handler, context, move |end| {
             sender.send(Event::Ended(end.outcome)).unwrap();
         });
         Self { item, events, release }
@@ -79,6 +84,26 @@ fn one_that_is_cut_off_goes_on_and_keeps_its_slot_until_it_returns() {
     assert_eq!(first.let_go(Ok(())), [Event::Gone, Event::Ended(ItemOutcome::Succeeded)]);
     assert_eq!(second.next(), Event::Began);
     assert_eq!(second.let_go(Ok(())), [Event::Gone, Event::Ended(ItemOutcome::Succeeded)]);
+}
+
+#[test]
+fn without_a_pool_so_many_block_as_the_default_pool_has_room_for_and_items_that_were_taken_over_besides() {
+    let runtime = runtime();
+    let pools = ThreadPools::built_in();
+    let room = pools.get(CPU).unwrap().size();
+    let configuration = JobConfiguration::builder("reports", 1 + u32::try_from(room).unwrap()).build().unwrap();
+    let slots = Slots::of(&pools, &configuration);
+    let mut running: Vec<Blocked> = (0..room).map(|_| Blocked::spawn(&runtime, &slots)).collect();
+    running.iter().for_each(|run| assert_eq!(run.next(), Event::Began));
+    let waiting = Blocked::spawn(&runtime, &slots);
+    let taken_over = Blocked::spawn_in(&runtime, &slots, fixture::taken_over("reports"));
+    assert_eq!(taken_over.next(), Event::Began);
+    assert!(waiting.events.try_recv().is_err(), "there is no room for it");
+    running.pop().unwrap().let_go(Ok(()));
+    assert_eq!(waiting.next(), Event::Began);
+    for run in running.into_iter().chain([waiting, taken_over]) {
+        run.let_go(Ok(()));
+    }
 }
 
 #[test]

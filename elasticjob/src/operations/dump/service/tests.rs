@@ -1,7 +1,6 @@
 use std::future::{Future, pending, ready};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -13,7 +12,7 @@ use crate::ident::JobName;
 use crate::operations::dump::{DumpError, ask};
 use crate::registry::memory::MemoryRegistry;
 use crate::registry::{
-    Answer, CommitError, Committed, CreateMode, NodeData, RequestCount, SessionState, Transaction, WatchStream,
+    Answer, CommitError, Committed, CreateMode, NodeData, Proof, RequestCount, SessionState, Transaction, WatchStream,
 };
 
 /// Everything that is waited for happens within this, or never.
@@ -198,7 +197,7 @@ impl RegistryCenter for Slow {
         self.registry.session()
     }
 
-    fn proof(&self) -> Option<Instant> {
+    fn proof(&self) -> Option<Proof> {
         self.registry.proof()
     }
 
@@ -236,7 +235,7 @@ impl RegistryCenter for Away {
         watch::channel(SessionState::Connecting).1
     }
 
-    fn proof(&self) -> Option<Instant> {
+    fn proof(&self) -> Option<Proof> {
         None
     }
 
