@@ -163,7 +163,7 @@ mod tests {
     fn who_cancels_late_gives_no_more_grace_than_who_cancels_in_time() {
         let mut session = Session::new();
         session.on_state(connected(1));
-        session.on_proof(S(100));
+        session.on_proof(SessionId(1), S(100));
         assert_eq!(session.drop_at(S(104)), S(106));
         for late in [107, 108, 500] {
             assert_eq!(session.drop_at(S(late)), S(109), "cancelled at {late} s");
