@@ -13,6 +13,7 @@ pub mod ident;
 pub mod job_types;
 #[cfg(test)]
 mod logged;
+mod moment;
 pub mod operations;
 mod problems;
 pub mod registry;

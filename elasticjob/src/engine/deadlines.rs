@@ -24,7 +24,7 @@ impl JobEngine {
         // Marks of a run that was begun in an earlier session died with it.
         let other_session = self.session.connected().is_some() && self.membership.session != self.session.connected();
         let other_session = other_session || self.session.is_over();
-        let unproven = self.session.deadline().is_some_and(|deadline| now.mono >= deadline);
+        let unproven = self.session.is_overdue(now);
         let cut = matches!(self.phase, Phase::Leaving { cut_at, .. } if now.mono >= cut_at);
         // The end of another session is certain: what ran in it may run elsewhere already, and has no grace left.
         let abort_at = if self.planted.has(Bug::GraceFromNow) {
@@ -32,12 +32,14 @@ impl JobEngine {
         } else if other_session {
             now.mono
         } else {
-            self.session.drop_at(now.mono)
+            self.session.drop_at(now)
         };
         if cut {
             self.cancel_runs(now, abort_at, CancelReason::Shutdown);
         } else if (unproven || other_session) && !self.planted.has(Bug::RunsOutliveSession) {
-            self.cancel_runs(now, abort_at, CancelReason::SessionUnproven);
+            let leapt = !other_session && self.session.has_leapt(now);
+            let reason = if leapt { CancelReason::ClockLeapt } else { CancelReason::SessionUnproven };
+            self.cancel_runs(now, abort_at, reason);
         }
         let mut aborted = Vec::new();
         for (item, run) in self.runs.items_mut() {

@@ -244,6 +244,7 @@ impl JobEngine {
     #[cfg(feature = "testing")]
     pub fn plant(&mut self, bug: Bug) {
         self.planted.plant(bug);
+        self.session.planted = self.planted;
     }
 
     /// The configuration in force, `None` before there is one.

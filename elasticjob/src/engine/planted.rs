@@ -19,6 +19,12 @@ pub enum Bug {
     RunsOutliveSession,
     /// A cut off that comes late gives the whole grace once more.
     GraceFromNow,
+    /// The time since the last proof is measured by the clock alone that stands still with its machine.
+    StoppedClock,
+    /// Nothing is left for clocks of different speed: the grace ends with the time-out.
+    NoMargin,
+    /// The session is proven by what a follower answers, too.
+    ProofByRead,
     /// A lost answer is taken for a failure and the begin is repeated.
     BlindRetry,
     /// A server is deleted the moment it has no instance, although a Java instance may be about to start there.
@@ -64,7 +70,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 28] = [
+    pub const ALL: [(&'static str, Self); 31] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -73,6 +79,9 @@ impl Bug {
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("grace-from-now", Self::GraceFromNow),
+        ("stopped-clock", Self::StoppedClock),
+        ("no-margin", Self::NoMargin),
+        ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),
         ("forgotten-reminder", Self::ForgottenReminder),
@@ -108,7 +117,7 @@ impl std::str::FromStr for Bug {
 }
 
 /// The bug planted in an engine, if any.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Planted {
     #[cfg(feature = "testing")]
     bug: Option<Bug>,

@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset};
 use futures_util::FutureExt;
@@ -34,7 +34,7 @@ use crate::engine::{
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
 use crate::registry::path::JobPath;
-use crate::registry::{Proof, RegistryCenter, SessionState, Transaction, WatchEvent, WatchStream};
+use crate::registry::{Moment, Proof, RegistryCenter, SessionState, Transaction, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
 
 /// How long after a failed attempt the session is tried to be proven again.
@@ -228,7 +228,7 @@ impl Driver {
     /// Publishes the status and sets the timer, when everything that was there is taken.
     fn settle(&mut self) {
         let timeout = self.engine.poll_timeout();
-        let mono = timeout.mono.map(|at| self.environment.instant(at));
+        let mono = timeout.mono.map(|at| self.environment.by_clock(at));
         match Deadline::first_of(timeout.wall, mono) {
             Some(deadline) => self.timer.set(deadline),
             None => self.timer.clear(),
@@ -293,7 +293,7 @@ impl Driver {
                 let registry = self.registry.clone();
                 let mut check = Transaction::new();
                 check.check(JobPath::Config.absolute(&self.job), None);
-                let (sent, answer) = (Instant::now(), registry.commit(check));
+                let (sent, answer) = (Moment::now(), registry.commit(check));
                 self.answers.push(async move {
                     // Refused where the node is gone: that is an answer too.
                     drop(answer.await);
@@ -492,7 +492,7 @@ impl From<executor::ItemEnd> for ItemEnd {
 }
 
 fn proven(environment: &JobEnvironment, Proof { session, at }: Proof) -> Event {
-    Event::Proven { session, at: environment.mono(at) }
+    Event::Proven { session, at: environment.at(at) }
 }
 
 /// A time in milliseconds since 1970 as the clock of a zone shows it.

@@ -313,7 +313,7 @@ impl Group {
 
     /// The answer to a transaction, which proves the session.
     fn answer(&mut self, host: usize, event: Event) {
-        let (session, at) = (self.hosts[host].session, Duration::from_millis(self.now));
+        let (session, at) = (self.hosts[host].session, self.now());
         self.events.push_back((host, Event::Proven { session, at }));
         self.events.push_back((host, event));
     }

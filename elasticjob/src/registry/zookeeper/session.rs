@@ -9,7 +9,7 @@ use std::future::pending;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::{FutureExt, join_all};
 use tokio::sync::{Notify, watch};
@@ -20,7 +20,7 @@ use super::answer;
 use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
 use super::watch::{Adding, Slot};
-use crate::registry::{Proof, RequestCount, SessionId, SessionState, limits};
+use crate::registry::{Moment, Proof, RequestCount, SessionId, SessionState, limits};
 
 /// How long the end of a session is waited for when it is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -35,14 +35,14 @@ pub(super) struct Live {
 
 /// When the last request of a session that its leader answered was sent.
 #[derive(Debug, Clone, Default)]
-struct LastProof(Arc<Mutex<Option<Instant>>>);
+struct LastProof(Arc<Mutex<Option<Moment>>>);
 
 impl LastProof {
-    fn get(&self) -> Option<Instant> {
+    fn get(&self) -> Option<Moment> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn renew(&self, sent: Instant) {
+    fn renew(&self, sent: Moment) {
         let mut proof = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *proof = (*proof).max(Some(sent));
     }
@@ -52,7 +52,7 @@ impl LastProof {
 pub(super) struct Call {
     proof: LastProof,
     states: StateWatcher,
-    sent: Instant,
+    sent: Moment,
 }
 
 impl Call {
@@ -142,7 +142,7 @@ impl Session {
         drop(inner);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(u64::from(is_write), Ordering::Relaxed);
-        let call = Call { proof: live.proof.clone(), states: live.client.state_watcher(), sent: Instant::now() };
+        let call = Call { proof: live.proof.clone(), states: live.client.state_watcher(), sent: Moment::now() };
         Ok((live, call))
     }
 

@@ -2,13 +2,13 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use tokio::sync::watch;
 
 use super::*;
 use crate::registry::{
-    Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, Transaction, WatchEvent, WatchStream,
+    Answer, CommitError, Committed, Moment, NodeData, Proof, RequestCount, SessionState, Transaction, WatchEvent,
+    WatchStream,
 };
 
 /// An embedded registry whose session is proven by transactions alone, as that of an ensemble is, and whose transactions
@@ -41,7 +41,7 @@ impl Remote {
 
     fn prove(&self) {
         if let SessionState::Connected { id, .. } = *self.registry.session().borrow() {
-            *self.proof.lock().unwrap() = Some(Proof { session: id, at: Instant::now() });
+            *self.proof.lock().unwrap() = Some(Proof { session: id, at: Moment::now() });
         }
     }
 }

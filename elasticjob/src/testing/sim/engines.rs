@@ -1,8 +1,6 @@
 //! Drives the engines: hands them what arrived, performs what they want done, runs items.
 
-use std::time::Duration;
-
-use super::host::{Answer, Execution, Incoming, Millis, Process, Request};
+use super::host::{Answer, Execution, Incoming, Process, Request};
 use super::world::{Happening, World};
 use crate::engine::{Action, Event, ExecutionSource, FireState, ItemEnd, Notice, Start};
 use crate::ident::ShardingItem;
@@ -32,7 +30,7 @@ impl World {
                     let waited = process.outstanding.iter().any(|sent| sent.id == id);
                     process.outstanding.retain(|sent| sent.id != id);
                     if let Some(session) = proves {
-                        events.push(Event::Proven { session, at: Duration::from_millis(sent) });
+                        events.push(Event::Proven { session, at: sent });
                     }
                     if waited || !from_server {
                         events.push(event);
@@ -66,10 +64,11 @@ impl World {
         let Some(process) = self.live(host, life) else { return Ok(()) };
         let asked = process.next_wake;
         let Some(timeout) = process.program.engine().map(|engine| engine.poll_timeout()) else { return Ok(()) };
-        let mono = timeout.mono.map(|at| at.as_millis() as Millis);
+        let mono = timeout.mono.map(|at| self.hosts[host].when_mono(at));
         let wall = timeout.wall.map(|wall| self.hosts[host].when(wall));
-        let late = timeout.wall.is_some_and(|wall| wall <= self.hosts[host].now(now).wall);
-        if late || mono.is_some_and(|at| at < now) {
+        let shown = self.hosts[host].now(now);
+        let late = timeout.wall.is_some_and(|wall| wall <= shown.wall);
+        if late || timeout.mono.is_some_and(|at| at < shown.mono) {
             return Err(format!("host {host} waits for a time that has passed: {timeout:?} at {now}"));
         }
         let Some(at) = mono.into_iter().chain(wall).min().map(|at| at.max(now + 1)) else { return Ok(()) };

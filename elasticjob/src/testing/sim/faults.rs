@@ -30,7 +30,7 @@ impl World {
     pub(super) fn inject(&mut self) {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(32) {
+        match self.rng.below(36) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -157,6 +157,20 @@ impl World {
                 let mut transaction = Transaction::new();
                 transaction.delete(JobPath::LeaderInstance.absolute(&self.job), None);
                 self.operate(&transaction);
+            }
+            30 if running => {
+                self.count("suspended");
+                let duration = self.rng.between(200, 3 * self.session_timeout);
+                self.suspend(host, duration);
+            }
+            31 => {
+                self.count("clocks_of_another_speed");
+                self.drift(host);
+            }
+            32 | 33 => {
+                self.count("lagging_follower");
+                let duration = self.rng.between(200, 2 * self.session_timeout);
+                self.lag(duration);
             }
             _ => {
                 self.count("fast_network");

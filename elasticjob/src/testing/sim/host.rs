@@ -1,8 +1,8 @@
 //! One host of the simulated group: an engine, its connection to the server, and the runs of its items.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::Duration;
 
+use super::clocks::MonoClock;
 use super::java::{Call, JavaProcess, Reply, Ticket};
 use super::listeners::SimCall;
 use crate::engine::{Event, Fire, JobEngine, Now, RoundId};
@@ -35,7 +35,8 @@ pub enum Request {
 #[derive(Debug, Clone)]
 pub struct Sent {
     pub id: u64,
-    pub at: Millis,
+    /// By the clocks of the host.
+    pub at: Now,
     pub request: Request,
 }
 
@@ -45,7 +46,7 @@ pub enum Incoming {
     /// An event of the engine that needs nothing else.
     Event(Event),
     /// An answer to a request, of the server or by this side, and the session that it proves.
-    Answer { id: u64, sent: Millis, from_server: bool, proves: Option<SessionId>, answer: Answer },
+    Answer { id: u64, sent: Now, from_server: bool, proves: Option<SessionId>, answer: Answer },
 }
 
 /// An answer, or that there is none.
@@ -87,6 +88,8 @@ pub struct Host {
     pub process: Option<Process>,
     /// How far its wall clock is off, in milliseconds.
     pub clock_offset: i64,
+    /// Its other clock.
+    pub mono: MonoClock,
     /// Whether its processes are Java.
     pub java: bool,
     /// Whether its process has the id of the one before it.
@@ -113,6 +116,8 @@ pub struct Process {
     pub session: Option<SessionId>,
     /// The connection, while there is one.
     pub connection: Option<u64>,
+    /// Whether the connection is one to the follower, not to the leader.
+    pub on_follower: bool,
     /// Set while it is frozen.
     pub frozen_until: Option<Millis>,
     /// When it went on after it was frozen last.
@@ -141,16 +146,6 @@ impl Host {
     /// The id of its process, without a suffix.
     pub fn instance(&self) -> InstanceId {
         InstanceId::of_process(&self.ip, self.pid)
-    }
-
-    /// The time as its clocks show it.
-    pub fn now(&self, at: Millis) -> Now {
-        Now { wall: EPOCH + at as i64 + self.clock_offset, mono: Duration::from_millis(at) }
-    }
-
-    /// The simulated time at which the wall clock of this host shows `wall`.
-    pub fn when(&self, wall: i64) -> Millis {
-        (wall - EPOCH - self.clock_offset).max(0) as Millis
     }
 }
 
@@ -190,6 +185,7 @@ impl Process {
             life,
             session: None,
             connection: None,
+            on_follower: false,
             frozen_until: None,
             thawed_at: None,
             incoming: VecDeque::new(),
