@@ -92,12 +92,6 @@ pub enum AppError {
     Signals(io::Error),
 }
 
-impl AppError {
-    pub(crate) fn invalid<P: Into<Problem>>(problems: impl IntoIterator<Item = P>) -> Self {
-        Self::Invalid(problems.into_iter().map(Into::into).collect())
-    }
-}
-
 impl fmt::Display for AppError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -62,7 +62,12 @@ async fn jobs_of_all_registry_centers_are_dumped_while_the_program_is_blocked() 
 
 #[tokio::test]
 async fn no_port_is_opened_unless_it_is_wanted() {
-    for (test, dump) in [("none", ""), ("off", "    enabled: false\n    port: 0\n")] {
+    let off = [
+        ("none", ""),
+        ("off", "    enabled: false\n    port: 0\n"),
+        ("without_port", "    enabled: true\n    address: 0.0.0.0\n"),
+    ];
+    for (test, dump) in off {
         let app = started(sources(test, dump)).await.unwrap();
         assert_eq!(app.dump_address(), None, "{test}");
         app.shutdown().await;

@@ -437,12 +437,6 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             &["application.yaml:4", "elasticjob.tracing.data-source.pasword", "'password'"],
         ),
         Wrong(
-            "dump without port",
-            yaml,
-            "elasticjob:\n  dump: {address: 0.0.0.0}\n",
-            &["application.yaml:2", "elasticjob.dump.port is missing", "port: 9888"],
-        ),
-        Wrong(
             "dump: a port that is none",
             yaml,
             "elasticjob:\n  dump: {port: 98888}\n",
@@ -612,6 +606,47 @@ fn a_secret_is_in_no_error() {
     let errors = errors(&Sources::in_folder(&folder).arguments(["--elasticjob.reg-center.digest.x=me:hidden"]));
     assert_eq!(errors.len(), 2, "{errors:?}");
     assert!(!errors.concat().contains("hidden"), "{errors:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_hides_nothing_of_others() {
+    let folder = folder(
+        "beside_unreadable",
+        &[
+            ("application.yaml", "elasticjob: {corn: x}\n"),
+            (
+                "application.properties",
+                "elasticjob.enabled=\\u12\nelasticjob.jobs.a.failover=perhaps\nelasticjob.b=\\u1\n",
+            ),
+            ("application-x.toml", "elasticjob = [\n"),
+            ("application-y.yaml", "elasticjob: {shutdown: {grace: 25}}\n"),
+        ],
+    );
+    let errors = errors(&Sources::in_folder(folder).profile("x").profile("y"));
+    let parts = [
+        "application.yaml and application.properties both",
+        "application.yaml:1: unknown key 'elasticjob.corn'",
+        "application.properties:1: `\\u12`",
+        "application.properties:3: `\\u1`",
+        "application-x.toml:",
+        "application-y.yaml:1: elasticjob.shutdown.grace: '25'",
+    ];
+    assert_eq!(errors.len(), parts.len(), "{errors:#?}");
+    for part in parts {
+        assert!(errors.iter().any(|error| error.contains(part)), "no {part} in {errors:#?}");
+    }
+}
+
+#[test]
+fn a_dump_port_that_is_not_said_is_none_and_a_warning() {
+    let text = "elasticjob:\n  dump: {address: 0.0.0.0, enabled: true}\n";
+    let settings = load(&Sources::in_folder(folder("dump", &[("application.yaml", text)])));
+    assert!(settings.dump.is_none());
+    let expected =
+        "application.yaml:2: no dump port is opened: elasticjob.dump.port is not set; set it, for example to 9888";
+    assert_eq!(settings.warnings, [expected]);
+    let off = "elasticjob:\n  dump: {address: 0.0.0.0, enabled: false}\n";
+    assert!(load(&Sources::in_folder(folder("dump", &[("application.yaml", off)]))).warnings.is_empty());
 }
 
 #[test]

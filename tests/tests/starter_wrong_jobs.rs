@@ -54,13 +54,17 @@ async fn everything_that_is_wrong_with_the_plan_is_said_at_once() {
     assert_parts(
         &error,
         &[
-            "no job was started, 5 things are wrong:",
+            "no job was started, 10 things are wrong:",
             "application.yaml:4: elasticjob.jobs.needsAPool: no job function 'needsAPool'",
             "did you mean 'needs_a_pool'?",
             "application.yaml:5: job 'needs_a_job': props.email.host: is missing",
             "application.yaml:6: job 'right': cron",
             "application.yaml:7: elasticjob.jobs.other.elastic-job-type: there is no type of jobs 'BATCH' in this program; there are DATAFLOW (built in), HTTP (built in), SCRIPT (built in), SIMPLE (built in)",
+            "application.yaml:7: job 'other': sharding-total-count: it is missing",
             "job 'bare' (starter_wrong_jobs::bare at tests/tests/starter_wrong_jobs.rs:",
+            "job 'needs_a_pool' (starter_wrong_jobs::needs_a_pool at",
+            "no job has the bean name \"nobody\"",
+            "available: `u8`, \"bareOneOffJobBootstrap\"",
         ],
     );
 }
@@ -84,12 +88,29 @@ async fn every_argument_that_nothing_fills_is_named_with_what_there_is() {
 }
 
 #[tokio::test]
-async fn errors_of_settings_come_before_those_of_jobs() {
-    let sources = sources("settings", "    right: {corn: x}\n").arguments(["--elasticjob.enabled=perhaps"]);
+async fn what_is_wrong_with_files_environment_arguments_jobs_and_host_is_told_in_one_round() {
+    let sources = sources("settings", "    right: {corn: x}\n    bare: {sharding-total-count: 1, label: '${LABEL}'}\n")
+        .arguments(["--elasticjob.enabled=perhaps", "--elasticjob.jobs.right.cron=bad"])
+        .environment([
+            ("ELASTICJOB_DUMP_PORT", "98888"),
+            ("ELASTICJOB_PREFERRED_NETWORK_INTERFACE", "nowhere0"),
+            ("ELASTICJOB_TRACING_TYPE", "OWN"),
+        ]);
     let error = error(sources).await;
     assert_parts(
         &error,
-        &["2 things are wrong", "application.yaml:4: unknown key 'elasticjob.jobs.right.corn'", "'perhaps'"],
+        &[
+            "10 things are wrong",
+            "application.yaml:4: unknown key 'elasticjob.jobs.right.corn'",
+            "argument --elasticjob.enabled: elasticjob.enabled: 'perhaps'",
+            "application.yaml:5: elasticjob.jobs.bare.label: the placeholder `${LABEL}` has no value",
+            "environment variable ELASTICJOB_DUMP_PORT: elasticjob.dump.port: '98888'",
+            "environment variable ELASTICJOB_TRACING_TYPE: elasticjob.tracing.type: 'OWN'",
+            "environment variable ELASTICJOB_PREFERRED_NETWORK_INTERFACE: ",
+            "argument --elasticjob.jobs.right.cron: job 'right': cron: ",
+            "Inject<starter_wrong_jobs::Pool>",
+            "no job has the bean name \"nobody\"",
+        ],
     );
 }
 

@@ -104,7 +104,7 @@ pub(super) fn make(
         }
     }
     for (job, function, slot) in late {
-        match bind(job, function, &beans) {
+        match bind(job.configuration.job_name().as_str(), function, &beans) {
             Ok(handler) => {
                 slot.get_or_init(|| handler);
             }

@@ -13,28 +13,29 @@ use super::{ElasticJobApp, ElasticJobAppBuilder, dump, tracing};
 use crate::AppError;
 use crate::error::Problem;
 use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
-use crate::settings::Settings;
+use crate::settings::{Key, Read, Settings};
 
 pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp, AppError> {
     let linked = Linked::new(JOBS.static_slice());
     let names: Vec<&str> = linked.iter().map(|function| function.name).collect();
-    let settings = Settings::load(&builder.sources, &names).map_err(AppError::invalid)?;
+    let read = Settings::read(&builder.sources, &names);
+    let settings = &read.settings;
     settings.warnings.iter().for_each(|warning| warn!("{warning}"));
-    if !settings.enabled {
+    if !settings.enabled && read.errors.is_empty() {
         info!("`elasticjob.enabled` is false: no job is started");
         let (jobs, handles) = (Vec::new(), BTreeMap::new());
         let grace = settings.shutdown_grace;
         return Ok(ElasticJobApp { jobs, handles, registry: None, tracing: None, dump: None, enabled: false, grace });
     }
 
-    let (plan, environment, storage) = checked(&builder, &linked, &settings)?;
-    info!("{}", announcement(&plan, &settings));
+    let (plan, environment, storage) = checked(&builder, &linked, &read)?;
+    info!("{}", announcement(&plan, settings));
     let environment = match settings.tracing.as_ref().zip(storage) {
         Some((settings, storage)) => environment.with_tracing(tracing::open(storage, settings).await?),
         None => environment,
     };
-    tracing::warn_of_strangers(&settings, plan.jobs.iter().map(|job| job.configuration.job_name().as_str()));
-    let registry = registry(&environment, &settings).await?;
+    tracing::warn_of_strangers(settings, plan.jobs.iter().map(|job| job.configuration.job_name().as_str()));
+    let registry = registry(&environment, settings).await?;
     let registry_of = |job: &PlannedJob| {
         let named = job.registry_center.as_ref().and_then(|name| builder.registry_centers.get(name));
         Arc::clone(named.unwrap_or(&registry))
@@ -60,17 +61,29 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
 fn checked(
     builder: &ElasticJobAppBuilder,
     linked: &Linked<'static>,
-    settings: &Settings,
+    read: &Read<Settings>,
 ) -> Result<(Plan, JobEnvironment, Option<tracing::Found>), AppError> {
-    let mut problems: Vec<Problem> = builder.wrong.iter().cloned().map(Problem::from).collect();
+    let Read { settings, errors, doubt } = read;
+    let mut problems: Vec<Problem> = errors.iter().cloned().map(Problem::from).collect();
+    if !settings.enabled {
+        return Err(AppError::Invalid(problems));
+    }
+    problems.extend(builder.wrong.iter().cloned().map(Problem::from));
     // Without a catalog jobs are looked at as far as that goes: everything that is wrong is told together.
     let catalog = builder.catalog.clone().build();
-    let tracing = settings.tracing.as_ref().zip(catalog.as_ref().ok());
+    // A database that cannot be read is told already.
+    let is_known = !doubt.is_within(&Key::of(["tracing", "data-source"]));
+    let tracing = settings.tracing.as_ref().filter(|_| is_known).zip(catalog.as_ref().ok());
     let storage = tracing.map(|(settings, catalog)| tracing::find(settings, catalog, &builder.beans)).transpose();
     let storage = storage.map_err(|error| problems.push(error.into())).ok().flatten();
     let registry_centers: BTreeSet<String> = builder.registry_centers.keys().cloned().collect();
-    let around =
-        Surroundings { registry_centers: &registry_centers, provided: &builder.names, catalog: catalog.as_ref().ok() };
+    let around = Surroundings {
+        registry_centers: &registry_centers,
+        provided: &builder.names,
+        beans: &builder.beans,
+        catalog: catalog.as_ref().ok(),
+        doubt,
+    };
     let environment = JobEnvironment::builder()
         .preferred_network_interface(settings.preferred_network_interface.clone())
         .preferred_network_ip(settings.preferred_network_ip.clone())
@@ -81,7 +94,7 @@ fn checked(
     };
     match (Plan::make(linked, settings, &around), environment) {
         (Ok(plan), Ok(environment)) => {
-            // Made for the look at their arguments alone; these are never started.
+            // Made to see that they can be; these are never started.
             let nowhere = environment.embedded_registry();
             let made = make(&plan, &environment, |_| Arc::clone(&nowhere), &builder.beans);
             problems.extend(made.err().into_iter().flatten());

@@ -1,10 +1,11 @@
 //! Makes the configuration of a job of its settings.
 
+use std::collections::BTreeSet;
+
 use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
 
-use elasticjob::spi::Catalog;
-
-use super::{Draft, JobCode, PlanError};
+use super::drafts::Draft;
+use super::{JobCode, PlanError, Surroundings};
 use crate::settings::JobEntry;
 
 /// What the entry sets, over what the attribute sets.
@@ -15,25 +16,64 @@ pub(super) fn over(attribute: JobSettings, entry: Option<&JobEntry>) -> JobSetti
     }
 }
 
-/// The checked configuration, of which this program can do everything.
-pub(super) fn configure(draft: &Draft<'_>, catalog: Option<&Catalog>) -> Result<JobConfiguration, Vec<PlanError>> {
-    let invalid = |setting: &str, reason: String| PlanError::Invalid {
-        origin: draft.origin(setting),
-        job: draft.name.to_string(),
-        reason,
-    };
-    let named = |wrong: Invalid| invalid(&wrong.setting, wrong.to_string());
+/// The checked configuration, of which this program can do everything, and what is wrong with it.
+pub(super) fn configure(draft: &Draft<'_>, around: &Surroundings<'_>) -> (Option<JobConfiguration>, Vec<PlanError>) {
     let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
-    let configuration = checked.map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>())?;
-    let unknown = catalog.map(|catalog| catalog.problems(&configuration)).into_iter().flatten().map(named);
+    // What settings name is looked for also where other settings are wrong.
+    let looked_at = checked.clone().ok().or_else(|| with_names_alone(draft));
+    let unfit = looked_at.iter().flat_map(|configuration| problems(draft, configuration, around));
+    let wrong: Vec<Invalid> = checked.as_ref().err().cloned().into_iter().flatten().chain(unfit).collect();
+    let configuration = checked.ok().filter(|_| wrong.is_empty());
+    let told = wrong.into_iter().filter(|wrong| !is_consequence(draft, wrong, around));
+    let errors = told.map(|wrong| PlanError::Invalid {
+        origin: draft.origin(&wrong.setting),
+        job: draft.title.clone(),
+        reason: wrong.to_string(),
+    });
+    (configuration, errors.collect())
+}
+
+/// What this program cannot do of what a configuration asks for.
+fn problems(draft: &Draft<'_>, configuration: &JobConfiguration, around: &Surroundings<'_>) -> Vec<Invalid> {
+    let catalog = around.catalog;
     let check = match (draft.code, catalog, configuration.job_type()) {
-        (JobCode::Function(function), ..) => Some(function.kind.check()),
-        (JobCode::Type, Some(catalog), Some(kind)) => {
+        (Some(JobCode::Function(function)), ..) => Some(function.kind.check()),
+        (Some(JobCode::Type), Some(catalog), Some(kind)) => {
             catalog.job_types().get(kind).ok().map(|kind| kind.handler().check().clone())
         }
         _ => None,
     };
-    let of_code = check.map(|check| check.problems(&configuration)).into_iter().flatten().map(named);
-    let refused: Vec<PlanError> = unknown.chain(of_code).collect();
-    if refused.is_empty() { Ok(configuration) } else { Err(refused) }
+    let of_code = check.map(|check| check.problems(configuration)).unwrap_or_default();
+    let Some(catalog) = catalog else { return of_code };
+    let at_start = catalog.error_handlers().problems_at_start(configuration);
+    [catalog.problems(configuration), of_code, at_start].concat()
+}
+
+/// A configuration of the types and properties of a job, right in all else.
+fn with_names_alone(draft: &Draft<'_>) -> Option<JobConfiguration> {
+    let given = &draft.settings;
+    let mut seen = BTreeSet::new();
+    let mut listeners = given.job_listener_types.clone();
+    listeners.iter_mut().for_each(|names| names.retain(|name| seen.insert(name.clone())));
+    let settings = JobSettings {
+        sharding_total_count: Some(1),
+        job_sharding_strategy_type: given.job_sharding_strategy_type.clone(),
+        job_executor_thread_pool_size_provider_type: given.job_executor_thread_pool_size_provider_type.clone(),
+        job_error_handler_type: given.job_error_handler_type.clone(),
+        job_listener_types: listeners,
+        props: given.props.clone(),
+        elastic_job_type: given.elastic_job_type.clone(),
+        ..JobSettings::default()
+    };
+    JobConfiguration::from_settings(draft.name.clone(), &settings).ok()
+}
+
+/// Whether a setting is missing that was given in a way that cannot be read, or may stand elsewhere.
+fn is_consequence(draft: &Draft<'_>, wrong: &Invalid, around: &Surroundings<'_>) -> bool {
+    let given = &draft.settings;
+    let is_missing = match wrong.setting.strip_prefix("props.") {
+        Some(key) => given.props.as_ref().is_none_or(|props| !props.contains_key(key)),
+        None => wrong.setting == "sharding-total-count" && given.sharding_total_count.is_none(),
+    };
+    is_missing && (draft.is_incomplete || around.doubt.is_about(&draft.key(&wrong.setting)))
 }

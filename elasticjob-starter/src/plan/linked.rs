@@ -68,15 +68,30 @@ impl<'a> Linked<'a> {
         Err(NotOne::Nothing)
     }
 
+    /// The functions that a reference which is not exactly one may mean.
+    pub fn meant(&self, class: &str) -> Vec<&'static str> {
+        match self.referred(class) {
+            Ok(function) => vec![function.function],
+            Err(NotOne::Several(functions)) => functions,
+            Err(NotOne::Nothing) => {
+                let near = self.near(class);
+                let is_near = |function: &&JobDescriptor| [function.name, function.function].map(Some).contains(&near);
+                self.functions.iter().filter(is_near).map(|function| function.function).collect()
+            }
+        }
+    }
+
+    fn near(&self, wanted: &str) -> Option<&'static str> {
+        let names = self.functions.iter().map(|function| function.name);
+        nearest(wanted, names.chain(self.functions.iter().map(|function| function.function)))
+    }
+
     /// What there is, for a reference that was not found.
     pub fn listing(&self, wanted: &str) -> String {
         if self.functions.is_empty() {
             return "none is linked at all".to_owned();
         }
-        let names = self.functions.iter().map(|function| function.name);
-        let paths = self.functions.iter().map(|function| function.function);
-        let near =
-            nearest(wanted, names.chain(paths)).map(|name| format!("did you mean '{name}'? ")).unwrap_or_default();
+        let near = self.near(wanted).map(|name| format!("did you mean '{name}'? ")).unwrap_or_default();
         let mut all: Vec<String> =
             self.functions.iter().map(|function| format!("'{}' ({})", function.name, function.function)).collect();
         all.sort();

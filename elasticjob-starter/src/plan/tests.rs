@@ -1,7 +1,9 @@
-use elasticjob::api::{ArgumentSite, ElasticJobListener, Inject, JobArgument, MissingBean, item_handler};
+use elasticjob::api::{ArgumentSite, ElasticJobListener, Inject, JobArgument, JobKind, MissingBean, item_handler};
+use elasticjob::config::JobSettings;
+use elasticjob::runtime::{OneOffJob, ScheduleJob};
 
 use super::*;
-use crate::settings::Sources;
+use crate::settings::{Read, Sources};
 
 fn handler(_: &Beans) -> Result<ItemHandler, Vec<MissingBean>> {
     Ok(item_handler(|_| async {}))
@@ -47,15 +49,15 @@ static SEVERAL: [JobDescriptor; 4] = [
     function("bare", "shop::jobs::bare", JobSettings::default),
 ];
 
-fn settings(yaml: &str) -> Settings {
+fn read(yaml: &str) -> Read<Settings> {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("test").replace(':', "_");
     let folder = std::env::temp_dir().join(format!("elasticjob-plan-{}-{test}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), yaml).unwrap();
-    let settings = Settings::load(&Sources::in_folder(&folder), &[]);
+    let read = Settings::read(&Sources::in_folder(&folder), &[]);
     std::fs::remove_dir_all(&folder).unwrap();
-    settings.unwrap_or_else(|errors| panic!("{errors:?}"))
+    read
 }
 
 struct Audit;
@@ -66,15 +68,27 @@ impl ElasticJobListener for Audit {
     }
 }
 
-fn made(functions: &'static [JobDescriptor], yaml: &str) -> Result<Plan, Vec<String>> {
+/// The plan, or everything that is wrong with settings and jobs.
+fn made_with(functions: &'static [JobDescriptor], yaml: &str, registry_centers: &[&str]) -> Result<Plan, Vec<String>> {
     let catalog = Catalog::builder().listener(Audit).build().unwrap();
+    let Read { settings, errors, doubt } = read(yaml);
+    let mut beans = Beans::default();
+    beans.provide(7_u32);
     let around = Surroundings {
-        registry_centers: &BTreeSet::new(),
+        registry_centers: &registry_centers.iter().map(|name| (*name).to_owned()).collect(),
         provided: &BTreeSet::from(["taken".to_owned()]),
+        beans: &beans,
         catalog: Some(&catalog),
+        doubt: &doubt,
     };
-    let texts = |errors: Vec<PlanError>| errors.iter().map(ToString::to_string).collect();
-    Plan::make(&Linked::new(functions), &settings(yaml), &around).map_err(texts)
+    let plan = Plan::make(&Linked::new(functions), &settings, &around);
+    let of_plan = plan.as_ref().err().into_iter().flatten().map(ToString::to_string);
+    let all: Vec<String> = errors.iter().map(ToString::to_string).chain(of_plan).collect();
+    if all.is_empty() { plan.map_err(|_| all) } else { Err(all) }
+}
+
+fn made(functions: &'static [JobDescriptor], yaml: &str) -> Result<Plan, Vec<String>> {
+    made_with(functions, yaml, &[])
 }
 
 fn jobs(functions: &'static [JobDescriptor], yaml: &str) -> Vec<String> {
@@ -212,7 +226,7 @@ fn class_and_type_exclude_each_other_and_so_do_type_and_function() {
     only_error(&SYNC, yaml, &["syncOrders", "exclude each other"]);
     let yaml = "elasticjob: {jobs: {syncOrders: {elastic-job-type: SCRIPT}}}";
     only_error(&SYNC, yaml, &["syncOrders", "two things to run", "'SCRIPT'", "shop::"]);
-    let yaml = "elasticjob: {jobs: {s: {elastic-job-type: SCRIPTS}}}";
+    let yaml = "elasticjob: {jobs: {s: {elastic-job-type: SCRIPTS, sharding-total-count: 1}}}";
     only_error(&SYNC, yaml, &["elasticjob.jobs.s.elastic-job-type", "'SCRIPTS'", "SCRIPT (built in)"]);
 }
 
@@ -253,10 +267,7 @@ fn a_bean_name_belongs_to_one() {
 fn a_registry_center_has_to_be_there() {
     static ELSEWHERE: [JobDescriptor; 1] = [function("r", "shop::r", elsewhere)];
     only_error(&ELSEWHERE, "", &["'r'", "'reports'", ".registry_center(\"reports\", ...)", "known: none"]);
-    let centers = BTreeSet::from(["reports".to_owned()]);
-    let around = Surroundings { registry_centers: &centers, provided: &BTreeSet::new(), catalog: None };
-    let plan =
-        Plan::make(&Linked::new(&ELSEWHERE), &settings(""), &around).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let plan = made_with(&ELSEWHERE, "", &["reports"]).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(plan.jobs[0].registry_center.as_deref(), Some("reports"));
 }
 
@@ -273,13 +284,93 @@ fn a_listener_has_to_be_there() {
 fn an_argument_that_nothing_fills_names_job_function_and_what_there_is() {
     static NEEDY: [JobDescriptor; 1] =
         [JobDescriptor { bind: needs_text, ..function("needy", "shop::needy", complete) }];
-    let plan = made(&NEEDY, "").unwrap_or_else(|errors| panic!("{errors:?}"));
-    let mut beans = Beans::default();
-    beans.provide(7_u32);
-    let error = bind(&plan.jobs[0], &NEEDY[0], &beans).err().unwrap()[0].to_string();
-    for part in ["job 'needy' (shop::needy at src/jobs.rs:7)", "`text: Inject<", "available: `u32`"] {
-        assert!(error.contains(part), "no {part:?} in: {error}");
+    let parts = ["job 'needy' (shop::needy at src/jobs.rs:7)", "`text: Inject<", "available: `u32`"];
+    only_error(&NEEDY, "", &parts);
+}
+
+static NEEDY_HANDLES: [JobDescriptor; 3] = [
+    JobDescriptor { bind: needs_handles, ..function("needy", "shop::needy", complete) },
+    function("bare", "shop::jobs::bare", JobSettings::default),
+    function("two", "shop::b::run", one_off),
+];
+
+fn needs_handles(beans: &Beans) -> Result<ItemHandler, Vec<MissingBean>> {
+    let site = |bean| ArgumentSite { name: "job", bean: Some(bean) };
+    let bare = <ScheduleJob as JobArgument>::bind(beans, site("bareScheduleJobBootstrap")).err();
+    let two = <OneOffJob as JobArgument>::bind(beans, site("twoOneOffJobBootstrap")).err();
+    let missing: Vec<MissingBean> = bare.into_iter().chain(two).collect();
+    if missing.is_empty() { handler(beans) } else { Err(missing) }
+}
+
+/// Asserts that nothing is told but these, in any order.
+fn only_errors(functions: &'static [JobDescriptor], yaml: &str, expected: &[&str]) {
+    let errors = made(functions, yaml).err().unwrap_or_else(|| panic!("no error for {yaml}"));
+    assert_eq!(errors.len(), expected.len(), "{errors:#?}");
+    for part in expected {
+        assert!(errors.iter().any(|error| error.contains(part)), "no {part:?} in: {errors:#?}");
     }
-    beans.provide(String::new());
-    assert!(bind(&plan.jobs[0], &NEEDY[0], &beans).is_ok());
+}
+
+#[test]
+fn settings_types_and_arguments_are_told_in_one_round() {
+    let yaml = "elasticjob:\n  reg-center: {server-lists: '${ZK}', digest: nobody}\n  jobs:\n    bare: {sharding-total-count: many, \
+                cron: bad, job-sharding-strategy-type: RANDOM, job-listener-types: [audit, audit, adit]}\n    \
+                nowhere: {cron: 0 0 25 * * ?, job-error-handler-type: WECHAT}\n    other: {elastic-job-type: BATCH}\n    \
+                two: {job-bootstrap-bean-name: other, label: [x]}\n";
+    let expected = [
+        "elasticjob.reg-center.server-lists: the placeholder `${ZK}` has no value",
+        "elasticjob.reg-center.namespace is missing",
+        "elasticjob.reg-center.digest: '***' is not valid",
+        "elasticjob.jobs.bare.sharding-total-count: 'many'",
+        "job 'bare': cron: ",
+        "job 'bare': job-sharding-strategy-type: ",
+        "job 'bare': job-listener-types: 'audit' is given twice",
+        "job 'bare': job-listener-types: there is no listener 'adit'",
+        "elasticjob.jobs.nowhere: no job function 'nowhere'",
+        "job 'nowhere': cron: ",
+        "job 'other': sharding-total-count: it is missing",
+        "elasticjob.jobs.other.elastic-job-type: there is no type of jobs 'BATCH'",
+        "elasticjob.jobs.two.label: a list",
+        "job 'needy' (shop::needy at src/jobs.rs:7): argument `job: elasticjob::runtime::handle::OneOffJob`",
+    ];
+    only_errors(&NEEDY_HANDLES, yaml, &expected);
+}
+
+#[test]
+fn what_only_follows_from_a_setting_that_cannot_be_read_is_not_told() {
+    let one = |yaml: &str, expected: &str| only_errors(&NEEDY_HANDLES, yaml, &[expected]);
+    let job = |settings: &str| format!("elasticjob: {{jobs: {{bare: {{{settings}}}}}}}");
+    one(&job("sharding-total-cout: 3, cron: 0 0 1 * * ?"), "did you mean 'sharding-total-count'?");
+    one(&job("sharding-total-count: many, cron: 0 0 1 * * ?"), "'many'");
+    one(&job("sharding-total-count: 1, corn: 0 0 1 * * ?"), "did you mean 'cron'?");
+    one(&job("sharding-total-count: 1, cron: '${CRON}'"), "`${CRON}`");
+    one("elasticjob: {jobs: {bare: 3}}", "a map with the settings of the job");
+    one("elasticjob: {jbos: {bare: {}}}", "did you mean 'jobs'?");
+    one(
+        "elasticjob: {jobs: {x: {elastic-job-class: bar, sharding-total-count: 1}, two: {}, bare: {sharding-total-count: 1, cron: 0 0 1 * * ?}}}",
+        "did you mean 'bare'?",
+    );
+    let bare = "bare: {sharding-total-count: 1, cron: 0 0 1 * * ?}";
+    let beside =
+        |settings: &str| format!("elasticjob: {{jobs: {{{bare}, x: {{sharding-total-count: 1, {settings}}}}}}}");
+    one(&beside("elastic-job-type: '${TYPE}'"), "`${TYPE}`");
+    one(&beside("elastic-job-clas: two"), "did you mean 'elastic-job-class'?");
+    one(&beside("elastic-job-type: SCRIPT, props: {script.command.line: '${COMMAND}'}"), "`${COMMAND}`");
+    one(&beside("elastic-job-type: SCRIPT, props: [a]"), "a map of properties");
+    let of = |sections: &str| format!("elasticjob: {{jobs: {{{bare}}}, {sections}}}");
+    one(&of("reg-center: {server-lists: a, namespace: '${NS}'}"), "`${NS}`");
+    one(
+        &of(
+            "reg-center: {server-lists: a, namespace: n, base-sleep-time-milliseconds: x, max-sleep-time-milliseconds: 500}",
+        ),
+        "'x'",
+    );
+    one(&of("tracing: {type: '${T}'}"), "`${T}`");
+    one(&of("tracing: {type: RDB, data-source: {url: '${U}'}}"), "`${U}`");
+    one(&of("dump: {port: '${P}'}"), "`${P}`");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_may_have_anything() {
+    only_errors(&NEEDY_HANDLES, "elasticjob: [", &["application.yaml:"]);
 }

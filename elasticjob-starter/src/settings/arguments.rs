@@ -30,12 +30,15 @@ pub(super) fn resolve(sources: &Sources, scope: Scope<'_>) -> (Layer, Vec<Settin
         let origin = Origin::argument(key);
         match (tokens, value) {
             (Ok(tokens), Some(value)) => resolver.dotted(&tokens, &Node::text(origin, value)),
-            (Ok(_), None) => errors.push(SettingError::WrongValue {
-                origin,
-                key: key.to_owned(),
-                value: "nothing".to_owned(),
-                expected: format!("a value after an equals sign: --{key}=VALUE"),
-            }),
+            (Ok(tokens), None) => {
+                resolver.without_value(&tokens, &origin);
+                errors.push(SettingError::WrongValue {
+                    origin,
+                    key: key.to_owned(),
+                    value: "nothing".to_owned(),
+                    expected: format!("a value after an equals sign: --{key}=VALUE"),
+                });
+            }
             (Err(reason), _) => resolver.unknown(&origin, key, reason.to_owned()),
         }
     }

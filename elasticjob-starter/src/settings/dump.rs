@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use super::error::SettingError;
 use super::node::Origin;
 use super::read::{Reader, parse_flag};
 use super::schema::Key;
@@ -21,16 +20,17 @@ pub struct DumpSettings {
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<DumpSettings> {
     let section = Key::of(["dump"]);
+    let key = section.child("port");
     let enabled = reader.or_default(&section.child("enabled"), parse_flag);
     let address = reader.or_default(&section.child("address"), |text| text.parse().ok());
-    let key = section.child("port");
-    match (reader.text(&key).map(|given| given.origin), reader.whole(&key)) {
-        (Some(origin), Some(port)) => Some(DumpSettings { address, port, origin }).filter(|_| enabled),
-        (None, _) if enabled => {
-            // What it wants is not said: a port that is not there would be missed when it is needed.
-            let origin = reader.origin(&section)?;
-            let reason = "write for example `port: 9888`, or `enabled: false`".to_owned();
-            reader.errors.push(SettingError::Missing { origin, key: key.to_string(), reason });
+    let port = reader.whole(&key);
+    match (port, reader.origin(&key), reader.origin(&section)) {
+        (Some(port), Some(origin), _) => Some(DumpSettings { address, port, origin }).filter(|_| enabled),
+        // Off, as in Java, but not without a word: a port that is not there would be missed when it is needed.
+        (None, None, Some(origin)) if enabled => {
+            reader
+                .warnings
+                .push(format!("{origin}: no dump port is opened: {key} is not set; set it, for example to 9888"));
             None
         }
         _ => None,

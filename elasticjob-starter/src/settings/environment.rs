@@ -39,6 +39,7 @@ pub(super) fn resolve(
                 [tokens, ..] if !known.scope.wanted.includes(&tokens[0].text) => {}
                 [tokens] => resolver.dotted(tokens, &node),
                 several => {
+                    several.iter().for_each(|tokens| resolver.without_value(tokens, &node.origin));
                     let jobs: Vec<String> = several.iter().map(|tokens| format!("'{}'", tokens[1].text)).collect();
                     errors.push(SettingError::AmbiguousJob { origin: node.origin, jobs: jobs.join(" and ") });
                 }

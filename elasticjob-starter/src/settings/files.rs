@@ -22,6 +22,16 @@ pub(super) struct Document {
     is_ours: bool,
 }
 
+impl Document {
+    /// Notes that something beside it, or in it, cannot be read: it may have any setting.
+    fn has_unread(&mut self, errors: Vec<SettingError>) {
+        if !errors.is_empty() {
+            self.layer.doubt_all();
+            self.errors.extend(errors);
+        }
+    }
+}
+
 /// Where files are looked for.
 pub(super) struct Search {
     /// The first folder that has a file wins.
@@ -114,9 +124,6 @@ impl Search {
                     Err(error) => errors.push(error),
                 }
             }
-            if !errors.is_empty() {
-                return Err(errors);
-            }
             // Other programs may have a file of that name too: only one with our section counts, if any has it.
             if documents.iter().any(|document| document.is_ours) {
                 documents.retain(|document| document.is_ours);
@@ -124,8 +131,13 @@ impl Search {
             if let [first, second, ..] = documents.as_slice()
                 && first.is_ours
             {
-                let (first, second) = (first.path.clone(), second.path.clone());
-                return Err(vec![SettingError::TwoFormats { first, second }]);
+                errors.push(SettingError::TwoFormats { first: first.path.clone(), second: second.path.clone() });
+                errors.extend(documents.drain(1..).flat_map(|document| document.errors));
+            }
+            match documents.first_mut() {
+                Some(document) => document.has_unread(errors),
+                None if errors.is_empty() => {}
+                None => return Err(errors),
             }
             found = found.or_else(|| documents.into_iter().next());
         }
@@ -140,10 +152,13 @@ impl Search {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let mut resolver = Resolver::new(scope);
         let mut scalars = Vec::new();
+        let mut broken = Vec::new();
         let is_ours = match path.extension().and_then(|extension| extension.to_str()) {
             Some("properties") => {
                 let mut is_ours = false;
-                for (key, node) in properties::parse(&shown, text)? {
+                let (entries, errors) = properties::parse(&shown, text);
+                broken = errors;
+                for (key, node) in entries {
                     is_ours |= property(&mut resolver, &key, &node);
                     if let NodeValue::Text(text) = node.value {
                         scalars.push((key, text));
@@ -159,7 +174,9 @@ impl Search {
             }
         };
         let (layer, errors) = resolver.finish();
-        Ok(Document { path: PathBuf::from(shown), layer, errors, scalars, is_ours })
+        let mut document = Document { path: PathBuf::from(shown), layer, errors, scalars, is_ours };
+        document.has_unread(broken);
+        Ok(document)
     }
 
     /// A path as messages show it.

@@ -18,6 +18,8 @@ pub struct JobEntry {
     pub settings: JobSettings,
     /// Where each of its settings comes from, by their names in kebab-case.
     pub origins: BTreeMap<&'static str, Origin>,
+    /// Where each of its properties comes from.
+    pub prop_origins: BTreeMap<String, Origin>,
     /// Where the entry stands, or its first setting.
     pub origin: Origin,
 }
@@ -29,6 +31,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<JobEntry> {
 }
 
 fn entry(reader: &mut Reader<'_>, key: &Key, name: String, origin: Origin) -> JobEntry {
+    let prop_origins = reader.names(&key.child("props")).into_iter().collect();
     let mut fields = Fields { reader, key, origins: BTreeMap::new() };
     let settings = JobSettings {
         elastic_job_class: fields.text("elastic-job-class"),
@@ -57,7 +60,7 @@ fn entry(reader: &mut Reader<'_>, key: &Key, name: String, origin: Origin) -> Jo
         // A registry center is made, and named, by the code alone.
         registry_center: None,
     };
-    JobEntry { name, settings, origins: fields.origins, origin }
+    JobEntry { name, settings, origins: fields.origins, prop_origins, origin }
 }
 
 struct Fields<'r, 'a> {
@@ -85,13 +88,20 @@ mod tests {
     use config::{Map, Value};
 
     use super::*;
+    use crate::settings::Doubt;
     use crate::settings::schema::{JOB, Kind, Schema};
 
     fn read_with(setting: &str, value: Value) -> JobEntry {
         let job = Map::from_iter([(setting.to_owned(), value)]);
         let jobs = Map::from_iter([("sync".to_owned(), Value::from(job))]);
         let merged = Map::from_iter([("jobs".to_owned(), Value::from(jobs))]);
-        let mut reader = Reader { merged: &merged, lookup: &|_| None, errors: Vec::new() };
+        let mut reader = Reader {
+            merged: &merged,
+            lookup: &|_| None,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            doubt: Doubt::default(),
+        };
         let entries = read(&mut reader);
         assert!(reader.errors.is_empty(), "{setting}: {:?}", reader.errors);
         entries.into_iter().next().expect("one entry")

@@ -5,9 +5,13 @@ use std::fmt;
 
 use config::{Config, ConfigError, Map, Source, Value, ValueKind};
 
+use super::doubt::Doubt;
 use super::error::SettingError;
 use super::node::Origin;
 use super::schema::Key;
+
+/// The section of jobs.
+const JOBS: &str = "jobs";
 
 /// What a source gives for one key.
 #[derive(Clone)]
@@ -24,6 +28,9 @@ pub(super) struct Layer {
     values: BTreeMap<Key, (Origin, Given)>,
     /// Items given one by one: `job-listener-types[0]`.
     items: BTreeMap<Key, BTreeMap<usize, (Origin, String)>>,
+    /// Jobs of which it says something, be it wrong: they are there, and looked at, all the same.
+    mentioned: BTreeMap<String, Origin>,
+    doubt: Doubt,
 }
 
 // Not derived: values may be secret.
@@ -57,12 +64,43 @@ impl Layer {
         Ok(())
     }
 
+    /// Notes that something at a key cannot be read.
+    pub fn doubt(&mut self, key: &Key, origin: &Origin) {
+        self.mention(key, origin);
+        self.doubt.add(key.clone());
+    }
+
+    /// Notes that the source may have any setting beside those that it is known to have.
+    pub fn doubt_all(&mut self) {
+        self.doubt.add(Key::default());
+    }
+
+    /// Notes that the source says something of a job.
+    pub fn mention(&mut self, key: &Key, origin: &Origin) {
+        if let [section, job, ..] = key.segments()
+            && section == JOBS
+        {
+            self.mentioned.entry(job.clone()).or_insert_with(|| origin.clone());
+        }
+    }
+
+    /// What of the source could not be read.
+    pub fn doubts(&self) -> &Doubt {
+        &self.doubt
+    }
+
+    /// The settings that it has.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.values.keys().chain(self.items.keys())
+    }
+
     /// Makes lists of the items that were given one by one.
     pub fn complete(&mut self) -> Vec<SettingError> {
         let mut errors = Vec::new();
         for (key, items) in std::mem::take(&mut self.items) {
             let gap = items.keys().enumerate().find(|(expected, index)| expected != *index);
             if let Some((expected, index)) = gap {
+                self.doubt(&key, &items[index].0);
                 errors.push(SettingError::WrongValue {
                     origin: items[index].0.clone(),
                     key: format!("{key}[{index}]"),
@@ -80,7 +118,7 @@ impl Layer {
 
     /// The names of the jobs that the source mentions.
     pub fn job_names(&self) -> impl Iterator<Item = &str> {
-        self.job_keys().map(|segments| segments[1].as_str())
+        self.job_keys().map(|segments| segments[1].as_str()).chain(self.mentioned.keys().map(String::as_str))
     }
 
     /// The keys of properties that the source mentions.
@@ -89,7 +127,7 @@ impl Layer {
     }
 
     fn job_keys(&self) -> impl Iterator<Item = &[String]> {
-        self.values.keys().map(Key::segments).filter(|segments| segments.len() > 1 && segments[0] == "jobs")
+        self.values.keys().map(Key::segments).filter(|segments| segments.len() > 1 && segments[0] == JOBS)
     }
 
     /// The text and the place of a setting, where it is one text.
@@ -114,6 +152,10 @@ impl Source for Layer {
 
     fn collect(&self) -> Result<Map<String, Value>, ConfigError> {
         let mut root = Map::new();
+        for (job, origin) in &self.mentioned {
+            let nothing = Value::new(Some(origin.as_string()), ValueKind::Table(Map::new()));
+            put(&mut root, Key::of([JOBS, job]).segments(), nothing);
+        }
         for (key, (origin, given)) in &self.values {
             let kind = match given {
                 Given::Text(text) => ValueKind::String(text.clone()),
@@ -133,6 +175,10 @@ impl Source for Layer {
 fn put(table: &mut Map<String, Value>, path: &[String], value: Value) {
     match path {
         [] => {}
+        // A job without anything in it may be there already.
+        [name] if matches!(&value.kind, ValueKind::Table(_)) => {
+            table.entry(name.clone()).or_insert(value);
+        }
         [name] => {
             table.insert(name.clone(), value);
         }

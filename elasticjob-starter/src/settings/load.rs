@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::{Map, Value, ValueKind};
 
+use super::doubt::Doubt;
 use super::environment::{self, Known};
 use super::error::SettingError;
 use super::files::{Document, Search};
@@ -21,10 +22,16 @@ impl Settings {
     /// # Errors
     /// Everything that is wrong, in the order of the sources.
     pub fn load(sources: &Sources, linked: &[&str]) -> Result<Self, Vec<SettingError>> {
+        let Read { settings, errors, .. } = Self::read(sources, linked);
+        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    }
+
+    /// Reads all sources, as far as that goes: what can be read may be wrong beside what cannot.
+    pub(crate) fn read(sources: &Sources, linked: &[&str]) -> Read<Self> {
         let names = linked.iter().map(|name| (*name).to_owned()).collect();
         let mut load = Load::new(sources, names, Wanted::All);
         let documents = load.documents();
-        let read = load.put_together(documents)?;
+        let read = load.put_together(documents);
         load.finish(&read, |reader, load| Self {
             enabled: reader.or_default(&Key::of(["enabled"]), parse_flag),
             reg_center: reg_center::read(reader),
@@ -37,7 +44,7 @@ impl Settings {
             dump: dump::read(reader),
             profiles: load.profiles.clone(),
             files: read.files.clone(),
-            warnings: load.warnings.clone(),
+            warnings: load.warnings.iter().cloned().chain(std::mem::take(&mut reader.warnings)).collect(),
         })
     }
 }
@@ -51,9 +58,18 @@ impl RegCenterSettings {
     pub fn load(sources: &Sources) -> Result<(Self, Vec<String>), Vec<SettingError>> {
         let mut load = Load::new(sources, Vec::new(), Wanted::RegistryCenter);
         let documents = load.documents();
-        let read = load.put_together(documents)?;
-        load.finish(&read, |reader, load| (reg_center::read(reader), load.warnings.clone()))
+        let read = load.put_together(documents);
+        let Read { settings, errors, .. } =
+            load.finish(&read, |reader, load| (reg_center::read(reader), load.warnings.clone()));
+        if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
+}
+
+/// What the sources come to, and what is wrong with them. Settings that cannot be read have their defaults.
+pub(crate) struct Read<T> {
+    pub settings: T,
+    pub errors: Vec<SettingError>,
+    pub doubt: Doubt,
 }
 
 /// What the sources say, laid over each other.
@@ -70,13 +86,21 @@ struct Load<'a> {
     names: Vec<String>,
     wanted: Wanted,
     errors: Vec<SettingError>,
+    doubt: Doubt,
     warnings: Vec<String>,
     profiles: Vec<String>,
 }
 
 impl<'a> Load<'a> {
     fn new(sources: &'a Sources, names: Vec<String>, wanted: Wanted) -> Self {
-        Self { sources, names, wanted, errors: Vec::new(), warnings: Vec::new(), profiles: Vec::new() }
+        let (errors, warnings, profiles) = (Vec::new(), Vec::new(), Vec::new());
+        Self { sources, names, wanted, errors, doubt: Doubt::default(), warnings, profiles }
+    }
+
+    /// A source that cannot be read may have any setting.
+    fn unread(&mut self, errors: impl IntoIterator<Item = SettingError>) {
+        self.errors.extend(errors);
+        self.doubt.add(Key::default());
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -100,7 +124,7 @@ impl<'a> Load<'a> {
         let search = match self.search(first(&location_key())) {
             Ok(search) => search,
             Err(error) => {
-                self.errors.push(error);
+                self.unread([error]);
                 return Vec::new();
             }
         };
@@ -112,7 +136,7 @@ impl<'a> Load<'a> {
                     documents.push(base);
                 }
             }
-            Err(errors) => self.errors.extend(errors),
+            Err(errors) => self.unread(errors),
         }
         let in_base = || {
             let text = documents.first().and_then(|base| base.layer.text(&profiles_key()));
@@ -133,7 +157,7 @@ impl<'a> Load<'a> {
                     }
                     documents.push(document);
                 }
-                Err(errors) => self.errors.extend(errors),
+                Err(errors) => self.unread(errors),
             }
         }
         for document in &mut documents {
@@ -174,19 +198,19 @@ impl<'a> Load<'a> {
                     let named = text.split(',').map(str::trim).filter(|profile| !profile.is_empty());
                     profiles.extend(named.map(|profile| (profile.to_owned(), origin.clone())));
                 }
-                Err(error) => self.errors.push(error),
+                Err(error) => self.unread([error]),
             }
         }
         let mut seen = BTreeSet::new();
         profiles.retain(|(profile, _)| seen.insert(profile.clone()));
         let is_name = |profile: &str| !profile.contains(['/', '\\']);
         for (profile, origin) in profiles.iter().filter(|(profile, _)| !is_name(profile)) {
-            self.errors.push(SettingError::WrongValue {
+            self.unread([SettingError::WrongValue {
                 origin: origin.clone(),
                 key: profiles_key().to_string(),
                 value: format!("'{profile}'"),
                 expected: "names of profiles, which are part of a file name".to_owned(),
-            });
+            }]);
         }
         profiles.retain(|(profile, _)| is_name(profile));
         self.profiles = profiles.iter().map(|(profile, _)| profile.clone()).collect();
@@ -222,7 +246,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    fn put_together(&mut self, documents: Vec<Document>) -> Result<Merged, Vec<SettingError>> {
+    fn put_together(&mut self, documents: Vec<Document>) -> Merged {
         let mut files = Vec::new();
         let mut scalars = BTreeMap::new();
         let mut layers: Vec<Layer> = Vec::new();
@@ -246,22 +270,24 @@ impl<'a> Load<'a> {
         self.errors.extend(wrong_arguments);
         self.warnings.extend(warnings);
         layers.extend([environment, arguments]);
-        let map = layer::merge(&layers).map_err(|error| vec![error])?;
-        Ok(Merged { map, scalars, files })
+        layers.iter().for_each(|layer| self.doubt.join(layer.doubts()));
+        let map = layer::merge(&layers).unwrap_or_else(|error| {
+            self.unread([error]);
+            Map::new()
+        });
+        Merged { map, scalars, files }
     }
 
-    /// Turns what the sources say into values, unless something is wrong anywhere.
-    fn finish<T>(
-        mut self,
-        read: &Merged,
-        values: impl FnOnce(&mut Reader<'_>, &Self) -> T,
-    ) -> Result<T, Vec<SettingError>> {
+    /// Turns what the sources say into values.
+    fn finish<T>(mut self, read: &Merged, values: impl FnOnce(&mut Reader<'_>, &Self) -> T) -> Read<T> {
         let lookup = Lookup::new(&self.sources.environment, &read.scalars, &read.map);
         let lookup = |name: &str| lookup.find(name);
-        let mut reader = Reader { merged: &read.map, lookup: &lookup, errors: Vec::new() };
-        let values = values(&mut reader, &self);
-        self.errors.extend(reader.errors);
-        if self.errors.is_empty() { Ok(values) } else { Err(self.errors) }
+        let doubt = self.doubt.clone();
+        let mut reader = Reader { merged: &read.map, lookup: &lookup, errors: Vec::new(), warnings: Vec::new(), doubt };
+        let settings = values(&mut reader, &self);
+        let Reader { errors, doubt, .. } = reader;
+        self.errors.extend(errors);
+        Read { settings, errors: self.errors, doubt }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod dotted;
+mod doubt;
 mod dump;
 mod environment;
 mod error;
@@ -29,13 +30,15 @@ mod yaml;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub(crate) use doubt::Doubt;
 pub use dump::DumpSettings;
 pub use error::SettingError;
 pub use jobs::JobEntry;
+pub(crate) use load::Read;
 pub use node::Origin;
 pub use reference::{SettingReference, reference};
 pub use reg_center::RegCenterSettings;
-pub(crate) use schema::nearest;
+pub(crate) use schema::{Key, nearest};
 pub use sources::Sources;
 pub use tracing::{DataSourceSettings, TracingSettings};
 

@@ -3,9 +3,10 @@
 use super::error::SettingError;
 use super::node::{Node, Origin};
 
-/// Keys and values in the order of the file.
-pub(super) fn parse(file: &str, text: &str) -> Result<Vec<(String, Node)>, SettingError> {
+/// Keys and values in the order of the file, and the lines that cannot be read.
+pub(super) fn parse(file: &str, text: &str) -> (Vec<(String, Node)>, Vec<SettingError>) {
     let mut entries = Vec::new();
+    let mut errors = Vec::new();
     let mut lines = text.lines().enumerate();
     while let Some((index, line)) = lines.next() {
         let origin = Origin::line(file, index + 1);
@@ -21,12 +22,12 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<(String, Node)>, Setti
             }
         }
         let (key, value) = split(&logical);
-        let unescaped =
-            |text: &str| unescape(text).map_err(|reason| SettingError::Syntax { origin: origin.clone(), reason });
-        let (key, value) = (unescaped(key)?, unescaped(value)?);
-        entries.push((key, Node::text(origin, value)));
+        match unescape(key).and_then(|key| Ok((key, unescape(value)?))) {
+            Ok((key, value)) => entries.push((key, Node::text(origin, value))),
+            Err(reason) => errors.push(SettingError::Syntax { origin, reason }),
+        }
     }
-    Ok(entries)
+    (entries, errors)
 }
 
 fn ends_with_continuation(line: &str) -> bool {
@@ -91,8 +92,9 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Vec<(String, String, String)> {
-        parse("a.properties", text)
-            .unwrap_or_else(|error| panic!("{error}"))
+        let (entries, errors) = parse("a.properties", text);
+        assert!(errors.is_empty(), "{errors:?}");
+        entries
             .into_iter()
             .map(|(key, node)| match node.value {
                 NodeValue::Text(text) => (key, text, node.origin.to_string()),
@@ -126,8 +128,9 @@ mod tests {
     #[test]
     fn a_broken_escape_is_refused_with_its_line() {
         for text in ["x=1\ny=\\u12", "x=1\ny=\\ud800."] {
-            let error = parse("a.properties", text).err().expect("an error").to_string();
-            assert!(error.starts_with("a.properties:2: "), "{error}");
+            let (entries, errors) = parse("a.properties", text);
+            assert_eq!((entries.len(), errors.len()), (1, 1), "{errors:?}");
+            assert!(errors[0].to_string().starts_with("a.properties:2: "), "{}", errors[0]);
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use config::{Map, Value, ValueKind};
 use elasticjob::secret::Secret;
 
+use super::doubt::Doubt;
 use super::error::SettingError;
 use super::node::Origin;
 use super::placeholder::{self, Found};
@@ -24,6 +25,10 @@ pub(super) struct Reader<'a> {
     pub merged: &'a Map<String, Value>,
     pub lookup: &'a dyn Fn(&str) -> Option<Found>,
     pub errors: Vec<SettingError>,
+    /// What is odd but no error.
+    pub warnings: Vec<String>,
+    /// What cannot be read, here and before.
+    pub doubt: Doubt,
 }
 
 impl Reader<'_> {
@@ -40,6 +45,7 @@ impl Reader<'_> {
         match placeholder::expand(&text, self.lookup) {
             Ok(value) => Some(Sourced { value, origin }),
             Err(reason) => {
+                self.doubt.add(key.clone());
                 self.errors.push(SettingError::Placeholder { origin, key: key.to_string(), reason });
                 None
             }
@@ -90,6 +96,7 @@ impl Reader<'_> {
                 Some(kind) if kind.is_secret() => Secret::MASK.to_owned(),
                 _ => format!("'{}'", given.value),
             };
+            self.doubt.add(key.clone());
             let expected = kind.map_or_else(|| "another value".to_owned(), |kind| kind.to_string());
             self.errors.push(SettingError::WrongValue {
                 origin: given.origin,
@@ -99,6 +106,13 @@ impl Reader<'_> {
             });
         }
         value
+    }
+
+    /// Tells that a setting is missing, unless it was given in a way that cannot be read.
+    pub fn missing(&mut self, origin: Origin, key: &Key, reason: impl Into<String>) {
+        if !self.doubt.is_about(key) {
+            self.errors.push(SettingError::Missing { origin, key: key.to_string(), reason: reason.into() });
+        }
     }
 
     /// The names in a section, with the places they come from.

@@ -9,6 +9,9 @@ use super::node::Origin;
 use super::read::Reader;
 use super::schema::Key;
 
+/// What the longest pause is compared with.
+const BASE_SLEEP: &str = "base-sleep-time-milliseconds";
+
 /// `elasticjob.reg-center`: how the registry center is reached. Values that are not set have the defaults of
 /// ElasticJob.
 #[derive(Debug, Clone, Default)]
@@ -63,14 +66,24 @@ pub(super) fn read(reader: &mut Reader<'_>) -> RegCenterSettings {
         connection_timeout_milliseconds: reader.whole(&key("connection-timeout-milliseconds")),
         digest: filled(reader.text(&key("digest"))).map(Secret::from),
     };
-    for problem in settings.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
+    // Servers that cannot be read are servers: what else there is to say is said, too.
+    let meant = match reader.doubt.is_about(&key("server-lists")) {
+        true => RegCenterSettings { server_lists: vec!["localhost".to_owned()], ..settings.clone() },
+        false => settings.clone(),
+    };
+    for problem in meant.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
         let origin = |name| reader.origin(&key(name)).unwrap_or_else(|| Origin::place("settings"));
-        let (name, reason) = (key(problem.key).to_string(), problem.reason);
-        reader.errors.push(match problem.value.is_empty() {
+        let (name, reason) = (key(problem.key), problem.reason);
+        match problem.value.is_empty() {
             // The servers make it necessary.
-            true => SettingError::Missing { origin: origin("server-lists"), key: name, reason },
-            false => SettingError::Refused { origin: origin(problem.key), key: name, value: problem.value, reason },
-        });
+            true => reader.missing(origin("server-lists"), &name, reason),
+            // It was compared with the default, where something else was meant.
+            false if problem.key == "max-sleep-time-milliseconds" && reader.doubt.is_about(&key(BASE_SLEEP)) => {}
+            false => {
+                let (origin, key) = (origin(problem.key), name.to_string());
+                reader.errors.push(SettingError::Refused { origin, key, value: problem.value, reason });
+            }
+        }
     }
     settings
 }

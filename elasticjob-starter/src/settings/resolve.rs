@@ -6,7 +6,7 @@ use super::dotted::{self, Token};
 use super::error::SettingError;
 use super::layer::{Given, Layer};
 use super::node::{Node, NodeValue, Origin};
-use super::schema::{Key, Kind, ROOT, Schema, Setting, hint, squash};
+use super::schema::{Key, Kind, ROOT, Schema, Setting, hint, nearest, squash};
 
 /// The name of the section that is ours in a file, and the prefix of our arguments.
 const ROOT_NAME: &str = "elasticjob";
@@ -90,6 +90,15 @@ impl<'a> Resolver<'a> {
         self.resolve(&ROOT, &Key::default(), tokens, node);
     }
 
+    /// Notes settings that were given without a value that can be read, under a dotted key.
+    pub fn without_value(&mut self, tokens: &[Token], origin: &Origin) {
+        let mut meant = Resolver::new(self.scope);
+        meant.dotted(tokens, &Node::text(origin.clone(), ""));
+        let (layer, errors) = meant.finish();
+        self.errors.extend(errors);
+        layer.keys().for_each(|key| self.layer.doubt(key, origin));
+    }
+
     pub fn unknown(&mut self, origin: &Origin, key: &str, hint: String) {
         self.errors.push(SettingError::UnknownKey { origin: origin.clone(), key: key.to_owned(), hint });
     }
@@ -109,7 +118,13 @@ impl<'a> Resolver<'a> {
                 Some(setting) if !self.is_wanted(key, setting) => {}
                 Some(setting) => self.resolve(&setting.schema, &key.child(setting.name), rest, node),
                 None => {
-                    let hint = hint(&first.text, settings.iter().map(|setting| setting.name));
+                    let names = || settings.iter().map(|setting| setting.name);
+                    // The one that is meant is not missing.
+                    match nearest(&first.text, names()) {
+                        Some(meant) => self.layer.doubt(&key.child(meant), &node.origin),
+                        None => self.layer.mention(key, &node.origin),
+                    }
+                    let hint = hint(&first.text, names());
                     self.unknown(&node.origin, &key.child(&dotted::join(tokens)).to_string(), hint);
                 }
             }
@@ -265,14 +280,15 @@ impl<'a> Resolver<'a> {
                     let added = self.layer.insert_item(key.clone(), index, node.origin.clone(), text.clone());
                     self.errors.extend(added.err());
                 }
-                Err(_) => self.unknown(
-                    &node.origin,
-                    &format!("{key}[{}]", index.text),
-                    "a list has items [0], [1], ...".to_owned(),
-                ),
+                Err(_) => {
+                    self.layer.doubt(key, &node.origin);
+                    let hint = "a list has items [0], [1], ...".to_owned();
+                    self.unknown(&node.origin, &format!("{key}[{}]", index.text), hint);
+                }
             },
             ([], _) => self.wrong(key, node, kind.to_string()),
             _ => {
+                self.layer.doubt(key, &node.origin);
                 let given = format!("{key}.{}", dotted::join(tokens));
                 self.unknown(&node.origin, &given, format!("{key} is {kind} and has no keys below it"));
             }
@@ -289,6 +305,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn wrong(&mut self, key: &Key, node: &Node, expected: String) {
+        self.layer.doubt(key, &node.origin);
         let (key, value) = (key.to_string(), node.kind().to_owned());
         self.errors.push(SettingError::WrongValue { origin: node.origin.clone(), key, value, expected });
     }

@@ -62,19 +62,21 @@ impl TracingSettings {
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<TracingSettings> {
     let section = Key::of(["tracing"]);
+    let place = reader.origin(&section)?;
     let given = reader.text(&section.child("type"));
-    let Some(given) = given else {
-        if let Some(origin) = reader.origin(&section) {
-            let reason = "write `type: RDB`, or the type name of an own storage; without a type nothing is traced";
-            reader.errors.push(missing(origin, &section.child("type"), reason));
-        }
-        return None;
-    };
     // Empty is what a placeholder with an empty default leaves.
-    let storage_type = Some(given.value.trim().to_owned()).filter(|name| !name.is_empty())?;
+    if given.as_ref().is_some_and(|given| given.value.trim().is_empty()) {
+        return None;
+    }
+    if given.is_none() {
+        let reason = "write `type: RDB`, or the type name of an own storage; without a type nothing is traced";
+        reader.missing(place.clone(), &section.child("type"), reason);
+    }
+    // What else is wrong is told beside a type that is missing.
+    let type_known = given.is_some();
     let settings = TracingSettings {
-        storage_type,
-        origin: given.origin,
+        storage_type: given.as_ref().map(|given| given.value.trim().to_owned()).unwrap_or_default(),
+        origin: given.map_or(place, |given| given.origin),
         data_source: data_source(reader, &section.child("data-source")),
         jobs: jobs(reader, &section),
         time_zone: time_zone(reader, &section.child("time-zone")),
@@ -82,7 +84,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<TracingSettings> {
         retention_days: reader.whole(&section.child("retention").child("days")),
         retention_rows: reader.whole(&section.child("retention").child("rows")),
     };
-    if !settings.is_rdb() {
+    if type_known && !settings.is_rdb() {
         for name in ONLY_RDB {
             if let Some(origin) = reader.origin(&section.child(name)) {
                 let reason = format!("only the type RDB has it; the type is '{}'", settings.storage_type);
@@ -91,7 +93,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<TracingSettings> {
             }
         }
     }
-    Some(settings)
+    type_known.then_some(settings)
 }
 
 fn data_source(reader: &mut Reader<'_>, section: &Key) -> Option<DataSourceSettings> {
@@ -105,7 +107,7 @@ fn data_source(reader: &mut Reader<'_>, section: &Key) -> Option<DataSourceSetti
     let Some(url) = url else {
         let reason = "write for example sqlite:trace.db, postgres://host:5432/database or mysql://host:3306/database, or \
                       remove the section to use the sqlx pool that the application provides";
-        reader.errors.push(missing(place, &section.child("url"), reason));
+        reader.missing(place, &section.child("url"), reason);
         return None;
     };
     Some(DataSourceSettings { url: url.into(), origin, username, password, driver_class_name })
@@ -137,12 +139,9 @@ fn time_zone(reader: &mut Reader<'_>, key: &Key) -> Option<TimeZone> {
         Err(error) => {
             let origin = reader.origin(key).unwrap_or_else(|| Origin::place("settings"));
             let reason = format!("{error}");
+            reader.doubt.add(key.clone());
             reader.errors.push(SettingError::Refused { origin, key: key.to_string(), value: name, reason });
             None
         }
     }
-}
-
-fn missing(origin: Origin, key: &Key, reason: &str) -> SettingError {
-    SettingError::Missing { origin, key: key.to_string(), reason: reason.to_owned() }
 }

@@ -103,6 +103,7 @@ impl<T: Send + Sync + 'static> JobArgument for Inject<T> {
         };
         found.ok_or_else(|| MissingBean {
             argument: site.name,
+            bean: site.bean,
             wanted: format!("Inject<{}>", type_name::<T>()),
             remedy: match site.bean {
                 Some(name) => format!("provide it with `.provide_named(\"{name}\", value)`"),

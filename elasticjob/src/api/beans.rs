@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub struct MissingBean {
     /// Name of the argument.
     pub argument: &'static str,
+    /// The name that the argument asks for, if it asks for one.
+    pub bean: Option<&'static str>,
     /// What the argument asks for.
     pub wanted: String,
     /// What to do.

@@ -50,6 +50,30 @@ pub struct JobStatus {
     pub refused_configuration: Option<Arc<str>>,
 }
 
+impl JobStatus {
+    /// That of a job which no instance is made of.
+    pub(crate) fn of_no_instance() -> Self {
+        Self {
+            instance: InstanceId::of_process("0.0.0.0", 0),
+            activity: Activity::NotStarted,
+            session: None,
+            trouble: None,
+            leader: false,
+            has_leader: false,
+            resharding: false,
+            items: Vec::new(),
+            running: Vec::new(),
+            taken_over: Vec::new(),
+            missed_fire: None,
+            last_fire: None,
+            next_fire: None,
+            fires: 0,
+            last_skip: None,
+            refused_configuration: None,
+        }
+    }
+}
+
 /// A fire, or some items of it, that an instance did not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skip {

@@ -51,7 +51,7 @@ impl ErrorHandlers {
     }
 
     /// What only this host tells to be wrong with the options of the handler that a configuration names.
-    pub(crate) fn problems_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+    pub fn problems_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let handler = self.get(configuration.error_handler_type());
         handler.map(|handler| handler.check_at_start(configuration)).unwrap_or_default()
     }

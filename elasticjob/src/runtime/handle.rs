@@ -125,6 +125,13 @@ macro_rules! handle {
                 Self(handle)
             }
 
+            /// A handle that belongs to no job, for calling a job function in a test: whatever is asked of it is answered
+            /// with [`TriggerError::NotRunning`].
+            pub fn detached(name: JobName) -> Self {
+                let (_, status) = watch::channel(JobStatus::of_no_instance());
+                Self(JobHandle::new(name, Arc::new(Mailbox::new()), status))
+            }
+
             /// Name of the job.
             pub fn name(&self) -> &JobName {
                 &self.0.name
@@ -143,6 +150,7 @@ macro_rules! handle {
                 let found = site.bean.and_then(|name| beans.named::<$name>(name));
                 found.map(|handle| handle.as_ref().clone()).ok_or_else(|| MissingBean {
                     argument: site.name,
+                    bean: site.bean,
                     wanted: type_name::<$name>().to_owned(),
                     remedy: match site.bean {
                         Some(name) => format!(

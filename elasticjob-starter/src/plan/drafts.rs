@@ -1,0 +1,254 @@
+//! The jobs as functions and settings name them, before their settings are checked.
+
+use std::collections::BTreeSet;
+
+use elasticjob::api::{JobDescriptor, JobKind};
+use elasticjob::config::JobSettings;
+use elasticjob::ident::JobName;
+use elasticjob::spi::Catalog;
+
+use super::linked::{Linked, NotOne, place};
+use super::{JobCode, PlanError, Surroundings, configuration};
+use crate::settings::{Doubt, JobEntry, Key, Origin, Settings};
+
+/// A job before its settings are checked.
+pub(super) struct Draft<'a> {
+    /// Its name as it is written.
+    pub title: String,
+    /// Its name; another one where that is none.
+    pub name: JobName,
+    /// `None` where that is told to be wrong.
+    pub code: Option<JobCode>,
+    pub settings: JobSettings,
+    pub entry: Option<&'a JobEntry>,
+    /// Whether what is missing may stand in the attribute of a function that is not known, or is told already.
+    pub is_incomplete: bool,
+}
+
+impl Draft<'_> {
+    /// Where a setting stands: in a source of settings, else in the attribute.
+    pub fn origin(&self, setting: &str) -> Origin {
+        let given = self.entry.and_then(|entry| match setting.strip_prefix("props.") {
+            // Where a property is missing, it is what needs it that makes it necessary.
+            Some(key) => entry.prop_origins.get(key).or_else(|| {
+                ["props", "job-error-handler-type", "elastic-job-type"].iter().find_map(|name| entry.origins.get(name))
+            }),
+            None => entry.origins.get(setting),
+        });
+        match (given, self.code, self.entry) {
+            (Some(origin), ..) => origin.clone(),
+            (None, Some(JobCode::Function(function)), _) => Origin::place(place(function)),
+            (None, _, entry) => entry.map_or_else(|| Origin::place("settings"), |entry| entry.origin.clone()),
+        }
+    }
+
+    /// A setting of the job.
+    pub fn key(&self, setting: &str) -> Key {
+        let job = Key::of(["jobs", &self.title]);
+        match setting.strip_prefix("props.") {
+            Some(property) => job.child("props").child(property),
+            None => job.child(setting),
+        }
+    }
+
+    /// Whether it has a schedule, right or wrong.
+    pub fn has_schedule(&self) -> bool {
+        self.settings.cron.as_ref().is_some_and(|cron| !cron.trim().is_empty())
+    }
+
+    /// The name that it gives its handle.
+    pub fn own_bean_name(&self) -> Option<&str> {
+        self.settings.job_bootstrap_bean_name.as_deref().filter(|name| !name.trim().is_empty())
+    }
+
+    /// The name under which its handle is found.
+    pub fn bean_name(&self) -> String {
+        self.own_bean_name().map_or_else(|| self.usual_bean_name(self.has_schedule()), str::to_owned)
+    }
+
+    /// The name of a handle that is given none.
+    pub fn usual_bean_name(&self, has_schedule: bool) -> String {
+        let kind = if has_schedule { "ScheduleJobBootstrap" } else { "OneOffJobBootstrap" };
+        format!("{}{kind}", self.title)
+    }
+
+    /// The name of its registry center, `None` for the one of the settings.
+    pub fn registry_center(&self) -> Option<&str> {
+        self.settings.registry_center.as_deref().filter(|center| !center.is_empty())
+    }
+}
+
+/// The jobs of settings and functions.
+pub(super) fn of<'a>(
+    linked: &Linked<'static>,
+    settings: &'a Settings,
+    around: &Surroundings<'_>,
+    errors: &mut Vec<PlanError>,
+) -> Vec<Draft<'a>> {
+    let mut drafts = Vec::new();
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    for entry in &settings.jobs {
+        let (code, is_incomplete) = match code_of(linked, around, entry) {
+            Ok(code) => (code, code.is_none()),
+            Err(wrong) => {
+                used.extend(wrong.meant);
+                let is_of_a_type = matches!(wrong.error, PlanError::NoSuchType { .. });
+                errors.push(wrong.error);
+                (None, !is_of_a_type)
+            }
+        };
+        if let Some(JobCode::Function(function)) = code {
+            used.insert(function.function);
+        }
+        drafts.push(Draft { is_incomplete, ..draft(code, &entry.name, Some(entry), errors) });
+    }
+    let is_class_in_doubt = |entry: &JobEntry| around.doubt.is_about(&class_of(entry));
+    let any_may_be_used = settings.jobs.iter().any(is_class_in_doubt);
+    for function in linked.iter() {
+        if settings.jobs.iter().any(|entry| entry.name == function.name) {
+            continue;
+        }
+        let code = Some(JobCode::Function(function));
+        if (function.settings)().sharding_total_count.is_some() {
+            drafts.push(draft(code, function.name, None, errors));
+        } else if !used.contains(function.function) {
+            // A function that entries refer to and that has no count itself is only their code.
+            let count = Key::of(["jobs", function.name, "sharding-total-count"]);
+            if !any_may_be_used && !around.doubt.is_about(&count) {
+                errors.push(PlanError::NotConfigured { job: function.name.to_owned(), place: place(function) });
+            }
+            drafts.push(Draft { is_incomplete: true, ..draft(code, function.name, None, errors) });
+        }
+    }
+    drafts
+}
+
+fn draft<'a>(
+    code: Option<JobCode>,
+    title: &str,
+    entry: Option<&'a JobEntry>,
+    errors: &mut Vec<PlanError>,
+) -> Draft<'a> {
+    let attribute = match code {
+        Some(JobCode::Function(function)) => (function.settings)(),
+        Some(JobCode::Type) | None => JobSettings::default(),
+    };
+    let (name, wrong) = match JobName::new(title) {
+        Ok(name) => (name, None),
+        Err(error) => (JobName::new("job").expect("a name"), Some(error)),
+    };
+    let settings = configuration::over(attribute, entry);
+    let draft = Draft { title: title.to_owned(), name, code, settings, entry, is_incomplete: false };
+    errors.extend(wrong.map(|error| {
+        let origin = match (entry, code) {
+            (Some(entry), _) => entry.origin.clone(),
+            (None, Some(JobCode::Function(function))) => Origin::place(place(function)),
+            (None, _) => Origin::place("settings"),
+        };
+        PlanError::InvalidName { origin, reason: error.to_string() }
+    }));
+    errors.extend(check_kind(&draft).err());
+    draft
+}
+
+/// Compares the kind that the settings of a job name, if they do, with what its code is.
+fn check_kind(draft: &Draft<'_>) -> Result<(), PlanError> {
+    let Some(JobCode::Function(function)) = draft.code else { return Ok(()) };
+    match draft.settings.elastic_job_type.as_deref().and_then(JobKind::named) {
+        Some(kind) if kind != function.kind => Err(PlanError::OtherKind {
+            origin: draft.origin("elastic-job-type"),
+            job: draft.title.clone(),
+            named: kind.type_name(),
+            is: function.kind.type_name(),
+            place: place(function),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// An entry without code.
+struct NoCode {
+    error: PlanError,
+    /// The functions that may be meant.
+    meant: Vec<&'static str>,
+}
+
+impl NoCode {
+    fn new(error: PlanError, meant: Vec<&'static str>) -> Box<Self> {
+        Box::new(Self { error, meant })
+    }
+}
+
+fn class_of(entry: &JobEntry) -> Key {
+    Key::of(["jobs", &entry.name, "elastic-job-class"])
+}
+
+fn type_of(entry: &JobEntry) -> Key {
+    Key::of(["jobs", &entry.name, "elastic-job-type"])
+}
+
+/// The code of an entry: the function its class refers to, the type it names, else the function of its name. `None`
+/// where the settings that name it cannot be read.
+fn code_of(
+    linked: &Linked<'static>,
+    around: &Surroundings<'_>,
+    entry: &JobEntry,
+) -> Result<Option<JobCode>, Box<NoCode>> {
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+    let origin = |setting: &str| entry.origins.get(setting).unwrap_or(&entry.origin).clone();
+    let job = entry.name.clone();
+    let by_name = linked.named(&entry.name);
+    let doubt: &Doubt = around.doubt;
+    match (given(&entry.settings.elastic_job_class), given(&entry.settings.elastic_job_type)) {
+        (Some(class), Some(_)) => {
+            let error = PlanError::ClassAndType { origin: origin("elastic-job-type"), job };
+            Err(NoCode::new(error, linked.meant(&class)))
+        }
+        (Some(class), None) => match (linked.referred(&class), by_name) {
+            (Ok(function), _) => Ok(Some(JobCode::Function(function))),
+            (Err(NotOne::Several(functions)), _) => {
+                let (origin, meant) = (origin("elastic-job-class"), functions.clone());
+                let functions = functions.join(", ");
+                Err(NoCode::new(PlanError::AmbiguousFunction { origin, job, class, functions }, meant))
+            }
+            // The class name that Java instances of the same job have.
+            (Err(NotOne::Nothing), Some(function)) => Ok(Some(JobCode::Function(function))),
+            (Err(NotOne::Nothing), None) => {
+                let (wanted, listing) = (format!("'{class}' (elastic-job-class)"), linked.listing(&class));
+                let error = PlanError::NoCode { origin: origin("elastic-job-class"), job, wanted, linked: listing };
+                Err(NoCode::new(error, linked.meant(&class)))
+            }
+        },
+        (None, _) if doubt.is_about(&class_of(entry)) => Ok(None),
+        (None, Some(kind)) => code_of_type(around.catalog, entry, kind, by_name),
+        (None, None) if doubt.is_about(&type_of(entry)) => Ok(None),
+        (None, None) => by_name.map(|function| Some(JobCode::Function(function))).ok_or_else(|| {
+            let (wanted, listing) = (format!("'{}'", entry.name), linked.listing(&entry.name));
+            let error = PlanError::NoCode { origin: entry.origin.clone(), job, wanted, linked: listing };
+            NoCode::new(error, linked.meant(&entry.name))
+        }),
+    }
+}
+
+fn code_of_type(
+    catalog: Option<&Catalog>,
+    entry: &JobEntry,
+    kind: String,
+    by_name: Option<&'static JobDescriptor>,
+) -> Result<Option<JobCode>, Box<NoCode>> {
+    let origin = entry.origins.get("elastic-job-type").unwrap_or(&entry.origin).clone();
+    let job = entry.name.clone();
+    let known = catalog.map(|catalog| catalog.job_types().get(&kind).map(|_| ()));
+    match (known, by_name) {
+        (_, Some(function)) if JobKind::named(&kind).is_some() => Ok(Some(JobCode::Function(function))),
+        (None | Some(Ok(())), None) => Ok(Some(JobCode::Type)),
+        // The type name that Java instances of the same job have.
+        (None | Some(Err(_)), Some(function)) => Ok(Some(JobCode::Function(function))),
+        (Some(Ok(())), Some(function)) => {
+            Err(NoCode::new(PlanError::TypeAndFunction { origin, job, kind, place: place(function) }, Vec::new()))
+        }
+        (Some(Err(unknown)), None) => {
+            Err(NoCode::new(PlanError::NoSuchType { origin, job, unknown: unknown.to_string() }, Vec::new()))
+        }
+    }
+}
