@@ -92,6 +92,11 @@ impl<T: ?Sized> ByType<T> {
         self.known.keys().map(AsRef::as_ref)
     }
 
+    /// All implementations, in the order of their names.
+    pub fn values(&self) -> impl Iterator<Item = &Arc<T>> {
+        self.known.values().map(|entry| &entry.value)
+    }
+
     fn listing(&self) -> String {
         let all: Vec<String> = self.known.iter().map(|(name, entry)| format!("{name} ({})", entry.origin)).collect();
         if all.is_empty() { "none".to_owned() } else { all.join(", ") }

@@ -16,6 +16,7 @@ mod logged;
 mod moment;
 pub mod operations;
 mod problems;
+mod random;
 pub mod registry;
 pub mod runtime;
 pub mod schedule;

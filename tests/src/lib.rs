@@ -5,6 +5,7 @@ pub mod chaos;
 pub mod cron_vs_quartz;
 #[cfg(feature = "databases")]
 pub mod databases;
+pub mod deaf;
 pub mod fence;
 pub mod group;
 pub mod harness;

@@ -3,11 +3,11 @@
 use std::io;
 use std::net::SocketAddr;
 
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// Passes connections on to a server until it is cut. Ends when dropped.
+/// Passes connections on to a server until it is cut, or swallows what is sent. Ends when dropped.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -17,20 +17,23 @@ pub struct Proxy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Link {
     is_open: bool,
+    /// Connections stay and are taken, and nothing comes through: what was sent arrives when it is mended.
+    is_black_hole: bool,
     /// Which of its connections may live: those that were made since they were broken last.
     generation: u64,
 }
 
 impl Proxy {
-    /// A proxy on a free local port, open.
+    /// A proxy on a free local port, open. Of several servers, with commas between them, each connection is to the next.
     ///
     /// # Errors
     /// When no port can be bound.
     pub async fn start(server: String) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let (link, state) = watch::channel(Link { is_open: true, generation: 0 });
-        tokio::spawn(accept(listener, server, state));
+        let servers = server.split(',').map(str::to_owned).collect();
+        let (link, state) = watch::channel(Link { is_open: true, is_black_hole: false, generation: 0 });
+        tokio::spawn(accept(listener, servers, state));
         Ok(Self { address, link })
     }
 
@@ -41,12 +44,20 @@ impl Proxy {
 
     /// Breaks all connections, and every new one until mended.
     pub fn cut(&self) {
-        self.link.send_modify(|link| *link = Link { is_open: false, generation: link.generation + 1 });
+        self.link.send_modify(|link| {
+            let generation = link.generation + 1;
+            *link = Link { is_open: false, is_black_hole: false, generation };
+        });
     }
 
-    /// Lets connections pass again.
+    /// Swallows what either side sends until mended: neither of them hears that the link is cut.
+    pub fn swallow(&self) {
+        self.link.send_modify(|link| link.is_black_hole = true);
+    }
+
+    /// Lets connections pass again, with what was swallowed.
     pub fn mend(&self) {
-        self.link.send_modify(|link| link.is_open = true);
+        self.link.send_modify(|link| (link.is_open, link.is_black_hole) = (true, false));
     }
 
     /// Breaks the connections there are; new ones pass.
@@ -55,13 +66,16 @@ impl Proxy {
     }
 }
 
-async fn accept(listener: TcpListener, server: String, mut link: watch::Receiver<Link>) {
+async fn accept(listener: TcpListener, servers: Vec<String>, mut link: watch::Receiver<Link>) {
+    // Not all proxies begin with the same one.
+    let first = listener.local_addr().map_or(0, |address| usize::from(address.port()));
+    let mut next = (0..servers.len()).cycle().skip(first % servers.len());
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let now = *link.borrow();
-                if let (Ok((client, _)), true) = (accepted, now.is_open) {
-                    tokio::spawn(pass(client, server.clone(), link.clone(), now.generation));
+                if let (Ok((client, _)), true, Some(server)) = (accepted, now.is_open, next.next()) {
+                    tokio::spawn(pass(client, servers[server].clone(), link.clone(), now.generation));
                 }
             }
             changed = link.changed() => if changed.is_err() {
@@ -72,11 +86,15 @@ async fn accept(listener: TcpListener, server: String, mut link: watch::Receiver
 }
 
 async fn pass(mut client: TcpStream, server: String, mut link: watch::Receiver<Link>, generation: u64) {
+    let gate = link.clone();
     let copied = async {
+        gate.clone().wait_for(|link| !link.is_black_hole).await.map_err(io::Error::other)?;
         let mut server = TcpStream::connect(server).await?;
         server.set_nodelay(true)?;
         client.set_nodelay(true)?;
-        copy_bidirectional(&mut client, &mut server).await
+        let (from_client, to_client) = client.split();
+        let (from_server, to_server) = server.split();
+        tokio::try_join!(copy(from_client, to_server, gate.clone()), copy(from_server, to_client, gate))
     };
     tokio::select! {
         // An end of the connection is one for the other side too, whatever it was.
@@ -85,9 +103,26 @@ async fn pass(mut client: TcpStream, server: String, mut link: watch::Receiver<L
     }
 }
 
+/// Copies until the end of the reader, but nothing while the link swallows.
+async fn copy(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    mut link: watch::Receiver<Link>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; 16 * 1024];
+    loop {
+        let read = from.read(&mut buffer).await?;
+        link.wait_for(|link| !link.is_black_hole).await.map_err(io::Error::other)?;
+        if read == 0 {
+            return to.shutdown().await;
+        }
+        to.write_all(&buffer[..read]).await?;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use std::time::Duration;
 
     use super::*;
 
@@ -121,6 +156,24 @@ mod tests {
         assert!(!is_passed(&mut client).await && !is_passed(&mut connect().await).await);
         proxy.mend();
         assert!(!is_passed(&mut client).await && is_passed(&mut connect().await).await);
+    }
+
+    #[tokio::test]
+    async fn what_is_swallowed_arrives_when_the_link_is_mended() {
+        let proxy = Proxy::start(echo().await).await.unwrap();
+        let mut client = TcpStream::connect(proxy.connect_string()).await.unwrap();
+        assert!(is_passed(&mut client).await);
+        proxy.swallow();
+        let mut another = TcpStream::connect(proxy.connect_string()).await.unwrap();
+        for client in [&mut client, &mut another] {
+            let passed = tokio::time::timeout(Duration::from_millis(200), is_passed(client)).await;
+            assert!(passed.is_err(), "neither an answer nor an end of the connection");
+        }
+        proxy.mend();
+        for client in [&mut client, &mut another] {
+            let mut byte = [0];
+            assert_eq!((client.read_exact(&mut byte).await.unwrap(), byte), (1, [7]));
+        }
     }
 
     #[tokio::test]

@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     harness.beside_zookeeper("a_group_of_three_lives_through_a_minute_of_faults", lives_through_faults);
     harness.beside_java("rust_instances_keep_their_promises_beside_java_ones_under_faults", lives_beside_java);
     harness.beside_zookeeper("an_item_that_is_run_twice_behind_the_engines_back_is_found", finds_a_double_run);
+    harness.beside_zookeeper("an_item_that_is_left_out_behind_the_engines_back_is_found", finds_a_lost_run);
     harness.test("wrong_usage_is_told", tells_wrong_usage);
     harness.run()
 }
@@ -26,7 +27,14 @@ async fn lives_through_faults() {
         assert_eq!(line[none], 0, "{all}");
     }
     let number = |key: &str| line[key].as_u64().unwrap_or_else(|| panic!("{key} is no number: {all}"));
-    assert_eq!(number("fires"), number("begun") + number("explained"), "{all}");
+    assert_eq!(number("fires"), number("begun") + number("explained") + number("lost_to_fault"), "{all}");
+    let reasons = |kind: &str| {
+        let counts = line["reasons"][kind].as_object().unwrap_or_else(|| panic!("no reasons, {kind}: {all}"));
+        counts.values().filter_map(Value::as_u64).sum::<u64>()
+    };
+    assert_eq!(reasons("explained"), number("explained"), "{all}");
+    assert_eq!(reasons("lost_to_fault"), number("lost_to_fault"), "{all}");
+    assert!(number("not_looked_at") <= number("lost_to_fault"), "{all}");
     assert!(number("begun") > 200, "it goes on between the faults: {all}");
     let faults = line["faults"].as_object().expect("faults by kind");
     assert!(faults.len() >= 6, "{all}");
@@ -44,17 +52,28 @@ async fn lives_beside_java(_: Arc<ZookeeperServer>, _: Arc<JavaPeer>) {
 }
 
 async fn finds_a_double_run() {
-    let output = chaos(&["--minutes", "0.05", "--bug", "double-run"]).await;
+    let all = finds("double-run", "begun_twice").await;
+    assert!(all.contains("a fire of an item was begun twice: Run {"), "{all}");
+}
+
+async fn finds_a_lost_run() {
+    let all = finds("lost-run", "lost").await;
+    assert!(all.contains("and its owner could"), "{all}");
+}
+
+/// A bug of the workers is found, counted under a name, and the records are kept; returns everything that was said.
+async fn finds(bug: &str, counted: &str) -> String {
+    let output = chaos(&["--minutes", "0.05", "--bug", bug]).await;
     let (line, all) = told(&output);
     assert_eq!(output.status.code(), Some(1), "{all}");
-    assert!(line["begun_twice"].as_u64() > Some(0), "{all}");
-    assert!(all.contains("a fire of an item was begun twice: Run {"), "{all}");
+    assert!(line[counted].as_u64() > Some(0), "{all}");
     let folder = all.lines().find_map(|line| line.strip_prefix("records, logs and faults: "));
     let folder = folder.unwrap_or_else(|| panic!("no folder is named: {all}"));
     for kept in ["records-0", "log-0", "history.json"] {
         assert!(fs::exists(format!("{folder}/{kept}")).is_ok_and(|there| there), "{kept} is not in {folder}");
     }
     fs::remove_dir_all(folder).expect("the folder can be removed");
+    all
 }
 
 async fn tells_wrong_usage() {

@@ -12,6 +12,7 @@ use elasticjob::registry::{
     CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, SessionId, SessionState, Transaction, WatchEvent,
     WatchStream,
 };
+use elasticjob_tests::deaf::DeafServer;
 use elasticjob_tests::harness::Harness;
 use elasticjob_tests::proxy::Proxy;
 use elasticjob_tests::zookeeper::ZookeeperServer;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     harness.on_zookeeper("a_foreign_access_list_refuses_the_operation", a_foreign_access_list_refuses_the_operation);
     harness.on_zookeeper("lost_answers_are_unknown_and_unsent_ones_are_not", lost_answers_are_unknown);
     harness.on_zookeeper("a_dropped_registry_center_leaves_at_once", a_dropped_registry_center_leaves_at_once);
+    harness.on_zookeeper("a_client_that_is_never_answered_is_given_up", a_client_that_is_never_answered_is_given_up);
     harness.on_own_zookeeper("a_killed_server_comes_back_with_session_and_data", a_killed_server_comes_back);
     harness.on_own_zookeeper("a_frozen_server_does_not_freeze_its_clients", a_frozen_server);
     harness.on_own_zookeeper("a_server_that_was_gone_for_long_gives_a_new_session", a_server_that_was_gone_for_long);
@@ -278,6 +280,32 @@ async fn a_dropped_registry_center_leaves_at_once(server: Arc<ZookeeperServer>) 
     drop(center);
     assert_eq!(next(&mut *watch).await, Some(WatchEvent::Deleted("/e".into())));
     assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
+}
+
+/// The client says all the while that it is connected, as its pings are answered.
+async fn a_client_that_is_never_answered_is_given_up(server: Arc<ZookeeperServer>) {
+    let deaf = DeafServer::start(server.connect_string()).await.unwrap();
+    let config = patient(&server, "deaf");
+    let config = ZookeeperConfiguration { server_lists: deaf.connect_string(), ..config };
+    let center = connect(ZookeeperConfiguration { session_timeout_milliseconds: 2000, ..config }).await.unwrap();
+    let mut watch = center.watch("/");
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    let id = connected(&center).await;
+    // Longer than what it is watched for: while it answers it is left alone, asked for something or not.
+    tokio::time::sleep(Duration::from_secs(7)).await;
+    assert_eq!(connected(&center).await, id);
+    deaf.set_deaf(true);
+    let before = Instant::now();
+    let unanswered = center.get("/");
+    reaches(&center, "the client given up", |state| *state == SessionState::Connecting).await;
+    assert!(before.elapsed() < Duration::from_secs(20), "three times the session time-out: {:?}", before.elapsed());
+    assert_eq!(center.proof(), None);
+    assert!(matches!(in_time("an answer", unanswered).await, Err(RegistryError::NoAnswer { .. })));
+    deaf.set_deaf(false);
+    assert_ne!(connected(&center).await, id);
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    center.commit(create("/a", CreateMode::Persistent)).await.unwrap();
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Created("/a".into())));
 }
 
 async fn a_killed_server_comes_back(server: ZookeeperServer) {

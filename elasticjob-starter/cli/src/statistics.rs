@@ -45,10 +45,20 @@ fn briefs(jobs: &[JobBrief]) -> String {
             job.sharding_total_count.to_string(),
             job.instance_count.to_string(),
             job.cron.clone().unwrap_or_else(|| if what.is_some() { String::new() } else { "one-off".to_owned() }),
-            what.unwrap_or_else(|| job.description.clone()),
+            what.or_else(|| failures(job)).unwrap_or_else(|| job.description.clone()),
         ]);
     }
     table.into_text()
+}
+
+/// What failed last: the error of the first item stands for the others.
+fn failures(job: &JobBrief) -> Option<String> {
+    let (first, error) = job.failed_items.first_key_value()?;
+    let others = match job.failed_items.len() - 1 {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    Some(format!("the last run failed of item {first}{others}: {error}"))
 }
 
 pub(crate) async fn servers(operations: &Operations, job: Option<JobName>, as_json: bool) -> Result<String, Failure> {

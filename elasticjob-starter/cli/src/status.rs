@@ -1,7 +1,7 @@
 //! `elasticjob status`: a job at a glance.
 
 use elasticjob::ident::{InstanceId, JobName};
-use elasticjob::operations::{JobSnapshot, JobState, Operations, ServerStatus, ShardInfo};
+use elasticjob::operations::{Finding, JobSnapshot, JobState, Operations, ServerStatus, ShardInfo};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -43,7 +43,10 @@ pub(crate) fn render(snapshot: &JobSnapshot, as_json: bool) -> String {
     let zone = zone_of(snapshot);
     let time = |at| elasticjob::schedule::format_rfc3339(at, zone);
     let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
-    let mut findings: Vec<String> = snapshot.findings(now).iter().map(|finding| finding.describe(&time)).collect();
+    let findings = snapshot.findings(now);
+    // `why` tells what is always so.
+    let findings = findings.iter().filter(|finding| !matches!(finding, Finding::BoundToPrograms(_)));
+    let mut findings: Vec<String> = findings.map(|finding| finding.describe(&time)).collect();
     for item in snapshot.items.keys() {
         let obstacles = snapshot.findings_of(*item);
         let obstacles = obstacles.iter().filter(|finding| finding.is_obstacle());

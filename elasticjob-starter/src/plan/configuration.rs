@@ -36,14 +36,14 @@ pub(super) fn configure(draft: &Draft<'_>, around: &Surroundings<'_>) -> (Option
 /// What this program cannot do of what a configuration asks for.
 fn problems(draft: &Draft<'_>, configuration: &JobConfiguration, around: &Surroundings<'_>) -> Vec<Invalid> {
     let catalog = around.catalog;
-    let check = match (draft.code, catalog, configuration.job_type()) {
-        (Some(JobCode::Function(function)), ..) => Some(function.kind.check()),
+    let of_code = match (draft.code, catalog, configuration.job_type()) {
+        (Some(JobCode::Function(function)), ..) => function.kind.check().problems(configuration),
         (Some(JobCode::Type), Some(catalog), Some(kind)) => {
-            catalog.job_types().get(kind).ok().map(|kind| kind.handler().check().clone())
+            let job_type = catalog.job_types().get(kind);
+            job_type.map(|job_type| job_type.handler().problems_of_program(configuration)).unwrap_or_default()
         }
-        _ => None,
+        _ => Vec::new(),
     };
-    let of_code = check.map(|check| check.problems(configuration)).unwrap_or_default();
     let Some(catalog) = catalog else { return of_code };
     let at_start = catalog.error_handlers().problems_at_start(configuration);
     [catalog.problems(configuration), of_code, at_start].concat()

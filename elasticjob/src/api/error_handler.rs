@@ -8,7 +8,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 
 use super::JobResult;
-use crate::config::{Invalid, JobConfiguration, OptionNames, caught};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, caught};
 use crate::engine::{ExecutionSource, Hook};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
@@ -182,6 +182,11 @@ pub trait JobErrorHandler: Send + Sync + 'static {
         &[]
     }
 
+    /// The options that the registry center does not decide alone: secrets and where they are sent to. Default: none.
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        &[]
+    }
+
     /// Something failed.
     fn handle(&self, failure: &JobFailure) -> impl Future<Output = JobResult> + Send;
 }
@@ -190,13 +195,15 @@ pub trait JobErrorHandler: Send + Sync + 'static {
 pub struct ErrorHandler {
     name: Box<str>,
     options: OptionNames,
+    bound: &'static [BoundOptions],
     handler: Box<dyn Handle>,
 }
 
 impl ErrorHandler {
     /// The handler that an implementation is.
     pub fn new(handler: impl JobErrorHandler) -> Self {
-        Self { name: handler.type_name().into(), options: handler.options(), handler: Box::new(handler) }
+        let (name, options, bound) = (handler.type_name().into(), handler.options(), handler.bound_options());
+        Self { name, options, bound, handler: Box::new(handler) }
     }
 
     /// The name in `job-error-handler-type`.
@@ -217,6 +224,11 @@ impl ErrorHandler {
     /// The names of its options.
     pub fn options(&self) -> OptionNames {
         self.options
+    }
+
+    /// The options that the registry center does not decide alone.
+    pub fn bound_options(&self) -> &'static [BoundOptions] {
+        self.bound
     }
 
     /// Calls it.

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::{IntoJobResult, JobResult, ShardingContext};
-use crate::config::{ConfigurationCheck, OptionNames};
+use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration, OptionNames};
 
 /// The run of one item.
 pub type ItemFuture = Pin<Box<dyn Future<Output = JobResult> + Send + 'static>>;
@@ -28,12 +28,13 @@ pub struct ItemHandler {
     work: Arc<dyn Fn(ShardingContext) -> ItemWork + Send + Sync>,
     check: ConfigurationCheck,
     options: OptionNames,
+    bound: &'static [BoundOptions],
 }
 
 impl ItemHandler {
     /// A handler made of a function.
     pub fn new(work: impl Fn(ShardingContext) -> ItemWork + Send + Sync + 'static) -> Self {
-        Self { work: Arc::new(work), check: ConfigurationCheck::default(), options: &[] }
+        Self { work: Arc::new(work), check: ConfigurationCheck::default(), options: &[], bound: &[] }
     }
 
     /// A handler that needs something of the configuration. A job whose configuration does not have it is not started,
@@ -49,6 +50,12 @@ impl ItemHandler {
         Self { options, ..self }
     }
 
+    /// A handler with options that the registry center does not decide alone.
+    #[must_use]
+    pub fn with_bound_options(self, bound: &'static [BoundOptions]) -> Self {
+        Self { bound, ..self }
+    }
+
     /// The run of an item.
     pub fn work(&self, context: ShardingContext) -> ItemWork {
         (self.work)(context)
@@ -57,6 +64,18 @@ impl ItemHandler {
     /// What it needs of a configuration.
     pub fn check(&self) -> &ConfigurationCheck {
         &self.check
+    }
+
+    /// What is wrong with the configuration of a program, but for what it leaves to the registry center.
+    pub fn problems_of_program(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
+        let mut problems = self.check.problems(configuration);
+        problems.retain(|problem| !configuration.leaves_to_registry(problem, self.bound));
+        problems
+    }
+
+    /// The options that the registry center does not decide alone.
+    pub fn bound_options(&self) -> &'static [BoundOptions] {
+        self.bound
     }
 
     /// The options that it reads.

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::{ItemHandler, JobError, JobKind, JobResult, ShardingContext, item_handler};
-use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, caught};
+use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration, OptionNames, caught};
 
 /// Runs the items of all jobs of a type, which name it in `elastic-job-type`. What differs from job to job stands in
 /// their `props`.
@@ -58,6 +58,12 @@ pub trait TypedJobItemExecutor: Send + Sync + 'static {
         &[]
     }
 
+    /// The options that the registry center does not decide alone: commands, addresses that are asked, secrets and where
+    /// they are sent to. Default: none.
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        &[]
+    }
+
     /// Runs an item, as the function of a job does.
     fn process(&self, context: ShardingContext) -> impl Future<Output = JobResult> + Send;
 }
@@ -71,7 +77,7 @@ pub struct JobType {
 impl JobType {
     /// The type that an implementation is.
     pub fn new(executor: impl TypedJobItemExecutor) -> Self {
-        let (name, options) = (executor.type_name().into(), executor.options());
+        let (name, options, bound) = (executor.type_name().into(), executor.options(), executor.bound_options());
         let executor = Arc::new(executor);
         let checked = Arc::clone(&executor);
         let handler = item_handler(move |context| {
@@ -80,7 +86,7 @@ impl JobType {
         });
         let check =
             ConfigurationCheck::new(move |configuration| caught("elastic-job-type", || checked.check(configuration)));
-        Self { name, handler: handler.checked_by(check).with_options(options) }
+        Self { name, handler: handler.checked_by(check).with_options(options).with_bound_options(bound) }
     }
 
     /// The type of jobs that have code: what runs them is made of that. A job without is refused.

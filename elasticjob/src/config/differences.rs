@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::bound::is_of_program;
 use super::job::JobConfiguration;
-use crate::secret::{mask_inside, stays_with_program};
+use crate::secret::mask_inside;
 
 impl JobConfiguration {
     /// The settings in which this configuration differs from that of the registry, as `setting: 'this' here, 'that' in
@@ -16,8 +17,8 @@ impl JobConfiguration {
                 format!("{setting}: '{}' here, '{}' in the registry", mask_inside(&here), mask_inside(&there))
             },
         );
-        // A secret is not expected there.
-        let here = self.props.keys().filter(|key| !stays_with_program(key) || registry.props.contains_key(*key));
+        // A secret is not expected there, nor what only the program can allow.
+        let here = self.props.keys().filter(|key| !is_of_program(key) || registry.props.contains_key(*key));
         let keys: BTreeSet<&str> = here.chain(registry.props.keys()).map(AsRef::as_ref).collect();
         let props = keys.into_iter().filter_map(|key| {
             let difference = match (self.props.get(key), registry.props.get(key)) {

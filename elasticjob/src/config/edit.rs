@@ -1,5 +1,6 @@
 //! A configuration taken apart into settings, and put together again with others.
 
+use super::bound::is_permission;
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::JobSettings;
 use crate::secret::stays_with_program;
@@ -70,7 +71,13 @@ impl JobConfiguration {
                 program has its settings, in application.yaml or the environment";
             Invalid::prop(key, reason)
         });
-        without_schedule.into_iter().chain(secrets).collect()
+        let keys = settings.props.iter().flatten().map(|(key, _)| key);
+        let permissions = keys.filter(|key| is_permission(key)).map(|key| {
+            let reason = "it has no effect in the registry center: only the program can allow that; set it where the \
+                program has its settings, in application.yaml or the environment";
+            Invalid::prop(key, reason)
+        });
+        without_schedule.into_iter().chain(secrets).chain(permissions).collect()
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::JobKind;
+use super::bound::is_of_program;
 use super::items::ItemParameters;
 use super::settings::JobSettings;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
@@ -336,7 +337,7 @@ impl JobConfiguration {
     /// keeps them there) and with what is there that nobody here understands.
     #[must_use]
     pub fn for_registry(&self, there: Option<&Self>) -> Self {
-        let own = self.props.iter().filter(|(key, _)| !stays_with_program(key));
+        let own = self.props.iter().filter(|(key, _)| !is_of_program(key));
         let theirs = there.into_iter().flat_map(|there| &there.props).filter(|(key, _)| stays_with_program(key));
         let props = own.chain(theirs).map(|(key, value)| (key.clone(), value.clone())).collect();
         let written = Self { props, ..self.clone() };
@@ -353,15 +354,6 @@ impl JobConfiguration {
     #[must_use]
     pub fn with_extra_of(&self, other: &Self) -> Self {
         Self { extra: other.extra.clone(), ..self.clone() }
-    }
-
-    /// This configuration of the registry with the secrets of the program, where it has none of that name itself.
-    #[must_use]
-    pub fn with_secrets_of(mut self, local: &Self) -> Self {
-        for (key, value) in local.props.iter().filter(|(key, _)| stays_with_program(key)) {
-            self.props.entry(key.clone()).or_insert_with(|| value.clone());
-        }
-        self
     }
 }
 

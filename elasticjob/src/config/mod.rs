@@ -1,5 +1,6 @@
 //! The configuration of a job: valid by construction, and as the registry stores it.
 
+mod bound;
 mod builder;
 mod check;
 mod differences;
@@ -15,6 +16,8 @@ mod settings;
 pub mod spelling;
 pub mod wire;
 
+pub use bound::BoundOptions;
+pub(crate) use bound::Followed;
 pub use builder::JobConfigurationBuilder;
 pub use check::ConfigurationCheck;
 pub(crate) use check::caught;

@@ -26,7 +26,7 @@ use super::run::{OpenFire, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
-use crate::config::{ConfigurationCheck, JobConfiguration};
+use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
@@ -55,6 +55,8 @@ pub struct JobEngine {
     /// What a configuration can name as its strategy.
     pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) check: ConfigurationCheck,
+    /// What it does not take from the registry as it likes.
+    pub(super) bound: Arc<[BoundOptions]>,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
     pub(super) configuration_data: Option<Data>,
@@ -97,11 +99,12 @@ pub struct JobEngine {
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
     /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
-    /// in vain, and why its configuration is not in force.
+    /// in vain, why its configuration is not in force, and which of its values are not.
     pub(super) last_skip: Option<Arc<Skip>>,
     pub(super) own_items_seen: Vec<ShardingItem>,
     pub(super) trouble: Option<Arc<str>>,
     pub(super) refused_configuration: Option<Arc<str>>,
+    pub(super) refused_values: Option<Arc<str>>,
     pub(super) clock: ClockCheck,
     pub(super) planted: Planted,
     /// Boxed, as most of the time there is none.
@@ -185,6 +188,7 @@ impl JobEngine {
             local,
             strategies,
             check: ConfigurationCheck::default(),
+            bound: Arc::default(),
             configuration: None,
             configuration_data: None,
             phase: Phase::Joining,
@@ -214,6 +218,7 @@ impl JobEngine {
             own_items_seen: Vec::new(),
             trouble: None,
             refused_configuration: None,
+            refused_values: None,
             clock: ClockCheck::default(),
             planted: Planted::default(),
             write: None,
@@ -237,6 +242,13 @@ impl JobEngine {
     #[must_use]
     pub fn with_check(mut self, check: ConfigurationCheck) -> Self {
         self.check = check;
+        self
+    }
+
+    /// The engine of a program that does not take all from the registry as it likes.
+    #[must_use]
+    pub fn with_bound_options(mut self, bound: Arc<[BoundOptions]>) -> Self {
+        self.bound = bound;
         self
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::event::ItemEnd;
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
 
@@ -162,8 +163,14 @@ pub struct Begun {
     pub instance: InstanceId,
     /// Under which attempt.
     pub attempt: Attempt,
+    /// When it was begun, by the clock of the instance, in milliseconds since 1970; earlier releases do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<i64>,
     /// Where it stands.
     pub state: FireState,
+    /// When its end was written, by the clock of the instance, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<i64>,
     /// How long it ran, in milliseconds, once it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took: Option<u64>,
@@ -201,8 +208,8 @@ impl FireRecord {
         serde_json::to_vec(self).expect("a record of texts and numbers has a JSON form")
     }
 
-    /// The record after a begin.
-    pub fn begin(&self, fire: Fire, source: ExecutionSource, instance: InstanceId, attempt: Attempt) -> Self {
+    /// The record after a begin at `now`, in milliseconds since 1970.
+    pub fn begin(&self, now: i64, fire: Fire, source: ExecutionSource, instance: InstanceId, attempt: Attempt) -> Self {
         let (through, triggered) = match fire {
             Fire::Scheduled(at) => (self.through.max(Some(at)), self.triggered),
             Fire::Manual { trigger, .. } => (self.through, self.triggered.max(Some(trigger))),
@@ -214,7 +221,9 @@ impl FireRecord {
             source,
             instance,
             attempt,
+            began: Some(now),
             state: FireState::Running,
+            ended: None,
             took: None,
             error: None,
         };
@@ -222,10 +231,12 @@ impl FireRecord {
         Self { through, triggered, missed, last: Some(last) }
     }
 
-    /// The record after the end of what was begun last.
-    pub fn end(&self, state: FireState, took: u64, error: Option<&str>, through: Option<i64>) -> Self {
-        let error = error.map(|text| text.chars().take(ERROR_LIMIT).collect());
-        let last = self.last.clone().map(|begun| Begun { state, took: Some(took), error, ..begun });
+    /// The record after the end of what was begun last, written at `now` in milliseconds since 1970.
+    pub fn end(&self, now: i64, end: &ItemEnd, through: Option<i64>) -> Self {
+        let ItemEnd { state, took, error } = end;
+        let error = error.as_ref().map(|text| text.chars().take(ERROR_LIMIT).collect());
+        let last = self.last.clone();
+        let last = last.map(|begun| Begun { state: *state, ended: Some(now), took: Some(*took), error, ..begun });
         Self { through: self.through.max(through), last, ..self.clone() }
     }
 
@@ -297,6 +308,7 @@ mod tests {
     fn a_record_reads_back_what_it_writes() {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let begun = FireRecord::empty().begin(
+            1_003,
             Fire::Scheduled(1_000),
             ExecutionSource::NormalTrigger,
             id,
@@ -305,11 +317,13 @@ mod tests {
         let text = String::from_utf8(begun.to_bytes()).unwrap();
         assert_eq!(
             text,
-            r#"{"through":1000,"last":{"at":1000,"instance":"10.0.0.1@-@7","attempt":"2a-3","state":"RUNNING"}}"#
+            r#"{"through":1000,"last":{"at":1000,"instance":"10.0.0.1@-@7","attempt":"2a-3","began":1003,"state":"RUNNING"}}"#
         );
         assert_eq!(FireRecord::parse(text.as_bytes()), begun);
-        let ended = begun.end(FireState::Failed, 12, Some("no"), Some(2_000));
+        let end = ItemEnd { state: FireState::Failed, took: 12, error: Some("no".to_owned()) };
+        let ended = begun.end(1_016, &end, Some(2_000));
         assert_eq!(ended.through, Some(2_000));
+        assert_eq!(ended.last.as_ref().map(|begun| (begun.began, begun.ended)), Some((Some(1_003), Some(1_016))));
         assert_eq!(FireRecord::parse(&ended.to_bytes()), ended);
         assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 3)));
         assert_eq!(ended.last_fire(), Some(Fire::Scheduled(1_000)));
@@ -329,7 +343,7 @@ mod tests {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let record = FireRecord { through: Some(5), ..FireRecord::empty() }.miss(6).miss(7);
         assert_eq!(record.to_make_up(), Some(7));
-        let misfire = record.begin(Fire::Scheduled(7), ExecutionSource::Misfire, id, Attempt::new(SessionId(1), 1));
+        let misfire = record.begin(8, Fire::Scheduled(7), ExecutionSource::Misfire, id, Attempt::new(SessionId(1), 1));
         assert_eq!((misfire.to_make_up(), misfire.missed), (None, None));
         assert!(String::from_utf8(misfire.to_bytes()).unwrap().contains(r#""source":"MISFIRE""#));
     }
@@ -339,7 +353,7 @@ mod tests {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let record = FireRecord { through: Some(5), ..FireRecord::empty() };
         let fire = Fire::Manual { trigger: 9, at: 1_000 };
-        let manual = record.begin(fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 1));
+        let manual = record.begin(1_001, fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 1));
         assert_eq!(manual.last_fire(), Some(fire));
         assert_eq!(manual.through, Some(5));
         assert!(manual.last.as_ref().is_some_and(|begun| begun.manual));

@@ -46,6 +46,11 @@ pub enum Notice {
         /// Why.
         why: String,
     },
+    /// The configuration in the registry is in force, but for some values.
+    ValuesRefused {
+        /// These, and what to do.
+        values: Arc<str>,
+    },
     /// The engine cannot join the group.
     StartFailed {
         /// Why, and what to do.

@@ -48,6 +48,9 @@ pub struct JobStatus {
     pub last_skip: Option<Arc<Skip>>,
     /// Why the configuration in the registry is not the one in force.
     pub refused_configuration: Option<Arc<str>>,
+    /// Values of the configuration in the registry that this program does not take from there, and what to do: commands,
+    /// and addresses that its secrets would be sent to.
+    pub refused_values: Option<Arc<str>>,
 }
 
 impl JobStatus {
@@ -70,6 +73,7 @@ impl JobStatus {
             fires: 0,
             last_skip: None,
             refused_configuration: None,
+            refused_values: None,
         }
     }
 }
@@ -163,6 +167,7 @@ impl JobEngine {
             fires: self.fires,
             last_skip: self.last_skip.clone(),
             refused_configuration: self.refused_configuration.clone(),
+            refused_values: self.refused_values.clone(),
         }
     }
 

@@ -64,7 +64,8 @@ fn a_fire_is_one_transaction_to_begin_and_one_to_finish() {
     group.run_until(5_000);
     let at = EPOCH + 5_000;
     let record = |state: &str| {
-        format!(r#"{{"through":{at},"last":{{"at":{at},"instance":"10.0.0.1@-@7","attempt":"2-1","state":"{state}}}}}"#)
+        let attempt = r#""instance":"10.0.0.1@-@7","attempt":"2-1""#;
+        format!(r#"{{"through":{at},"last":{{"at":{at},{attempt},"began":{at},"state":"{state}}}}}"#)
     };
     let begun = record("RUNNING\"");
     let mark = |item| format!("=sharding/{item}/fire {begun}; +~sharding/{item}/running 10.0.0.1@-@7");
@@ -76,7 +77,7 @@ fn a_fire_is_one_transaction_to_begin_and_one_to_finish() {
 
     group.hosts[0].clear();
     group.end_items(0, &[0, 1]);
-    let ended = record("SUCCEEDED\",\"took\":3");
+    let ended = record(&format!("SUCCEEDED\",\"ended\":{at},\"took\":3"));
     let end = |item| format!("=sharding/{item}/fire {ended}; -sharding/{item}/running");
     assert_eq!(group.hosts[0].commits, [format!("{}; {}", end(0), end(1))]);
     assert_eq!(group.hosts[0].engine.status().fires, 1);

@@ -11,7 +11,7 @@ use lettre::transport::smtp::authentication::Credentials;
 use self::certificates::trusting;
 use self::delivery::{Security, Server};
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
-use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 
 const SUBJECT: &str = "ElasticJob error message";
 const CERTIFICATES: &str = "email.ssl.trusted.certificates";
@@ -150,6 +150,23 @@ impl JobErrorHandler for Email {
             &["email.useStartTls"],
             &[CERTIFICATES],
         ]
+    }
+
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        // Who gets the mails is told what failed, in the name of the program.
+        const SENT_WITH: &[&str] = &[
+            "email.host",
+            "email.port",
+            "email.username",
+            "email.useSsl",
+            "email.useStartTls",
+            CERTIFICATES,
+            "email.from",
+            "email.to",
+            "email.cc",
+            "email.bcc",
+        ];
+        &[BoundOptions::Secret { secrets: &["email.password"], sent_with: SENT_WITH }]
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {

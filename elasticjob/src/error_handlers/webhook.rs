@@ -9,7 +9,7 @@ use serde_json::json;
 use sha2::Sha256;
 
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
-use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::http_client::{HttpClients, Limits};
 
 /// Where a text is posted to.
@@ -122,6 +122,10 @@ impl JobErrorHandler for WeChat {
         ]
     }
 
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        &[BoundOptions::Secret { secrets: &["wechat.webhook"], sent_with: &[] }]
+    }
+
     async fn handle(&self, failure: &JobFailure) -> JobResult {
         let webhook = Self::read(&failure.configuration).map_err(JobError::settings)?;
         webhook.post(&self.clients, cut(failure.to_string(), Self::LONGEST)).await
@@ -170,6 +174,10 @@ impl JobErrorHandler for DingTalk {
             &["dingtalk.connectTimeoutMilliseconds", "dingtalk.connectTimeoutMillisecond"],
             &["dingtalk.readTimeoutMilliseconds", "dingtalk.readTimeoutMillisecond"],
         ]
+    }
+
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        &[BoundOptions::Secret { secrets: &["dingtalk.webhook", "dingtalk.secret"], sent_with: &[] }]
     }
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {

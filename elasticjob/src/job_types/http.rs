@@ -9,7 +9,7 @@ use tracing::debug;
 use self::options::{HttpOptions, shown};
 use super::context_json::context_json_in_ascii;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
-use crate::config::{Invalid, JobConfiguration, OptionNames};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames};
 use crate::http_client::{HttpClients, Limits};
 
 /// Its name.
@@ -39,6 +39,10 @@ impl TypedJobItemExecutor for Http {
 
     fn options(&self) -> OptionNames {
         options::NAMES
+    }
+
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        options::BOUND
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {

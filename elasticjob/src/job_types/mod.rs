@@ -5,8 +5,10 @@ mod context_json;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(unix)]
-mod process_group;
+mod process_tree;
 mod script;
+#[cfg(target_os = "linux")]
+mod strays;
 
 use std::sync::Arc;
 

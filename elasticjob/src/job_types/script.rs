@@ -10,14 +10,18 @@ use tracing::{info, warn};
 use super::command_line::split;
 use super::context_json::context_json;
 #[cfg(unix)]
-use super::process_group::ProcessGroup;
+use super::process_tree::ProcessTree;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
-use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
+#[cfg(unix)]
+use crate::random::uuid_v4;
 
 /// Its name.
 pub const SCRIPT: &str = "SCRIPT";
 /// What is run. Required.
 const COMMAND_LINE: &str = "script.command.line";
+/// Allows that of the registry center. Of the program alone.
+const FROM_REGISTRY: &str = "script.command.line.from-registry";
 /// After how long it is stopped. Java has no such limit.
 const TIMEOUT: &str = "script.timeout.milliseconds";
 
@@ -40,7 +44,11 @@ impl TypedJobItemExecutor for Script {
     }
 
     fn options(&self) -> OptionNames {
-        &[&[COMMAND_LINE], &[TIMEOUT]]
+        &[&[COMMAND_LINE], &[FROM_REGISTRY], &[TIMEOUT]]
+    }
+
+    fn bound_options(&self) -> &'static [BoundOptions] {
+        &[BoundOptions::Command(&[&[COMMAND_LINE]])]
     }
 
     async fn process(&self, context: ShardingContext) -> JobResult {
@@ -89,6 +97,7 @@ impl ScriptOptions {
             Vec::new()
         });
         let timeout = options.milliseconds_if_given(&[TIMEOUT]);
+        options.flag(FROM_REGISTRY, false);
         let mut words = options.end(words)?.into_iter();
         let program = words.next().expect("the lack of one is a problem");
         Ok(Self { program, arguments: words.collect(), timeout })
@@ -99,7 +108,7 @@ impl ScriptOptions {
 struct Running {
     child: Child,
     #[cfg(unix)]
-    group: ProcessGroup,
+    tree: ProcessTree,
     output: tokio::task::JoinSet<()>,
 }
 
@@ -109,7 +118,11 @@ impl Running {
         command.args(arguments).arg(context_json(context));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
+        let run = uuid_v4();
+        #[cfg(unix)]
         command.process_group(0);
+        #[cfg(target_os = "linux")]
+        command.env(super::strays::RUN, &run);
         let mut child =
             command.spawn().map_err(|error| JobError::message(format!("'{program}' cannot be started: {error}")))?;
         let mut output = tokio::task::JoinSet::new();
@@ -124,7 +137,7 @@ impl Running {
         }
         Ok(Self {
             #[cfg(unix)]
-            group: ProcessGroup::of(child.id()),
+            tree: ProcessTree::of(child.id(), run),
             child,
             output,
         })
@@ -145,7 +158,7 @@ impl Running {
     /// log as before: writing to nobody would kill it.
     async fn leave(mut self) {
         #[cfg(unix)]
-        self.group.release();
+        self.tree.release();
         if !self.last_lines().await {
             self.output.detach_all();
         }
@@ -154,7 +167,7 @@ impl Running {
     /// Asks it to end.
     fn terminate(&self) {
         #[cfg(unix)]
-        self.group.terminate();
+        self.tree.terminate();
     }
 }
 

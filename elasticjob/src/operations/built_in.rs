@@ -1,6 +1,6 @@
 //! What programs check of a configuration, as far as it is known without them.
 
-use crate::config::{Invalid, JobConfiguration, JobKind};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, JobKind};
 use crate::engine::strategy::ShardingStrategies;
 use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
@@ -40,6 +40,26 @@ impl BuiltIn {
         let of_handler = handler.map(|handler| handler.check(configuration)).unwrap_or_default();
         // Programs have secrets of their own, and what is missing here may be there.
         of_type.into_iter().chain(of_handler).filter(|problem| !configuration.leaves_to_program(problem)).collect()
+    }
+
+    /// What programs do with properties of the registry center that they have themselves.
+    pub(super) fn notes<'a>(&self, keys: impl Iterator<Item = &'a str>) -> Vec<String> {
+        keys.filter_map(|key| self.bound().find_map(|bound| bound.note(key))).collect()
+    }
+
+    /// The same of the commands and addresses that a configuration has, each once.
+    pub(super) fn commands(&self, configuration: &JobConfiguration) -> Vec<String> {
+        let first = |bound: &BoundOptions| match bound {
+            BoundOptions::Command(names) => names[0].iter().copied().find(|key| configuration.prop(key).is_some()),
+            BoundOptions::Secret { .. } => None,
+        };
+        self.bound().filter_map(|bound| bound.note(first(bound)?)).collect()
+    }
+
+    fn bound(&self) -> impl Iterator<Item = &BoundOptions> {
+        let of_types = self.job_types.values().map(|job_type| job_type.handler().bound_options());
+        let of_handlers = self.error_handlers.values().map(|handler| handler.bound_options());
+        of_types.chain(of_handlers).flatten()
     }
 
     /// The settings that name a type which is not built in, with its name: the programs of the job have to have it.

@@ -30,6 +30,8 @@ pub struct ConfigurationChange {
     pub foreign_to_java: Vec<ForeignToJava>,
     /// Settings new in it that name a type which is not built in: the programs of the job have to have it.
     pub own_types: Vec<String>,
+    /// What programs do with the properties that differ where they have them themselves.
+    pub bound_to_programs: Vec<String>,
 }
 
 impl StoredConfiguration {
@@ -110,7 +112,10 @@ impl Operations {
         let had = self.built_in.own_types(before);
         let own_types = self.built_in.own_types(after).into_iter().filter(|one| !had.contains(one));
         let own_types = own_types.map(|(setting, name)| format!("{setting} '{name}'")).collect();
-        ConfigurationChange { changes: changes(before, after), foreign_to_java, own_types }
+        let (old, new) = (before.settings().props.unwrap_or_default(), after.settings().props.unwrap_or_default());
+        let changed = new.iter().filter(|(key, value)| old.get(*key) != Some(value)).map(|(key, _)| key.as_str());
+        let bound_to_programs = self.built_in.notes(changed);
+        ConfigurationChange { changes: changes(before, after), foreign_to_java, own_types, bound_to_programs }
     }
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::members::Members;
 use super::{JobSnapshot, OperationError, Operations, ServerStatus, read};
+use crate::engine::{FireRecord, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 
@@ -22,6 +23,8 @@ pub enum JobState {
     /// Its configuration cannot be used: instances keep the last one that could, new ones do not start. The console does
     /// not know this one.
     ConfigurationRefused,
+    /// The last run of an item failed. The console does not know this one, and shows OK.
+    Failing,
     /// None of that.
     Ok,
 }
@@ -34,24 +37,45 @@ impl JobState {
             Self::Disabled => "DISABLED",
             Self::ShardingFlag => "SHARDING_FLAG",
             Self::ConfigurationRefused => "CONFIGURATION_REFUSED",
+            Self::Failing => "FAILING",
             Self::Ok => "OK",
         }
     }
 
     /// A job without servers is not called disabled, as Java does.
-    pub(super) fn of(members: &Members, owners: &[InstanceId], refused: bool) -> Self {
+    fn of(members: &Members, items: &ItemsInBrief, refused: bool) -> Self {
         let mut servers = members.servers.values().map(|server| server.status());
         let is_online = |id: &InstanceId| members.instances.contains_key(id);
         if members.instances.is_empty() {
             Self::Crashed
         } else if !members.servers.is_empty() && servers.all(|status| status == ServerStatus::Disabled) {
             Self::Disabled
-        } else if owners.is_empty() || !owners.iter().all(is_online) {
+        } else if items.owners.is_empty() || !items.owners.iter().all(is_online) {
             Self::ShardingFlag
         } else if refused {
             Self::ConfigurationRefused
+        } else if !items.failed.is_empty() {
+            Self::Failing
         } else {
             Self::Ok
+        }
+    }
+}
+
+/// What the state of a job depends on, of its items.
+#[derive(Debug, Default)]
+struct ItemsInBrief {
+    /// The owners of those that have one.
+    owners: Vec<InstanceId>,
+    /// Those whose last run failed, with why.
+    failed: BTreeMap<ShardingItem, String>,
+}
+
+impl ItemsInBrief {
+    fn add(&mut self, item: ShardingItem, owner: Option<InstanceId>, record: &FireRecord) {
+        self.owners.extend(owner);
+        if let Some(failed) = record.last.as_ref().filter(|last| last.state == FireState::Failed) {
+            self.failed.insert(item, failed.error.clone().unwrap_or_default());
         }
     }
 }
@@ -59,8 +83,9 @@ impl JobState {
 impl JobSnapshot {
     /// How the job is.
     pub fn state(&self) -> JobState {
-        let owners: Vec<InstanceId> = self.items.values().filter_map(|item| item.owner.clone()).collect();
-        JobState::of(&self.members, &owners, matches!(self.configuration, Some(Err(_))))
+        let mut items = ItemsInBrief::default();
+        self.items.iter().for_each(|(item, nodes)| items.add(*item, nodes.owner.clone(), &nodes.record));
+        JobState::of(&self.members, &items, matches!(self.configuration, Some(Err(_))))
     }
 }
 
@@ -82,6 +107,9 @@ pub struct JobBrief {
     pub sharding_total_count: u32,
     /// Why the configuration cannot be used; then what it should tell is empty.
     pub problem: Option<String>,
+    /// The items whose last run failed, with why. Only what this implementation ran is recorded, and only where execution
+    /// is monitored.
+    pub failed_items: BTreeMap<ShardingItem, String>,
 }
 
 /// A job on one server.
@@ -150,7 +178,7 @@ impl Operations {
     async fn brief(&self, job: &JobName) -> Result<Option<JobBrief>, OperationError> {
         let Some(config) = self.get(JobPath::Config.absolute(job)).await? else { return Ok(None) };
         let root = self.text(JobPath::Root.absolute(job));
-        let (class, members, owners) = tokio::try_join!(root, self.members(job), self.owners(job))?;
+        let (class, members, items) = tokio::try_join!(root, self.members(job), self.items_in_brief(job))?;
         let members = members.unwrap_or_default();
         let read = self.usable(job, &config, class.as_deref().unwrap_or_default());
         let (configuration, problem) = match &read {
@@ -160,21 +188,51 @@ impl Operations {
         let schedule = configuration.and_then(|configuration| configuration.schedule());
         Ok(Some(JobBrief {
             job: job.clone(),
-            status: JobState::of(&members, &owners, problem.is_some()),
+            status: JobState::of(&members, &items, problem.is_some()),
             description: configuration.and_then(|it| it.settings().description).unwrap_or_default(),
             cron: schedule.map(|schedule| schedule.cron().to_string()),
             instance_count: members.instances.len(),
             sharding_total_count: configuration.map_or(0, |it| it.sharding_total_count()),
             problem,
+            failed_items: items.failed,
         }))
     }
 
-    /// The owners of the items that have one.
-    async fn owners(&self, job: &JobName) -> Result<Vec<InstanceId>, OperationError> {
+    async fn items_in_brief(&self, job: &JobName) -> Result<ItemsInBrief, OperationError> {
         let items = self.names(JobPath::Sharding.absolute(job)).await?;
         let items = items.into_iter().filter_map(|item| item.parse::<ShardingItem>().ok());
-        let owners = read::all(items.map(|item| self.text(JobPath::owner_of(item).absolute(job)))).await?;
-        Ok(owners.into_iter().flatten().filter_map(|owner| owner.parse().ok()).collect())
+        let read = read::all(items.map(|item| async move {
+            let owner = self.text(JobPath::owner_of(item).absolute(job));
+            let record = self.get(JobPath::fire(item).absolute(job));
+            let (owner, record) = tokio::try_join!(owner, record)?;
+            Ok::<_, OperationError>((item, owner, record))
+        }));
+        let mut brief = ItemsInBrief::default();
+        for (item, owner, record) in read.await? {
+            let record = record.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data));
+            brief.add(item, owner.and_then(|owner| owner.parse().ok()), &record);
+        }
+        Ok(brief)
+    }
+
+    /// How many jobs there are in the namespace. What has no configuration is no job.
+    ///
+    /// # Errors
+    /// [`OperationError::Read`].
+    #[doc(alias = "getJobsTotalCount")]
+    pub async fn job_count(&self) -> Result<usize, OperationError> {
+        let jobs = self.job_names().await?;
+        let configured = jobs.iter().map(|job| self.get(JobPath::Config.absolute(job)));
+        Ok(read::all(configured).await?.into_iter().flatten().count())
+    }
+
+    /// How many servers there are in the namespace: those that a job knows, and those on which an instance is.
+    ///
+    /// # Errors
+    /// [`OperationError::Read`].
+    #[doc(alias = "getServersTotalCount")]
+    pub async fn server_count(&self) -> Result<usize, OperationError> {
+        Ok(self.servers().await?.len())
     }
 
     /// The jobs that know a server, in ascending order; none where no job does.

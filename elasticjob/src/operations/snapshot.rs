@@ -28,6 +28,8 @@ pub struct JobSnapshot {
     pub to_take_over: BTreeSet<ShardingItem>,
     /// Instances that were triggered and have not begun yet.
     pub triggered: BTreeSet<InstanceId>,
+    /// What programs do with commands and addresses of the configuration, a line each.
+    pub bound_to_programs: Vec<String>,
     pub(super) members: Members,
     pub(super) sessions: BTreeSet<SessionId>,
 }
@@ -126,9 +128,12 @@ impl Operations {
             JobPath::Session(session) => Some(session),
             _ => None,
         });
+        let configuration = config.map(|node| self.usable(job, &node, class.as_deref().unwrap_or_default()));
+        let usable = configuration.as_ref().and_then(|read| read.as_ref().ok());
         Ok(JobSnapshot {
             job: job.clone(),
-            configuration: config.map(|node| self.usable(job, &node, class.as_deref().unwrap_or_default())),
+            bound_to_programs: usable.map(|usable| self.built_in.commands(usable)).unwrap_or_default(),
+            configuration,
             leader: leader.and_then(|id| id.parse().ok()),
             resharding: flags.iter().any(|flag| matches!(flag.as_str(), "necessary" | "processing")),
             items: items.into_iter().flatten().collect(),

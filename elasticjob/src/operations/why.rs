@@ -31,6 +31,8 @@ pub enum Finding {
     Triggered(Vec<InstanceId>),
     /// The registry center does not know which items run.
     NotMonitored,
+    /// What programs do with commands and addresses of its configuration, a property each.
+    BoundToPrograms(Vec<String>),
     /// The items are not made yet.
     NotAssignedYet,
     /// There is no such item now.
@@ -93,6 +95,7 @@ impl Finding {
             Self::OneOff
             | Self::Triggered(_)
             | Self::NotMonitored
+            | Self::BoundToPrograms(_)
             | Self::Running { .. }
             | Self::Misfired(_)
             | Self::LeftUndone(_)
@@ -128,6 +131,9 @@ impl JobSnapshot {
             findings.extend(self.leader.is_none().then_some(Finding::NoLeader));
             findings.extend(self.resharding.then_some(Finding::Resharding));
             findings.extend(self.items.is_empty().then_some(Finding::NotAssignedYet));
+        }
+        if !self.bound_to_programs.is_empty() {
+            findings.push(Finding::BoundToPrograms(self.bound_to_programs.clone()));
         }
         if !self.triggered.is_empty() {
             findings.push(Finding::Triggered(self.triggered.iter().cloned().collect()));
@@ -209,6 +215,7 @@ impl Finding {
             Self::NotMonitored => {
                 "monitor-execution is off: the registry center does not know what runs or ran".to_owned()
             }
+            Self::BoundToPrograms(notes) => notes.join("; "),
             Self::NotAssignedYet => "its items are not assigned yet: that comes with its first fire".to_owned(),
             Self::NoSuchItem(0) => "there are no items yet".to_owned(),
             Self::NoSuchItem(count) => format!("there is no such item: the items are 0 to {}", count - 1),
@@ -241,7 +248,7 @@ impl Finding {
                 run(begun, time),
                 if begun.state == FireState::Cancelled { "cut off" } else { "lost with the process" }
             ),
-            Self::Ended(begun) => format!("{} {}", run(begun, time), end(begun)),
+            Self::Ended(begun) => format!("{} {}", run(begun, time), end(begun, time)),
             Self::NeverRun => "no run of it is recorded".to_owned(),
         }
     }
@@ -249,11 +256,13 @@ impl Finding {
 
 fn run(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
     let kind = if begun.manual { "the trigger" } else { "the fire" };
-    format!("its last run, {} for {kind} of {} on {},", begun.source, time(begun.at), begun.instance)
+    let began = begun.began.map(|at| format!(" begun at {}", time(at))).unwrap_or_default();
+    format!("its last run, {} for {kind} of {} on {}{began},", begun.source, time(begun.at), begun.instance)
 }
 
-fn end(begun: &Begun) -> String {
+fn end(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
     let took = begun.took.map(|took| format!(" after {took} ms")).unwrap_or_default();
+    let took = begun.ended.map_or_else(|| took.clone(), |at| format!("{took} at {}", time(at)));
     match begun.state {
         FireState::Succeeded => format!("succeeded{took}"),
         FireState::Failed => format!("failed{took}: {}", begun.error.as_deref().unwrap_or("no reason was recorded")),

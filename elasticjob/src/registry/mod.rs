@@ -86,7 +86,8 @@ pub enum SessionState {
     Connected {
         /// The session.
         id: SessionId,
-        /// The time-out that the server granted.
+        /// How long the leader holds the session after a proof, at the least: the time-out that the server granted, less
+        /// what the leader may hear of the session late.
         timeout: Duration,
     },
     /// The connection is lost. The session may live or may have ended: begin nothing.

@@ -13,13 +13,14 @@ use super::environment::JobEnvironment;
 use super::handle::{JobHandle, OneOffJob, ScheduleJob, ShutdownMode};
 use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
-use super::random::{random_u64, uuid_v4};
 use super::supervised::supervised;
 use crate::api::ItemHandler;
-use crate::config::{Invalid, JobConfiguration, unread};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
+use crate::random::{random_u64, uuid_v4};
 use crate::registry::RegistryCenter;
+use crate::spi::Catalog;
 
 /// How long a job may take to join its group.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -87,6 +88,15 @@ impl fmt::Debug for Bootstrap {
     }
 }
 
+/// The options that the registry center does not decide alone. Mostly all jobs of a process share the list.
+fn bound_options(catalog: &Catalog, handler: &ItemHandler) -> Arc<[BoundOptions]> {
+    let (known, own) = (catalog.bound_options(), handler.bound_options());
+    match own.iter().all(|bound| known.contains(bound)) {
+        true => known.clone(),
+        false => known.iter().chain(own).copied().collect(),
+    }
+}
+
 impl Bootstrap {
     fn new(
         environment: &JobEnvironment,
@@ -99,7 +109,7 @@ impl Bootstrap {
         let wrong = [
             catalog.problems(&configuration),
             catalog.error_handlers().problems_at_start(&configuration),
-            handler.check().problems(&configuration),
+            handler.problems_of_program(&configuration),
         ];
         let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
@@ -119,6 +129,7 @@ impl Bootstrap {
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
         let engine =
             engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().and(handler.check()));
+        let engine = engine.with_bound_options(bound_options(catalog, &handler));
         let engine = Box::new(engine);
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);

@@ -34,7 +34,7 @@ use crate::engine::{
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
 use crate::registry::path::JobPath;
-use crate::registry::{Moment, Proof, RegistryCenter, SessionState, Transaction, WatchEvent, WatchStream};
+use crate::registry::{Proof, RegistryCenter, SessionState, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
 
 /// How long after a failed attempt the session is tried to be proven again.
@@ -277,8 +277,8 @@ impl Driver {
         }
     }
 
-    /// Another job's transaction may have proven the session a moment ago; otherwise one that writes nothing does. A read
-    /// would not: the server that answers it may have lost its leader, which ends the session meanwhile.
+    /// Another job's transaction may have proven the session a moment ago; otherwise one that writes nothing does, for all
+    /// jobs that ask meanwhile.
     fn prove(&mut self) {
         // Much younger than what the engine asks to be renewed, or it would ask again at once.
         let moment = match *self.session.borrow() {
@@ -290,14 +290,9 @@ impl Driver {
         match proof {
             Some(proof) => self.answers.push(async move { proven(&environment, proof) }),
             None => {
-                let registry = self.registry.clone();
-                let mut check = Transaction::new();
-                check.check(JobPath::Config.absolute(&self.job), None);
-                let (sent, answer) = (Moment::now(), registry.commit(check));
+                let proof = self.environment.proofs().prove(&self.registry, &self.job);
                 self.answers.push(async move {
-                    // Refused where the node is gone: that is an answer too.
-                    drop(answer.await);
-                    match registry.proof().filter(|proof| proof.at >= sent) {
+                    match proof.await {
                         Some(proof) => proven(&environment, proof),
                         None => {
                             // It asks again as soon as it is told.

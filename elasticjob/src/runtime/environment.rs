@@ -11,6 +11,7 @@ use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
 use super::failures::Failures;
 use super::members::Members;
+use super::proofs::Proofs;
 use super::system::SystemRuntime;
 use super::timers::Timers;
 use crate::engine::{AGES, Now};
@@ -49,6 +50,7 @@ struct Shared {
     shutdown_grace: Duration,
     catalog: Catalog,
     members: Members,
+    proofs: Proofs,
     failures: Failures,
 }
 
@@ -134,6 +136,7 @@ impl JobEnvironmentBuilder {
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
             catalog,
             members: Members::default(),
+            proofs: Proofs::default(),
         };
         Ok(JobEnvironment { shared: Arc::new(shared), tracing: None })
     }
@@ -227,6 +230,10 @@ impl JobEnvironment {
 
     pub(super) fn members(&self) -> &Members {
         &self.shared.members
+    }
+
+    pub(super) fn proofs(&self) -> &Proofs {
+        &self.shared.proofs
     }
 
     pub(super) fn shutdown_grace(&self) -> Duration {

@@ -34,6 +34,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::ConfigurationRefused { why } => {
             error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {why}");
         }
+        Notice::ValuesRefused { values } => {
+            warn!(%job, "the configuration in the registry is used, but not its commands and addresses that differ from those of this program: {values}");
+        }
         Notice::StartFailed { why } => error!(%job, "not started: {why}"),
         Notice::Elected => info!(%job, %instance, "elected leader"),
         Notice::Abdicated => info!(%job, %instance, "gave up leading: the server is disabled"),

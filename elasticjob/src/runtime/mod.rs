@@ -12,7 +12,7 @@ mod live_item;
 mod log;
 mod mailbox;
 mod members;
-mod random;
+mod proofs;
 mod recorder;
 mod supervised;
 pub mod system;

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use chrono::{DateTime, Utc};
 
 use super::environment::JobEnvironment;
-use super::random::uuid_v4;
 use crate::api::{ItemHandler, ItemWork};
 use crate::engine::{ExecutionSource, Fire, FireState, ItemEnd, Notice, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
+use crate::random::uuid_v4;
 use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
 
 /// The cause of what was neither finished nor failed.

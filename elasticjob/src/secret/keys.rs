@@ -1,7 +1,7 @@
 //! Names whose values are secrets: one list for what is not written, and for what is not shown.
 
-/// Words of such names. A blank stands where a word is made of two, which may be written apart: `access-key`, `accessKey`.
-const WORDS: [&str; 13] = [
+/// Words of such names, as [`plain`] spells them.
+const WORDS: [&str; 14] = [
     "password",
     "passwd",
     "pwd",
@@ -12,35 +12,65 @@ const WORDS: [&str; 13] = [
     "credential",
     // They end in another way than the words that they begin with, and the end counts.
     "credentials",
-    "secret key",
-    "access key",
-    "api key",
-    "private key",
+    "secretkey",
+    "accesskey",
+    "accountkey",
+    "apikey",
+    "privatekey",
 ];
 
 /// Words of names that are masked in doubt, and written nevertheless: a digest is mostly a checksum, and the body of a
 /// request is no secret, though there may be one in it. All instances of a job, also those of Java, need to have them.
-const IN_DOUBT: [&str; 2] = ["digest", "http data"];
+const IN_DOUBT: [&str; 6] = ["digest", "httpdata", "cookie", "signature", "jwt", "authorization"];
+
+/// What a user is asked for at a log-in: after such a word a colon comes before a secret also in the middle of a
+/// sentence. `invalid token: expected a word` is about the grammar of something.
+const PASSWORDS: [&str; 4] = ["password", "passwd", "pwd", "passphrase"];
+
+/// Names that are too short to be looked for inside of others.
+const WHOLE: [&str; 1] = ["pass"];
+
+/// Names that are secrets in the query of an address, and mostly none elsewhere.
+const OF_QUERIES: [&str; 5] = ["key", "sig", "sign", "auth", "code"];
 
 /// Whether a property stays with the program, and is never written to the registry: its name ends with such a word, as
 /// those of `email.password`, `aws.credential` and `my.accessKey` do. What goes on after the word is about a secret and
 /// none itself, as `token.uri` and `password.file` are: written, so that all instances go by the same value.
 pub(crate) fn stays_with_program(key: &str) -> bool {
     let key = plain(key);
-    WORDS.iter().any(|word| key.ends_with(&plain(word)))
+    WORDS.iter().any(|word| key.ends_with(word))
 }
 
 /// Whether the value of a property is masked where it is shown, judging by its name: such a word is anywhere in it, or
 /// it may hold secrets, as the body of a request. Rather one too many.
 pub fn is_secret_key(key: &str) -> bool {
     let key = plain(key);
-    WORDS.iter().chain(&IN_DOUBT).any(|word| key.contains(&plain(word)))
+    WORDS.iter().chain(&IN_DOUBT).any(|word| key.contains(word))
 }
 
-/// The words as part of a pattern, case aside.
-pub(super) fn pattern() -> String {
-    let words: Vec<String> = WORDS.iter().chain(&IN_DOUBT).map(|word| word.replace(' ', "[_.-]?")).collect();
-    format!("(?:{})", words.join("|"))
+/// The same of a name inside of a text, where shorter ones count, too.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    /// No word is shorter, and many names are.
+    const SHORTEST: usize = 3;
+    let last = name.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    name.len() >= SHORTEST && (is_secret_key(name) || WHOLE.iter().any(|word| last.eq_ignore_ascii_case(word)))
+}
+
+/// Whether the parameter of an address is a secret.
+pub(super) fn is_secret_of_query(name: &str) -> bool {
+    is_secret_name(name) || OF_QUERIES.iter().any(|word| name.eq_ignore_ascii_case(word))
+}
+
+/// Whether a name is that of a password.
+pub(super) fn is_password(name: &str) -> bool {
+    let name = plain(name);
+    PASSWORDS.iter().any(|word| name.ends_with(word))
+}
+
+/// Whether a header of this name is secret to its end, blanks and all.
+pub(super) fn is_secret_line(name: &str) -> bool {
+    let name = plain(name);
+    name.ends_with("authorization") || name.ends_with("cookie")
 }
 
 /// All spellings of a name are one.
@@ -71,6 +101,7 @@ mod tests {
             "push.api_key",
             "tls.private-key",
             "tls.passphrase",
+            "azure.accountKey",
         ] {
             assert!(stays_with_program(key) && is_secret_key(key), "{key}");
         }
@@ -78,9 +109,15 @@ mod tests {
 
     #[test]
     fn what_is_about_a_secret_is_masked_and_written() {
-        for key in
-            ["password.file", "oauth.token.uri", "aws.access-key.id", "max.tokens", "content.digest", "http.data"]
-        {
+        for key in [
+            "password.file",
+            "oauth.token.uri",
+            "aws.access-key.id",
+            "max.tokens",
+            "content.digest",
+            "http.data",
+            "jwt",
+        ] {
             assert!(!stays_with_program(key) && is_secret_key(key), "{key}");
         }
     }

@@ -1,39 +1,109 @@
-//! Secrets inside of texts that are none themselves: addresses, command lines, parameters, errors.
+//! Secrets inside of texts that are none themselves: addresses, command lines, headers, parameters, errors.
+//!
+//! One walk over the text, word by word. Nothing is looked at more than a few times, so that the cost grows with the
+//! length alone: a long text may be made by somebody else.
 
-use std::sync::LazyLock;
+mod address;
+mod command;
+#[cfg(test)]
+mod fuzz;
+mod name;
+mod shape;
+mod value;
 
-use regex_lite::{Captures, Regex};
+use std::ops::Range;
 
-use super::{Secret, keys};
+use self::command::Command;
+use super::Secret;
 
-/// A text without the secrets in it: users with passwords before a host, parameters of addresses and command lines, and
-/// values in JSON.
+/// A text without the secrets in it: users with passwords before a host, parameters of addresses and command lines,
+/// headers, values in JSON and YAML, keys in PEM, and tokens that are known by their shape.
 pub(crate) fn mask_inside(text: &str) -> String {
-    static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
-        let word = keys::pattern();
-        // Names go on to both sides of such a word.
-        let name = format!("[a-z0-9_.-]*{word}[a-z0-9_.-]*");
-        let user = r#"(?P<user>://)[^/@\s:'"]*:[^@\s'"]+@"#;
-        // In YAML and JSON, quotes may be escaped, or doubled.
-        let quoted = r#"\\+"[^"\n]*"|"[^"\n]*"|'+[^'\n]+'+"#;
-        let parameter = format!(r#"(?P<parameter>(?:^|[\s?&;,='"]){name}=)(?:{quoted}|[^&;\s'"]+)"#);
-        // An option that has no value is followed by another one.
-        let option = format!(r#"(?P<option>(?:^|[\s'"])--?{name}[ \t]+)(?:{quoted}|[^-&;\s'"][^&;\s'"]*)"#);
-        let value = r#"(?:\\"[^"]*"|"(?:[^"\\]|\\.)*"|[\[{][^\]}]*[\]}]|[^\s,}\]"']+)"#;
-        let json = format!(r#"(?P<escape>\\?)(?P<json>"[a-z0-9_. -]*{word}[a-z0-9_. -]*\\?"[ \t]*:[ \t]*){value}"#);
-        Regex::new(&format!("(?im){user}|{parameter}|{option}|{json}")).expect("a pattern that is known")
-    });
-    let replace = |found: &Captures<'_>| {
-        let part = |group| found.name(group).map_or("", |part| part.as_str());
-        if found.name("user").is_some() {
-            return format!("://{}@", Secret::MASK);
+    let mut walk = Walk { text, command: Command::default(), address: address::Address::default() };
+    let mut masked = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(word) = walk.next_word(at) {
+        at = word.end;
+        if let Some(Found { secret, shown }) = walk.secret_at(&word) {
+            masked.push_str(&text[copied..secret.start]);
+            masked.push_str(shown);
+            (copied, at) = (secret.end, secret.end.max(word.end));
         }
-        if found.name("json").is_some() {
-            return format!(r#"{0}{1}{0}"{2}{0}""#, part("escape"), part("json"), Secret::MASK);
+    }
+    masked.push_str(&text[copied..]);
+    masked
+}
+
+/// What is masked, and what is shown for it.
+#[derive(Debug)]
+struct Found {
+    secret: Range<usize>,
+    shown: &'static str,
+}
+
+impl Found {
+    fn new(secret: Range<usize>) -> Option<Self> {
+        (!secret.is_empty()).then_some(Self { secret, shown: Secret::MASK })
+    }
+
+    /// A value that stays one of JSON.
+    fn in_json(secret: Range<usize>, escaped: bool) -> Option<Self> {
+        Some(Self { secret, shown: if escaped { r#"\"***\""# } else { r#""***""# } })
+    }
+}
+
+/// Where the walk is.
+struct Walk<'t> {
+    text: &'t str,
+    /// The program of the command line that the walk is in.
+    command: Command,
+    address: address::Address,
+}
+
+impl Walk<'_> {
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    fn before(&self, at: usize) -> Option<u8> {
+        self.byte(at.checked_sub(1)?)
+    }
+
+    /// The next run of characters that names are made of.
+    fn next_word(&mut self, from: usize) -> Option<Range<usize>> {
+        let rest = &self.text.as_bytes()[from..];
+        let start = from + rest.iter().position(|byte| is_name(*byte))?;
+        if rest[..start - from].contains(&b'\n') {
+            self.command = Command::default();
         }
-        format!("{}{}{}", part("parameter"), part("option"), Secret::MASK)
-    };
-    SECRETS.replace_all(text, replace).into_owned()
+        Some(start..self.end_of(start, |byte| !is_name(byte)))
+    }
+
+    /// The secret that a word is, or that follows it.
+    fn secret_at(&mut self, word: &Range<usize>) -> Option<Found> {
+        let shaped = || shape::token(self.text, word).or_else(|| shape::private_key(self.text, word));
+        let found = shaped().or_else(|| self.user_of_address(word)).or_else(|| self.of_command(word));
+        found.or_else(|| self.named(word)).or_else(|| self.after_scheme(word))
+    }
+
+    /// The first place from here on that is like this, or the end.
+    fn end_of(&self, from: usize, is_end: impl Fn(u8) -> bool) -> usize {
+        let rest = &self.text.as_bytes()[from..];
+        from + rest.iter().position(|byte| is_end(*byte)).unwrap_or(rest.len())
+    }
+
+    /// The first place from here on that is no blank of a line.
+    fn after_blanks(&self, from: usize) -> usize {
+        self.end_of(from, |byte| !matches!(byte, b' ' | b'\t'))
+    }
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'')
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::api::{
     DistributeOnceElasticJobListener, ElasticJobListener, ErrorHandler, JobErrorHandler,
     JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy, TypedJobItemExecutor,
 };
-use crate::config::{ConfigurationCheck, Invalid, JobConfiguration};
+use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration};
 use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
 use crate::error_handlers::ErrorHandlers;
@@ -32,12 +32,18 @@ pub struct Catalog {
     error_handlers: Arc<ErrorHandlers>,
     tracing_storages: Arc<ByType<JobTracingStorage>>,
     check: ConfigurationCheck,
+    bound: Arc<[BoundOptions]>,
 }
 
 impl Catalog {
     /// Starts with what is built in and what was linked into the program.
     pub fn builder() -> CatalogBuilder {
         CatalogBuilder::default()
+    }
+
+    /// The options that the registry center does not decide alone.
+    pub(crate) fn bound_options(&self) -> &Arc<[BoundOptions]> {
+        &self.bound
     }
 
     /// The sharding strategies.
@@ -191,6 +197,7 @@ impl CatalogBuilder {
                     }
                 }),
                 thread_pools,
+                bound: bound_options(&job_types, &error_handlers),
                 job_types: Arc::new(job_types),
                 error_handlers,
                 tracing_storages: Arc::new(tracing_storages),
@@ -199,6 +206,13 @@ impl CatalogBuilder {
             Err(CatalogError(clashes))
         }
     }
+}
+
+/// The options that the registry center does not decide alone, whichever of these a job names.
+fn bound_options(job_types: &JobTypes, error_handlers: &ErrorHandlers) -> Arc<[BoundOptions]> {
+    let of_types = job_types.values().map(|job_type| job_type.handler().bound_options());
+    let of_handlers = error_handlers.values().map(|handler| handler.bound_options());
+    of_types.chain(of_handlers).flatten().copied().collect()
 }
 
 /// What listeners are called in messages.

@@ -1,5 +1,5 @@
-//! Real processes under faults: `chaos --minutes M [--instances N] [--java J] [--seed S] [--zookeeper HOST:PORT] [--bug
-//! NAME]`. With `--java` so many of the instances are of the Java release, which needs Maven and a JDK.
+//! Real processes under faults: `chaos --minutes M [--instances N] [--java J] [--seed S] [--zookeeper HOST:PORT | --ensemble]
+//! [--bug NAME]`. With `--java` so many of the instances are of the Java release, which needs Maven and a JDK.
 //!
 //! Starts itself as workers, and its own ZooKeeper unless one is given. The last line is JSON. Exit code 0, 1 when the
 //! records show a violation (it is printed, and the records are kept) or nothing could be tried, 2 for wrong usage. With
@@ -8,12 +8,12 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use elasticjob_tests::chaos::{Settings, play};
+use elasticjob_tests::chaos::{Servers, Settings, play};
 use elasticjob_tests::usage::arguments;
 use elasticjob_tests::worker::{self, WorkerPlan};
 
 const USAGE: &str =
-    "usage: chaos --minutes M [--instances N] [--java J] [--seed S] [--zookeeper HOST:PORT] [--bug NAME]";
+    "usage: chaos --minutes M [--instances N] [--java J] [--seed S] [--zookeeper HOST:PORT | --ensemble] [--bug NAME]";
 
 /// The first argument of a worker.
 const WORKER: &str = "worker";
@@ -38,10 +38,14 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
         instances: 3,
         java: 0,
         seed: 0,
-        zookeeper: None,
+        servers: Servers::One,
         bug: None,
     };
     while let Some(name) = arguments.next() {
+        if name == "--ensemble" {
+            settings.servers = choose(&settings.servers, Servers::Ensemble)?;
+            continue;
+        }
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         let number = || value.parse::<u64>().map_err(|error| format!("{name} {value}: {error}"));
         match name.as_str() {
@@ -53,7 +57,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
             "--instances" => settings.instances = number()? as usize,
             "--java" => settings.java = number()? as usize,
             "--seed" => settings.seed = number()?,
-            "--zookeeper" => settings.zookeeper = Some(value),
+            "--zookeeper" => settings.servers = choose(&settings.servers, Servers::Given(value))?,
             "--bug" => settings.bug = Some(value.parse()?),
             _ => return Err(format!("unknown option {name}")),
         }
@@ -65,6 +69,13 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
         }
         (_, 2..=6) => Ok(Arguments::Play(Box::new(settings))),
         (_, instances) => Err(format!("--instances {instances}: it must be from 2 to 6, as the jobs have 6 items")),
+    }
+}
+
+fn choose(chosen: &Servers, servers: Servers) -> Result<Servers, String> {
+    match chosen {
+        Servers::One => Ok(servers),
+        _ => Err("--zookeeper and --ensemble: give one of them, once".to_owned()),
     }
 }
 

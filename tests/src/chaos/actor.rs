@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::runtime::JobEnvironment;
 
-use super::jobs::jobs;
+use super::jobs::{is_far_apart, jobs};
 use super::operator::Operator;
 use super::plan::{Planned, Step};
 use super::server::Server;
@@ -106,7 +106,8 @@ impl Actor {
     }
 
     /// Waits until each process has begun items of each job in a fire after that time; tells when. `None` when they do
-    /// not in time. Java does not tell which fire it makes up for, so beside it any fires count.
+    /// not in time. Java does not tell which fire it makes up for, so beside it any fires count. Jobs whose fires are far
+    /// apart are not waited for.
     pub(super) async fn converged(&self, after_us: i64, limit: Duration) -> Option<i64> {
         let pids: Vec<u32> = self.places.iter().map(|place| place.pid).collect();
         let is_complete = |history: &History, job: &JobPlan| {
@@ -123,7 +124,8 @@ impl Actor {
                 owners.len() == job.items as usize && pids.iter().all(|pid| owners.values().any(|owner| owner == pid))
             })
         };
-        let find = |history: &History| self.jobs.iter().all(|job| is_complete(history, job)).then(now_us);
+        let frequent: Vec<&JobPlan> = self.jobs.iter().filter(|job| !is_far_apart(job)).collect();
+        let find = |history: &History| frequent.iter().all(|job| is_complete(history, job)).then(now_us);
         self.group.find(limit, find).await
     }
 
@@ -184,6 +186,11 @@ impl Actor {
                 self.server.act(|server| server.thaw()).await;
                 self.group.note_end(FaultKind::Outage);
             }
+            Step::PartFollower(_)
+            | Step::KillLeader
+            | Step::FreezeMember(_)
+            | Step::MendEnsemble
+            | Step::RestartMembers => self.disturb_ensemble(&step).await,
             Step::Disable => {
                 self.group.note(FaultKind::Disabled, now_us());
                 self.set_servers("DISABLED").await;
@@ -196,8 +203,33 @@ impl Actor {
         }
     }
 
+    /// Which processes are at the server is left to chance, so it is a fault of the registry for all of them, until all
+    /// servers serve again.
+    async fn disturb_ensemble(&mut self, step: &Step) {
+        let begins = *step != Step::MendEnsemble;
+        if begins {
+            self.group.note(FaultKind::Outage, now_us());
+        }
+        let Some(mut ensemble) = self.server.ensemble().await else { return };
+        let done = match step {
+            Step::PartFollower(number) => ensemble.part(*number).await,
+            Step::KillLeader => ensemble.kill_leader().await,
+            Step::FreezeMember(number) => ensemble.freeze(*number),
+            Step::RestartMembers => ensemble.restart_all().await,
+            _ => ensemble.mend().await,
+        };
+        done.expect("the servers do what they are told");
+        drop(ensemble);
+        if !begins || *step == Step::RestartMembers {
+            self.group.note_end(FaultKind::Outage);
+        }
+    }
+
     /// Ends what is still wrong.
     pub(super) async fn heal(&mut self) {
+        if let Some(mut ensemble) = self.server.ensemble().await {
+            ensemble.mend().await.expect("the servers come back");
+        }
         self.server.act(|server| if server.is_up() { server.thaw() } else { server.resume() }).await;
         self.group.note_end(FaultKind::Outage);
         self.set_servers("ENABLED").await;

@@ -1,6 +1,7 @@
 //! Real processes that share jobs on a real ZooKeeper, faults chosen by a seed, and what the records of all show.
 
 mod actor;
+mod ensemble;
 mod jobs;
 mod operator;
 mod plan;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 pub use self::report::Report;
 
 use self::actor::Actor;
-use self::plan::{Plan, Scope};
+use self::plan::Plan;
 use self::server::Server;
 use crate::records::now_us;
 use crate::worker::Bug;
@@ -40,10 +41,21 @@ pub struct Settings {
     pub java: usize,
     /// Which faults are made when.
     pub seed: u64,
-    /// A server that is left alone, instead of one that is started, stopped and frozen.
-    pub zookeeper: Option<String>,
+    /// What they share their jobs on.
+    pub servers: Servers,
     /// What the workers do wrong.
     pub bug: Option<Bug>,
+}
+
+/// What a group shares its jobs on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Servers {
+    /// One server, which is started, stopped and frozen.
+    One,
+    /// An ensemble of three servers, which are killed, frozen, and cut off from each other.
+    Ensemble,
+    /// A server that is there, and is left alone.
+    Given(String),
 }
 
 /// Plays it.
@@ -51,8 +63,8 @@ pub struct Settings {
 /// # Errors
 /// When there is no server, or the group never comes to work in the first place.
 pub async fn play(settings: Settings) -> Result<Report, String> {
-    let server = Server::new(settings.zookeeper.as_deref())?;
-    let scope = if server.is_own() { Scope::ProcessesAndServer } else { Scope::Processes };
+    let server = Server::new(&settings).await?;
+    let scope = server.scope();
     let mut actor = Actor::start(&settings, server).await?;
     let from_us = actor.converged(0, CONVERGENCE).await.ok_or("the group does not come to work")?;
     let deadline = Instant::now() + settings.time;

@@ -66,7 +66,8 @@ impl Operator {
             }
         }
         let mut transaction = Transaction::new();
-        for id in self.registry.children(&format!("/{}/instances", job.name)).await.ok()?? {
+        let instances = self.registry.children(&format!("/{}/instances", job.name)).await.ok()??;
+        for id in &instances {
             transaction.check(format!("/{}/instances/{id}", job.name), None);
             transaction.create(format!("{triggers}/{id}"), "", CreateMode::Persistent);
         }
@@ -81,6 +82,6 @@ impl Operator {
         let asked_ms = now_us() / 1_000;
         self.registry.commit(transaction).await.ok()?;
         let answered_ms = now_us() / 1_000;
-        Some(ExpectedTrigger { job: job.name.clone(), items: job.items, asked_ms, answered_ms })
+        Some(ExpectedTrigger { job: job.name.clone(), items: job.items, instances, asked_ms, answered_ms })
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use elasticjob::testing::rng::Rng;
 
 use super::SESSION_TIMEOUT;
+use crate::zookeeper::MEMBERS;
 
 /// What may be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub(super) enum Scope {
     Processes,
     /// The server too.
     ProcessesAndServer,
+    /// The servers of an ensemble too, and the links between them.
+    ProcessesAndEnsemble,
 }
 
 /// One thing to do. Processes are numbered from 0.
@@ -32,6 +35,14 @@ pub(super) enum Step {
     StartServer,
     FreezeServer,
     ThawServer,
+    /// Cuts one of the two followers off from the leader.
+    PartFollower(usize),
+    KillLeader,
+    FreezeMember(usize),
+    /// Ends what is wrong with the ensemble.
+    MendEnsemble,
+    /// Each server is killed and started again, one after the other.
+    RestartMembers,
     Disable,
     Enable,
     Trigger,
@@ -62,12 +73,17 @@ enum Kind {
     RollingRestart,
     ServerRestarted,
     ServerFrozen,
+    FollowerParted,
+    FollowerPartedForLong,
+    LeaderKilled,
+    MemberFrozen,
+    MembersRestarted,
     Disabled,
     Triggered,
 }
 
 impl Kind {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 19] = [
         Self::Killed,
         Self::KilledForLong,
         Self::Frozen,
@@ -80,6 +96,11 @@ impl Kind {
         Self::RollingRestart,
         Self::ServerRestarted,
         Self::ServerFrozen,
+        Self::FollowerParted,
+        Self::FollowerPartedForLong,
+        Self::LeaderKilled,
+        Self::MemberFrozen,
+        Self::MembersRestarted,
         Self::Disabled,
         Self::Triggered,
     ];
@@ -98,6 +119,11 @@ impl Kind {
             Self::RollingRestart => "rolling_restart",
             Self::ServerRestarted => "server_restarted",
             Self::ServerFrozen => "server_frozen",
+            Self::FollowerParted => "follower_parted",
+            Self::FollowerPartedForLong => "follower_parted_for_long",
+            Self::LeaderKilled => "leader_killed",
+            Self::MemberFrozen => "member_frozen",
+            Self::MembersRestarted => "members_restarted",
             Self::Disabled => "disabled",
             Self::Triggered => "triggered",
         }
@@ -112,7 +138,15 @@ impl Kind {
     }
 
     fn is_within(self, scope: Scope) -> bool {
-        scope == Scope::ProcessesAndServer || !matches!(self, Self::ServerRestarted | Self::ServerFrozen)
+        match self {
+            Self::ServerRestarted | Self::ServerFrozen => scope == Scope::ProcessesAndServer,
+            Self::FollowerParted
+            | Self::FollowerPartedForLong
+            | Self::LeaderKilled
+            | Self::MemberFrozen
+            | Self::MembersRestarted => scope == Scope::ProcessesAndEnsemble,
+            _ => true,
+        }
     }
 
     /// Whether processes must be in peace before: all of them are dealt with.
@@ -186,6 +220,21 @@ impl Plan {
             Kind::ConnectionsBroken => Step::BreakConnections,
             Kind::ServerRestarted => self.server(Step::StopServer, Step::StartServer, 100, 3_000),
             Kind::ServerFrozen => self.server(Step::FreezeServer, Step::ThawServer, 300, session(15)),
+            Kind::FollowerParted | Kind::FollowerPartedForLong => {
+                let follower = self.rng.below(2) as usize;
+                let (least, most) =
+                    if kind == Kind::FollowerParted { (500, session(15)) } else { (session(15), 15_000) };
+                self.server(Step::PartFollower(follower), Step::MendEnsemble, least, most)
+            }
+            Kind::LeaderKilled => self.server(Step::KillLeader, Step::MendEnsemble, 100, session(15)),
+            Kind::MemberFrozen => {
+                let member = self.rng.below(MEMBERS as u64) as usize;
+                self.server(Step::FreezeMember(member), Step::MendEnsemble, 300, 15_000)
+            }
+            Kind::MembersRestarted => {
+                self.now = self.now.max(self.server_busy);
+                Step::RestartMembers
+            }
             Kind::Disabled => self.server(Step::Disable, Step::Enable, 1_000, 4_000),
             Kind::Triggered => {
                 self.now = self.now.max(self.server_busy);
@@ -290,11 +339,15 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_fault_comes_within_three_minutes() {
+    fn every_kind_of_fault_comes_within_minutes() {
         for seed in 0..20 {
-            let told: BTreeSet<&str> =
-                plan(seed, Scope::ProcessesAndServer, 3).iter().filter_map(|(_, planned)| planned.fault).collect();
-            assert_eq!(told.len(), Kind::ALL.len(), "{told:?}");
+            for (scope, minutes) in [(Scope::ProcessesAndServer, 3), (Scope::ProcessesAndEnsemble, 6)] {
+                let told: BTreeSet<&str> =
+                    plan(seed, scope, minutes).iter().filter_map(|(_, planned)| planned.fault).collect();
+                let all: BTreeSet<&str> =
+                    Kind::ALL.into_iter().filter(|kind| kind.is_within(scope)).map(Kind::name).collect();
+                assert_eq!(told, all);
+            }
         }
     }
 
@@ -309,7 +362,8 @@ mod tests {
         for seed in 0..50 {
             let mut faulty: BTreeMap<usize, &str> = BTreeMap::new();
             let mut server: Option<Step> = None;
-            for (at, Planned { step, .. }) in plan(seed, Scope::ProcessesAndServer, 20) {
+            let scope = if seed % 2 == 0 { Scope::ProcessesAndServer } else { Scope::ProcessesAndEnsemble };
+            for (at, Planned { step, .. }) in plan(seed, scope, 20) {
                 match step {
                     Step::Kill(processes) => {
                         for process in processes {
@@ -326,7 +380,17 @@ mod tests {
                     Step::Thaw(process) => assert_eq!(faulty.remove(&process), Some("frozen")),
                     Step::Mend(process) => assert_eq!(faulty.remove(&process), Some("cut off")),
                     Step::RestartAll => assert!(faulty.is_empty()),
-                    Step::StopServer | Step::FreezeServer | Step::Disable => assert_eq!(server.replace(step), None),
+                    Step::StopServer
+                    | Step::FreezeServer
+                    | Step::PartFollower(_)
+                    | Step::KillLeader
+                    | Step::FreezeMember(_)
+                    | Step::Disable => assert_eq!(server.replace(step), None),
+                    Step::MendEnsemble => assert!(matches!(
+                        server.take(),
+                        Some(Step::PartFollower(_) | Step::KillLeader | Step::FreezeMember(_))
+                    )),
+                    Step::RestartMembers => assert_eq!(server, None),
                     Step::StartServer => assert_eq!(server.take(), Some(Step::StopServer)),
                     Step::ThawServer => assert_eq!(server.take(), Some(Step::FreezeServer)),
                     Step::Enable => assert_eq!(server.take(), Some(Step::Disable)),

@@ -7,13 +7,22 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::actor::Actor;
+use super::jobs::{is_far_apart, most_lost_percent};
 use crate::records::{Expected, History, Takeover, Verdict, beside_java, takeovers};
 use crate::worker::JobPlan;
+
+/// How many percent of the items of all fires may have no better excuse than that something was done to the group.
+const NOT_LOOKED_AT_PERCENT: usize = 15;
+
+/// Of a job with few fires one fault makes up many percent: so many items may be lost of any job.
+const MOST_ANYHOW: usize = 4;
 
 /// The outcome.
 #[derive(Debug)]
 pub struct Report {
     verdict: Verdict,
+    /// What was lost to faults beyond measure.
+    beyond: Vec<String>,
     /// What is so of all runs beside Java instances, of which nothing is promised.
     mixed: Option<Verdict>,
     /// The same by who did what.
@@ -38,8 +47,10 @@ impl Report {
             true => (history.of_rust().check(&[], &[]), Some(Verdict { tokens: vec![], sink: vec![], ..whole })),
         };
         let beside_java = if actor.has_java() { beside_java(&history) } else { BTreeMap::new() };
+        let beyond = if mixed.is_some() { vec![] } else { beyond(&verdict, &actor.jobs) };
         let mut report = Self {
             verdict,
+            beyond,
             mixed,
             beside_java,
             complaints: actor.complaints,
@@ -58,18 +69,25 @@ impl Report {
 
     /// Whether everything is as it must be.
     pub fn is_good(&self) -> bool {
-        self.complaints.is_empty() && self.verdict.violations().is_empty()
+        self.complaints.is_empty() && self.beyond.is_empty() && self.verdict.violations().is_empty()
     }
 
     /// What is to be said beside the line of numbers.
     pub fn details(&self) -> Vec<String> {
         let mut lines = self.verdict.violations();
-        lines.extend(self.complaints.iter().cloned());
+        lines.extend(self.beyond.iter().chain(&self.complaints).cloned());
         lines.extend(self.folder.iter().map(|folder| format!("records, logs and faults: {}", folder.display())));
         lines.push(format!("{} runs, {} stale writes refused by the sink", self.runs, self.refused));
-        lines.push(format!("explained: {}", json!(self.of_all().explained)));
+        let all = self.of_all();
+        lines.push(format!("explained: {}", json!(all.explained)));
+        lines.push(format!("lost to a fault: {}", json!(all.lost_to_fault)));
+        for (job, account) in &all.jobs {
+            let percent = share(account.lost_to_fault, account.fires);
+            lines.push(format!("{job}: {} items of fires, {percent} % of them lost to a fault", account.fires));
+        }
+        lines.push(format!("{} % of the items of fires not looked at", share(all.not_looked_at, all.fires)));
         if let Some(mixed) = &self.mixed {
-            let (counts, lost) = (json!(self.beside_java), mixed.lost.len());
+            let (counts, lost) = (json!(self.beside_java), mixed.lost.len() + mixed.lost_triggers.len());
             lines.push(format!("beside Java, where nothing is promised: {counts}, {lost} lost"));
         }
         for (who, busy) in [("busy", true), ("idle", false)] {
@@ -94,9 +112,13 @@ impl Report {
             "fires": all.fires,
             "begun": all.begun,
             "explained": all.explained.values().sum::<usize>(),
+            "lost_to_fault": all.lost_to_fault.values().sum::<usize>(),
+            "reasons": { "explained": all.explained, "lost_to_fault": all.lost_to_fault },
+            "lost_to_fault_by_job": by_job(all),
+            "not_looked_at": all.not_looked_at,
             "overlaps": all.overlaps.len(),
             "begun_twice": all.begun_twice.len(),
-            "lost": all.lost.len(),
+            "lost": all.lost.len() + all.lost_triggers.len(),
             "beside_java": self.beside_java,
             "faults": self.faults,
             "takeover_ms": percentiles(self.takeovers.iter().map(|takeover| takeover.since_removal_us)),
@@ -109,7 +131,33 @@ fn expected(job: &JobPlan, from_us: i64, until_us: i64) -> Expected {
     let configuration = job.configuration().expect("it was started");
     let schedule = configuration.schedule().expect("it has one");
     let fires_ms = schedule.upcoming(from_us / 1_000).take_while(|at| *at < until_us / 1_000).collect();
-    Expected { job: job.name.clone(), items: job.items, fires_ms }
+    let (until_ms, survives) = (until_us / 1_000, is_far_apart(job));
+    Expected { job: job.name.clone(), items: job.items, fires_ms, until_ms, survives }
+}
+
+/// What is wrong although each item for itself has an excuse: faults cost too much of a job, or too much is not looked at.
+fn beyond(verdict: &Verdict, jobs: &[JobPlan]) -> Vec<String> {
+    let of_jobs = jobs.iter().filter_map(|job| Some((job, verdict.jobs.get(&job.name)?)));
+    let too_many = of_jobs.filter(|(job, account)| {
+        account.lost_to_fault > MOST_ANYHOW && account.lost_to_fault * 100 > account.fires * most_lost_percent(job)
+    });
+    let too_many = too_many.map(|(job, account)| {
+        let (lost, fires, most) = (account.lost_to_fault, account.fires, most_lost_percent(job));
+        format!("faults cost {} {lost} of {fires} items of fires, more than {most} %", job.name)
+    });
+    let blind = verdict.not_looked_at * 100 > verdict.fires * NOT_LOOKED_AT_PERCENT;
+    let blind = blind.then(|| format!("more than {NOT_LOOKED_AT_PERCENT} % of the items of fires are not looked at"));
+    too_many.chain(blind).collect()
+}
+
+/// How many were lost to faults, of how many, by job.
+fn by_job(verdict: &Verdict) -> BTreeMap<&str, [usize; 2]> {
+    verdict.jobs.iter().map(|(job, account)| (job.as_str(), [account.lost_to_fault, account.fires])).collect()
+}
+
+/// In percent, to a tenth.
+fn share(part: usize, of: usize) -> f64 {
+    (part as f64 * 1_000.0 / of.max(1) as f64).round() / 10.0
 }
 
 /// Puts what only this process knows beside the records.

@@ -10,7 +10,7 @@ use crate::fence::SinkWrite;
 pub(super) const SETTLE: Duration = Duration::from_secs(3);
 
 /// How much later than the time-out a server may end a session: it looks at them once a tick, of 2 s at most.
-const TICK: Duration = Duration::from_millis(2_500);
+pub(super) const TICK: Duration = Duration::from_millis(2_500);
 
 /// How long a process that was frozen may take to learn of it.
 const AWAKENING: Duration = Duration::from_millis(500);
@@ -123,21 +123,6 @@ impl History {
         };
         // The fire in whose midst it was done may not have begun.
         (fault.from_us - 1_000_000, until.saturating_add(us(SETTLE)))
-    }
-
-    /// Whether any fault may still disturb the whole group at that time: leaders come and go, items move.
-    pub(super) fn is_disturbed(&self, at_us: i64) -> bool {
-        self.faults.iter().any(|fault| {
-            let (from, until) = self.reach(fault);
-            let back = match fault.kind {
-                FaultKind::Left { .. } => return false,
-                // The ephemeral nodes of sessions that ended meanwhile are still there for a time-out.
-                FaultKind::Outage => until.saturating_add(us(self.session_timeout)),
-                FaultKind::Frozen { .. } | FaultKind::CutOff { .. } => fault.until_us.saturating_add(us(SETTLE)),
-                FaultKind::Killed { .. } | FaultKind::Disabled => until,
-            };
-            (from..=until.max(back)).contains(&at_us)
-        })
     }
 }
 

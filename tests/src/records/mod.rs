@@ -15,10 +15,10 @@ use elasticjob::engine::{ExecutionSource, Hook};
 use serde::{Deserialize, Serialize};
 
 pub use self::call::{Call, Listener, Round};
-pub use self::check::{Expected, ExpectedTrigger, Verdict, beside_java};
+pub use self::check::{Account, Expected, ExpectedTrigger, Verdict, beside_java};
 pub use self::fault::{Fault, FaultKind};
 pub use self::history::History;
-pub use self::observed::{Observed, Presence, pid_of};
+pub use self::observed::{Observed, Presence, Tenure, pid_of};
 pub use self::run::{Ending, ProcessRecords, Run, records_of_worker};
 pub use self::skip::{Reason, Skip};
 pub use self::takeover::{Takeover, takeovers};

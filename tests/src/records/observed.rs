@@ -23,6 +23,17 @@ pub struct Owner {
     pub instance: Option<String>,
 }
 
+/// From when to when a process owned an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tenure {
+    /// In microseconds since 1970.
+    pub from_us: i64,
+    /// When the next one did, or the item had none.
+    pub until_us: i64,
+    /// The process, `None` while the item has no owner.
+    pub owner: Option<u32>,
+}
+
 /// When an instance was in the group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Presence {
@@ -66,12 +77,15 @@ impl Observed {
         self.presences.is_empty()
     }
 
-    /// Who owned an item at any time between two; `None` stands for nobody.
-    pub fn owners_between(&self, job: &str, item: u32, from_us: i64, until_us: i64) -> Vec<Option<u32>> {
-        let Some(owners) = self.owners.get(&(job.to_owned(), item)) else { return vec![None] };
-        let first = owners.partition_point(|owner| owner.from_us <= from_us).saturating_sub(1);
-        let meant = owners[first..].iter().take_while(|owner| owner.from_us <= until_us);
-        meant.map(|owner| owner.instance.as_deref().and_then(pid_of)).collect()
+    /// Who owned an item from when to when, in order; the last one still does.
+    pub fn tenures(&self, job: &str, item: u32) -> Vec<Tenure> {
+        let owners = self.owners.get(&(job.to_owned(), item)).map_or(&[][..], Vec::as_slice);
+        let until = owners.iter().skip(1).map(|next| next.from_us).chain([i64::MAX]);
+        let tenure = |(owner, until_us): (&Owner, i64)| {
+            let (from_us, owner) = (owner.from_us, owner.instance.as_deref().and_then(pid_of));
+            Tenure { from_us, until_us, owner }
+        };
+        owners.iter().zip(until).map(tenure).collect()
     }
 
     /// The processes with an instance of a job at a time.
@@ -128,8 +142,9 @@ mod tests {
         for (at, owner) in [(10, Some("h@-@1")), (15, Some("h@-@1")), (20, None), (30, Some("h@-@2"))] {
             observed.owned(at, "job", 0, owner.map(str::to_owned));
         }
-        assert_eq!(observed.owners_between("job", 0, 11, 12), [Some(1)]);
-        assert_eq!(observed.owners_between("job", 0, 19, 30), [Some(1), None, Some(2)]);
-        assert_eq!(observed.owners_between("job", 1, 19, 30), [None]);
+        let tenure = |from_us, until_us, owner| Tenure { from_us, until_us, owner };
+        let tenures = [tenure(10, 20, Some(1)), tenure(20, 30, None), tenure(30, i64::MAX, Some(2))];
+        assert_eq!(observed.tenures("job", 0), tenures);
+        assert_eq!(observed.tenures("job", 1), []);
     }
 }

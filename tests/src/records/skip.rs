@@ -88,6 +88,25 @@ impl Reason {
         found.map_or_else(|| Self::Other(text.to_owned()), |(_, reason)| reason)
     }
 
+    /// Whether it is one of those that only a fault is to be blamed for.
+    pub fn is_of_fault(&self) -> bool {
+        match self {
+            Self::BeginUnknown
+            | Self::AwaitingFailover
+            | Self::Refused
+            | Self::NotBegunInTime
+            | Self::RegistryLost
+            | Self::Missed => true,
+            Self::StillRunning
+            | Self::RunsElsewhere
+            | Self::AlreadyBegun
+            | Self::ServerDisabled
+            | Self::ItemDisabled
+            | Self::Leaving
+            | Self::Other(_) => false,
+        }
+    }
+
     /// Its name in counts.
     pub fn name(&self) -> String {
         match serde_json::to_value(self) {

@@ -12,7 +12,7 @@ use tracing_subscriber::layer::Context;
 use super::recorder::Recorder;
 use crate::records::{Reason, What};
 
-/// How the log calls a fire that nobody scheduled.
+/// How the log calls a fire that no schedule asked for.
 const MANUAL: &str = "manual trigger of ";
 
 /// A layer that records lines about fires which are not run.
@@ -69,8 +69,8 @@ impl Line {
             Some((items, reason)) => (items.split(", ").map(str::parse).collect::<Result<_, _>>().ok()?, reason),
             None => (vec![], what),
         };
-        // Manual fires are not accounted for by their skips.
-        let at_ms = time(&self.fire).filter(|_| !self.fire.starts_with(MANUAL))?;
+        // A manual fire is known by its time: it is never that of a scheduled one.
+        let at_ms = time(self.fire.strip_prefix(MANUAL).unwrap_or(&self.fire))?;
         Some(What::Skipped { from_ms: at_ms, until_ms: at_ms, items, reason: Reason::of_text(reason) })
     }
 }
@@ -110,6 +110,14 @@ mod tests {
     #[test]
     fn other_lines_tell_nothing() {
         assert_eq!(line("1970-01-01T00:00:05Z", "began"), None);
-        assert_eq!(line("manual trigger of 1970-01-01T00:00:05Z", "not run here: the instance is leaving"), None);
+        assert_eq!(line("tomorrow", "not run here: the instance is leaving"), None);
+    }
+
+    #[test]
+    fn of_a_manual_trigger_it_is_told_as_well() {
+        assert_eq!(
+            line("manual trigger of 1970-01-01T00:00:05.250Z", "not run here: items [1]: the server is disabled"),
+            skipped(5_250, 5_250, &[1], Reason::ServerDisabled)
+        );
     }
 }

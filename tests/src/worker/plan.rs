@@ -56,6 +56,8 @@ pub struct JobPlan {
     pub static_sharding: bool,
     /// How far the clocks may be off, in seconds; not looked at where there is none.
     pub max_time_diff_seconds: Option<u32>,
+    /// Whether fires that fall into a running one are made up for, which is written when they do.
+    pub misfire: bool,
 }
 
 /// Something wrong that happens behind the engine's back.
@@ -101,6 +103,7 @@ impl JobPlan {
             listeners: false,
             static_sharding: false,
             max_time_diff_seconds: None,
+            misfire: true,
         }
     }
 
@@ -112,7 +115,8 @@ impl JobPlan {
         let job = JobConfiguration::builder(&self.name, self.items).cron(&self.cron).failover(self.failover);
         let job = self.strategy.iter().fold(job, |job, strategy| job.job_sharding_strategy_type(strategy));
         let job = job.static_sharding(self.static_sharding);
-        let job = job.max_time_diff_seconds(self.max_time_diff_seconds.map_or(-1, u32::cast_signed));
+        let job =
+            job.max_time_diff_seconds(self.max_time_diff_seconds.map_or(-1, u32::cast_signed)).misfire(self.misfire);
         let types = listeners::TYPES.into_iter().filter(|_| self.listeners);
         types.fold(job, |job, name| job.job_listener_type(name)).build()
     }

@@ -1,6 +1,7 @@
-//! A real ZooKeeper server on a free port in a temporary folder.
+//! Real ZooKeeper servers on free ports in temporary folders: one alone, or an ensemble.
 
 mod backend;
+mod ensemble;
 
 use std::env;
 use std::fs::{self, File};
@@ -14,6 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use self::backend::ZookeeperBackend;
+pub use self::ensemble::{EnsembleSettings, MEMBERS, ZookeeperEnsemble};
 use crate::ports;
 use crate::programs::{self, Missing};
 
@@ -44,6 +46,8 @@ pub struct ZookeeperServer {
     installation: Installation,
     folder: PathBuf,
     port: u16,
+    /// Arguments of the virtual machine beside the usual ones.
+    options: Vec<String>,
     process: Mutex<Option<Child>>,
 }
 
@@ -72,15 +76,11 @@ impl ZookeeperServer {
     /// # Errors
     /// When nothing is installed, or the server does not come up; its log is in the error.
     pub fn start() -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let installation = Self::find().map_err(|missing| io::Error::other(missing.to_string()))?;
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = env::temp_dir().join(format!("elasticjob-zookeeper-{}-{number}", std::process::id()));
-        fs::create_dir_all(&folder)?;
-        let mut server = Self { installation, folder, port: 0, process: Mutex::new(None) };
+        let own =
+            [format!("tickTime={TICK_MILLISECONDS}"), format!("maxSessionTimeout={MAX_SESSION_TIMEOUT_MILLISECONDS}")];
         loop {
-            server.port = ports::free()?;
-            server.configure()?;
+            let server = Self::new(vec!["-Xmx256m".to_owned()])?;
+            server.configure(&own)?;
             match server.resume() {
                 Err(error) if error.kind() == ErrorKind::AddrInUse => {}
                 started => return started.map(|()| server),
@@ -88,18 +88,27 @@ impl ZookeeperServer {
         }
     }
 
-    fn configure(&self) -> io::Result<()> {
-        let settings = [
+    /// A server that does not run yet, on a port of its own.
+    fn new(options: Vec<String>) -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let installation = Self::find().map_err(|missing| io::Error::other(missing.to_string()))?;
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("elasticjob-zookeeper-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        Ok(Self { installation, folder, port: ports::free()?, options, process: Mutex::new(None) })
+    }
+
+    /// Writes its settings: those of all servers, and its own.
+    fn configure(&self, own: &[String]) -> io::Result<()> {
+        let common = [
             format!("dataDir={}", self.data().display()),
-            format!("tickTime={TICK_MILLISECONDS}"),
-            format!("maxSessionTimeout={MAX_SESSION_TIMEOUT_MILLISECONDS}"),
             "clientPortAddress=127.0.0.1".into(),
             format!("clientPort={}", self.port),
             "admin.enableServer=false".into(),
             "4lw.commands.whitelist=*".into(),
             "maxClientCnxns=0".into(),
         ];
-        fs::write(self.folder.join("zoo.cfg"), settings.join("\n"))
+        fs::write(self.folder.join("zoo.cfg"), [&common[..], own].concat().join("\n"))
     }
 
     fn data(&self) -> PathBuf {
@@ -125,9 +134,16 @@ impl ZookeeperServer {
     /// # Errors
     /// When it does not come up.
     pub fn resume(&self) -> io::Result<()> {
+        self.launch()?;
+        self.wait_ready()
+    }
+
+    /// Starts the process, which may not serve before others run.
+    fn launch(&self) -> io::Result<()> {
         let log = File::create(self.folder.join("server.log"))?;
         let child = Command::new(&self.installation.java)
-            .args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"])
+            .args(&self.options)
+            .args(["-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"])
             // The data must outlive the process, not the machine.
             .args(["-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true"])
             .args(["-cp", &self.installation.classpath, "org.apache.zookeeper.server.quorum.QuorumPeerMain"])
@@ -137,7 +153,7 @@ impl ZookeeperServer {
             .stderr(log)
             .spawn()?;
         *self.process() = Some(child);
-        self.wait_ready()
+        Ok(())
     }
 
     /// Whether its process runs, or is frozen.

@@ -322,7 +322,8 @@ pub(super) fn begin_item(
     let path = JobPath::fire(item);
     // Whoever begins it has looked at it.
     let before = engine.record_of(item).unwrap_or(FireRecord::empty());
-    let record = before.begin(fire, source, me.clone(), attempt.clone());
+    let now = engine.seen.map_or(fire.at(), |now| now.wall);
+    let record = before.begin(now, fire, source, me.clone(), attempt.clone());
     match engine.mirror.lookup(&path) {
         Lookup::Known(known) => {
             txn.set(&path, record.to_bytes(), guarded.then_some(known.version));

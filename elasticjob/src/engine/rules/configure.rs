@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Step;
-use crate::config::{JobConfiguration, wire};
+use crate::config::{Followed, JobConfiguration, wire};
 use crate::engine::calendar::last_between;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
@@ -33,7 +33,8 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     };
     let first = engine.configuration.is_none();
     match read_usable(engine, &data) {
-        Ok((configuration, plan)) => {
+        Ok(Usable { configuration, plan, refused }) => {
+            tell_refused_values(engine, refused);
             engine.refused_configuration = None;
             if first {
                 let Some(from) = joins_at(engine, &configuration, now) else { return Step::Stop };
@@ -87,16 +88,38 @@ fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, now: Now) -> O
     }
 }
 
+/// A configuration of the registry that this program can follow.
+pub(super) struct Usable {
+    pub(super) configuration: JobConfiguration,
+    plan: Option<ListenerPlan>,
+    /// Its values that the program does not take from there.
+    refused: Vec<String>,
+}
+
 /// Reads a configuration of the registry that this program can follow; otherwise says why not.
-pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<(JobConfiguration, Option<ListenerPlan>), String> {
-    let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?.with_secrets_of(&engine.local);
+pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<Usable, String> {
+    let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?;
+    let Followed { configuration: read, refused: not_taken } = read.under(&engine.local, &engine.bound);
     let mut refused: Vec<String> = engine.check.problems(&read).iter().map(ToString::to_string).collect();
     refused.extend(engine.strategies.problem(&read).map(|problem| problem.to_string()));
     let plan = engine.listeners.plan(&read).unwrap_or_else(|problem| {
         refused.push(problem.to_string());
         None
     });
-    if refused.is_empty() { Ok((read, plan)) } else { Err(refused.join("; ")) }
+    if refused.is_empty() {
+        return Ok(Usable { configuration: read, plan, refused: not_taken });
+    }
+    // What is missing may be there and is not taken.
+    Err(refused.into_iter().chain(not_taken).collect::<Vec<_>>().join("; "))
+}
+
+/// Says which values of the registry are not in force here, as often as they change.
+fn tell_refused_values(engine: &mut JobEngine, refused: Vec<String>) {
+    let refused: Option<Arc<str>> = (!refused.is_empty()).then(|| refused.join("; ").into());
+    if let Some(values) = refused.clone().filter(|_| refused != engine.refused_values) {
+        engine.tell(Notice::ValuesRefused { values });
+    }
+    engine.refused_values = refused;
 }
 
 /// Without any configuration nothing else can be decided.

@@ -31,7 +31,7 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
                 done.push(*item);
                 continue;
             };
-            match write_end(engine, &mut txn, run, *item, attempt, end) {
+            match write_end(engine, now, &mut txn, run, *item, attempt, end) {
                 None => return Step::Pass,
                 Some(Written::Now) => items.push(*item),
                 Some(Written::Before) => done.push(*item),
@@ -65,6 +65,7 @@ enum Written {
 /// Adds what the end of an item writes; `None` while data are missing.
 fn write_end(
     engine: &JobEngine,
+    now: Now,
     txn: &mut JobTransaction<'_>,
     run: &Run,
     item: ShardingItem,
@@ -94,7 +95,7 @@ fn write_end(
         Lookup::Missing => false,
         Lookup::Known(known) => known.owner == session || (known.owner.is_none() && known.text() == marked_as),
     };
-    let ended = record.end(end.state, end.took, end.error.as_deref(), run.skipped);
+    let ended = record.end(now.wall, end, run.skipped);
     txn.set(&path, ended.to_bytes(), Some(known.version));
     if is_mine && !engine.planted.has(Bug::KeptMark) {
         txn.delete(&mark, None);

@@ -96,7 +96,8 @@ fn settle(
 
 fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) -> Verdict {
     let Waiting { fire, hook, .. } = *waits;
-    let leaves = hook == Hook::After && matches!(engine.phase, Phase::Leaving { .. });
+    let is_leaving = matches!(engine.phase, Phase::Leaving { .. });
+    let leaves = hook == Hook::After && is_leaving;
     let call = record.find(fire, &waits.listener, hook);
     match call {
         Some(call) if call.state == CallState::Done => return Verdict::GoOn,
@@ -125,6 +126,8 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
         match engine.awaited_items(now, waits) {
             Some(items) if items.is_empty() => {}
             Some(_) if leaves => return Verdict::GoOn,
+            // Those who leave begin nothing more, and two of them would wait for each other. The others find the call made.
+            Some(_) if is_leaving => {}
             _ => return Verdict::Wait,
         }
     }

@@ -1,7 +1,7 @@
 //! Joining the group: configuration, server and instance in one transaction.
 
 use super::Step;
-use super::configure::read_usable;
+use super::configure::{Usable, read_usable};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
@@ -173,10 +173,14 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
     let local = engine.local.clone();
     let data = match engine.look(&JobPath::Config) {
         Lookup::Unread => return Ok(None),
-        Lookup::Missing => return Ok(Some(Accepted::writing(local.for_registry(None).into()))),
+        Lookup::Missing => {
+            usable_alone(engine, "the registry center has no configuration of the job yet")?;
+            return Ok(Some(Accepted::writing(local.for_registry(None).into())));
+        }
         Lookup::Known(known) => known.data.clone(),
     };
     if local.overwrite() {
+        usable_alone(engine, "`overwrite: true` would take it out of the registry center")?;
         let theirs = wire::from_yaml(job, &data).ok();
         let write = local.for_registry(theirs.as_ref()).into();
         if let Some(theirs) = &theirs {
@@ -184,7 +188,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         }
         return Ok(Some(Accepted::writing(write)));
     }
-    let (theirs, _) = read_usable(engine, &data).map_err(|why| {
+    let Usable { configuration: theirs, .. } = read_usable(engine, &data).map_err(|why| {
         format!(
             "the configuration of job '{job}' in the registry cannot be used: {why}; correct it there, or start once with \
              `overwrite: true`"
@@ -192,4 +196,11 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
     })?;
     engine.tell_differences(&local, &theirs, false);
     Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
+}
+
+/// Whether the configuration of the program is enough without that of the registry: the program may have allowed that some
+/// of it stands there alone.
+fn usable_alone(engine: &JobEngine, why: &str) -> Result<(), String> {
+    let missing: Vec<String> = engine.check.problems(&engine.local).iter().map(ToString::to_string).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("{}: {why}", missing.join("; "))) }
 }

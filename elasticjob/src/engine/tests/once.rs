@@ -383,3 +383,17 @@ fn whoever_leaves_does_not_wait_for_the_items_of_others_and_the_last_one_calls()
     let call = OnceCalls::parse(group.text(&JobPath::Rounds).unwrap().as_bytes()).calls.pop().unwrap();
     assert_eq!(call.instance, InstanceId::of_process(&format!("10.0.0.{}", other + 1), 7));
 }
+
+#[test]
+fn an_instance_that_leaves_does_not_wait_for_others_to_begin() {
+    let mut group = group(2, listened(2));
+    group.disconnect(1);
+    group.run_until(5_100);
+    assert_eq!(activity(&group, 0), Activity::AwaitingStarted(FIRST));
+    // The other one may leave too, and begin nothing more.
+    group.tell(0, Event::Shutdown { grace: Duration::from_secs(25) });
+    group.run_until(6_000);
+    assert_eq!(group.callers(), [0]);
+    assert_eq!(group.end_call(0), (Hook::Before, vec!["settle".to_owned()]));
+    assert_eq!(started(&group), [0]);
+}

@@ -5,10 +5,12 @@ use std::time::Duration;
 use reqwest::header::HeaderValue;
 use reqwest::{Method, Url};
 
-use crate::config::{Invalid, JobConfiguration, OptionNames, Options};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 
 /// Where it is sent to; the second is the name of older releases.
 const URI: [&str; 2] = ["http.uri", "http.url"];
+/// Allows the request of the registry center. Of the program alone.
+const FROM_REGISTRY: &str = "http.uri.from-registry";
 const METHOD: &str = "http.method";
 const DATA: &str = "http.data";
 const CONTENT_TYPE: &str = "http.content.type";
@@ -16,7 +18,11 @@ const CONNECT_TIMEOUT: &str = "http.connect.timeout.milliseconds";
 const READ_TIMEOUT: &str = "http.read.timeout.milliseconds";
 
 /// All of them.
-pub(super) const NAMES: OptionNames = &[&URI, &[METHOD], &[DATA], &[CONTENT_TYPE], &[CONNECT_TIMEOUT], &[READ_TIMEOUT]];
+pub(super) const NAMES: OptionNames =
+    &[&URI, &[FROM_REGISTRY], &[METHOD], &[DATA], &[CONTENT_TYPE], &[CONNECT_TIMEOUT], &[READ_TIMEOUT]];
+
+/// The request counts as a whole: another method or body does other things to the same address.
+pub(super) const BOUND: &[BoundOptions] = &[BoundOptions::Command(&[&URI, &[METHOD], &[DATA], &[CONTENT_TYPE]])];
 
 /// The methods that have a body. Java does not know the last one.
 const WITH_BODY: [Method; 4] = [Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
@@ -50,6 +56,7 @@ impl<'a> HttpOptions<'a> {
         });
         let connect_timeout = options.milliseconds(&[CONNECT_TIMEOUT], 3_000);
         let read_timeout = options.milliseconds(&[READ_TIMEOUT], 5_000);
+        options.flag(FROM_REGISTRY, false);
         let (uri, method) = options.end(uri.zip(method))?.expect("the lack of one is a problem");
         Ok(Self { uri, method, data, content_type, connect_timeout, read_timeout })
     }

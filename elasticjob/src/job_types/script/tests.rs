@@ -48,6 +48,31 @@ async fn a_script_that_takes_too_long_is_killed_with_its_children() {
     is_gone(child.trim()).await;
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_left_the_group_of_a_script_that_is_cut_off_is_killed_with_it() {
+    let file = std::env::temp_dir().join(format!("elasticjob-strays-{}", std::process::id()));
+    // Each leads a session of its own, and does not heed a TERM; the second one has lost its parent.
+    let stray = |number| {
+        format!("setsid sh -c \"trap : TERM; echo \\$\\$ >>{}; while :; do sleep 1; done\" {number}", file.display())
+    };
+    let line = format!("sh -c '{} & ({} &) & wait'", stray(1), stray(2));
+    let run = tokio::spawn(Script.process_owned(script(&line)));
+    let strays = loop {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        match text.lines().count() {
+            2 => break text,
+            _ => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    };
+    std::fs::remove_file(&file).unwrap();
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    for pid in strays.lines() {
+        is_gone(pid).await;
+    }
+}
+
 /// Until a process is gone, or dead and not yet waited for.
 #[cfg(target_os = "linux")]
 async fn is_gone(pid: &str) {

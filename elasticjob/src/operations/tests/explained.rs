@@ -139,11 +139,11 @@ async fn a_mark_of_a_java_instance_lives_with_that_instance() {
 #[tokio::test]
 async fn a_missed_fire_and_the_end_of_a_run_are_told_with_their_times() {
     let desk = ready().await;
-    let record = r#"{"through":5000,"missed":9000,"last":{"at":5000,"instance":"10.0.0.1@-@7","attempt":"2a-1","state":"FAILED","took":12,"error":"no disk"}}"#;
+    let record = r#"{"through":5000,"missed":9000,"last":{"at":5000,"instance":"10.0.0.1@-@7","attempt":"2a-1","began":5003,"state":"FAILED","ended":5015,"took":12,"error":"no disk"}}"#;
     desk.write(&[("/job/sharding/0/misfire", ""), ("/job/sharding/0/fire", record)]).await;
     let told: Vec<String> = item(&desk).await.iter().map(ToString::to_string).collect();
     let expected = [
-        "its last run, NORMAL_TRIGGER for the fire of 1970-01-01T00:00:05+00:00 on 10.0.0.1@-@7, failed after 12 ms: no disk",
+        "its last run, NORMAL_TRIGGER for the fire of 1970-01-01T00:00:05+00:00 on 10.0.0.1@-@7 begun at 1970-01-01T00:00:05.003+00:00, failed after 12 ms at 1970-01-01T00:00:05.015+00:00: no disk",
         "the fire of 1970-01-01T00:00:09+00:00 fell into a running one, and is made up for after it",
     ];
     assert_eq!(told, expected);

@@ -4,6 +4,12 @@ use crate::ident::InstanceId;
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\ndescription: d\nshardingTotalCount: 2\ntimeZone: GMT\n";
 
+/// The record of an item whose last run ended.
+fn ended(state: &str, more: &str) -> String {
+    let begun = r#""at":5000,"instance":"10.0.0.1@-@7","attempt":"2a-1","began":5003"#;
+    format!(r#"{{"through":5000,"last":{{{begun},"state":"{state}","ended":5011,"took":7{more}}}}}"#)
+}
+
 #[tokio::test]
 async fn the_status_of_a_job_is_the_first_that_holds() {
     let desk = Desk::new();
@@ -18,10 +24,19 @@ async fn the_status_of_a_job_is_the_first_that_holds() {
     assert_eq!(status().await, JobState::Ok);
     desk.write(&[("/job/sharding/1/instance", "10.0.0.2@-@7")]).await;
     assert_eq!(status().await, JobState::ShardingFlag);
+    desk.write(&[("/job/instances/10.0.0.2@-@7", "")]).await;
+    assert_eq!(status().await, JobState::Ok);
+    desk.write(&[("/job/sharding/1/fire", &ended("SUCCEEDED", ""))]).await;
+    assert_eq!(status().await, JobState::Ok);
+    desk.write(&[("/job/sharding/1/fire", &ended("FAILED", r#","error":"no disk""#))]).await;
+    assert_eq!(status().await, JobState::Failing);
+    assert_eq!(desk.operations.snapshot(&name("job")).await.unwrap().state(), JobState::Failing);
     let jobs = desk.operations.jobs().await.unwrap();
     let [job] = &jobs[..] else { panic!("{jobs:?}") };
     assert_eq!((job.description.as_str(), job.cron.as_deref()), ("d", Some("0 0 0 1 1 ?")));
-    assert_eq!((job.instance_count, job.sharding_total_count, &job.problem), (1, 2, &None));
+    assert_eq!((job.instance_count, job.sharding_total_count, &job.problem), (2, 2, &None));
+    assert_eq!(job.failed_items, [(1, "no disk".to_owned())].into());
+    assert_eq!(desk.operations.job_count().await.unwrap(), 1, "what has no configuration is no job");
 }
 
 #[tokio::test]
@@ -48,6 +63,7 @@ async fn servers_are_told_over_all_jobs() {
     let servers = desk.operations.servers().await.unwrap();
     let [one, two] = &servers[..] else { panic!("{servers:?}") };
     assert_eq!((one.server.as_str(), one.instances.len(), one.jobs.len(), one.disabled_jobs), ("10.0.0.1", 1, 2, 1));
+    assert_eq!(desk.operations.server_count().await.unwrap(), 2);
     assert_eq!((two.server.as_str(), two.instances.len(), two.jobs.len(), two.disabled_jobs), ("10.0.0.2", 1, 1, 0));
     let jobs = desk.operations.jobs_of_server("10.0.0.1").await.unwrap();
     let told: Vec<_> = jobs.iter().map(|job| (job.job.as_str(), job.status, job.instance_count)).collect();
@@ -82,13 +98,12 @@ async fn an_item_that_nobody_may_run_has_no_next_fire() {
 #[tokio::test]
 async fn items_are_told_also_those_of_an_owner_that_is_gone() {
     let desk = Desk::new();
-    let record = r#"{"through":5000,"last":{"at":5000,"instance":"10.0.0.1@-@7","attempt":"2a-1","state":"SUCCEEDED","took":7}}"#;
     desk.write(&[
         ("/job/config", &format!("{CONFIG}shardingItemParameters: 0=Beijing\n")),
         ("/job/servers/10.0.0.1", "ENABLED"),
         ("/job/instances/10.0.0.1@-@7", ""),
         ("/job/sharding/0/instance", "10.0.0.1@-@7"),
-        ("/job/sharding/0/fire", record),
+        ("/job/sharding/0/fire", &ended("SUCCEEDED", "")),
         ("/job/sharding/1/instance", "10.0.0.2@-@7"),
         ("/job/sharding/1/failovering", "10.0.0.1@-@7"),
         ("/job/sharding/2/disabled", ""),
@@ -104,7 +119,8 @@ async fn items_are_told_also_those_of_an_owner_that_is_gone() {
         (10, ShardState::Running, None),
     ];
     assert_eq!(told, expected);
-    assert_eq!(shards[0].last.as_ref().unwrap().took, Some(7));
+    let last = shards[0].last.as_ref().unwrap();
+    assert_eq!((last.began, last.ended, last.took), (Some(5_003), Some(5_011), Some(7)));
     assert_eq!(shards[0].parameter.as_deref(), Some("Beijing"));
     assert!(shards[1].failover);
     // The turn of the year after 1970-01-01.

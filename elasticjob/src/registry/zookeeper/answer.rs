@@ -40,6 +40,11 @@ impl From<Error> for Failure {
     }
 }
 
+/// Whether the error is an answer of a server.
+pub(super) fn is_answer(error: &Error) -> bool {
+    !matches!(Failure::from(error.clone()), Failure::Lost(_))
+}
+
 /// Whether a refusal of a transaction can only come from the leader: it depends on what the tree is like. What a server
 /// may say by itself, as that it is read-only, is throttled, or does not let this client in, says nothing of the leader.
 pub(super) fn is_of_leader(error: &MultiWriteError) -> bool {

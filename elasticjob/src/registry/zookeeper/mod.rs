@@ -7,8 +7,10 @@
 mod answer;
 mod config;
 mod dial;
+mod lease;
 mod session;
 mod watch;
+mod watchdog;
 
 use std::fmt;
 use std::pin::Pin;

@@ -9,7 +9,7 @@ use std::future::pending;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::{FutureExt, join_all};
 use tokio::sync::{Notify, watch};
@@ -20,6 +20,7 @@ use super::answer;
 use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
 use super::watch::{Adding, Slot};
+use super::{lease, watchdog};
 use crate::registry::{Moment, Proof, RequestCount, SessionId, SessionState, limits};
 
 /// How long the end of a session is waited for when it is closed.
@@ -31,6 +32,25 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 pub(super) struct Live {
     pub(super) client: Client,
     proof: LastProof,
+    pub(super) answered: Answered,
+}
+
+/// When the last answer came, of whatever server.
+#[derive(Debug, Clone)]
+pub(super) struct Answered(Arc<Mutex<Instant>>);
+
+impl Answered {
+    fn now() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    pub(super) fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(super) fn since_last(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
 }
 
 /// When the last request of a session that its leader answered was sent.
@@ -51,6 +71,7 @@ impl LastProof {
 /// A request on its way.
 pub(super) struct Call {
     proof: LastProof,
+    answered: Answered,
     states: StateWatcher,
     sent: Moment,
 }
@@ -58,8 +79,18 @@ pub(super) struct Call {
 impl Call {
     /// Judges an answer: an error where the connection broke since the request was made. Such an answer may be true, but
     /// what happened before it may be missing in the watches.
-    pub(super) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<Result<T, E>, Error> {
-        if self.states.changed().now_or_never().is_some() { Err(Error::ConnectionLoss) } else { Ok(result) }
+    pub(super) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<Result<T, E>, Error>
+    where
+        E: Clone,
+        Error: From<E>,
+    {
+        if self.states.changed().now_or_never().is_some() {
+            return Err(Error::ConnectionLoss);
+        }
+        if result.as_ref().err().is_none_or(|error| answer::is_answer(&error.clone().into())) {
+            self.answered.note();
+        }
+        Ok(result)
     }
 
     /// As [`Self::settle`], and renews the proof of the session where the answer can only be that of the leader.
@@ -142,7 +173,8 @@ impl Session {
         drop(inner);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(u64::from(is_write), Ordering::Relaxed);
-        let call = Call { proof: live.proof.clone(), states: live.client.state_watcher(), sent: Moment::now() };
+        let (proof, answered) = (live.proof.clone(), live.answered.clone());
+        let call = Call { proof, answered, states: live.client.state_watcher(), sent: Moment::now() };
         Ok((live, call))
     }
 
@@ -220,10 +252,11 @@ impl Session {
 
     async fn serve(&self, client: Client) -> End {
         let id = SessionId(client.session_id().0);
-        let connected = SessionState::Connected { id, timeout: client.session_timeout() };
+        let timeout = lease::held(client.session_timeout(), self.config.connection_timeout());
+        let connected = SessionState::Connected { id, timeout };
         let mut states = client.state_watcher();
         let mut state = states.state();
-        self.lock().live = Some(Arc::new(Live { client, proof: LastProof::default() }));
+        self.lock().live = Some(Arc::new(Live { client, proof: LastProof::default(), answered: Answered::now() }));
         let mut connection = self.next_connection();
         loop {
             match state {
@@ -236,6 +269,13 @@ impl Session {
                         connection = self.next_connection();
                     }
                     () = self.keep_watches(connection, connected) => (),
+                    why = watchdog::gave_up_working(|| self.lock().live.clone(), || self.count()) => {
+                        tracing::error!(
+                            "the ZooKeeper client says that it is connected and does not work: {why}; it is given up with \
+                             its session, what runs is cancelled, and another session is dialled"
+                        );
+                        return End::Lost;
+                    }
                 },
                 ClientState::Disconnected | ClientState::ConnectedReadOnly => {
                     self.publish_without_connection(SessionState::Suspended { id });
@@ -277,8 +317,12 @@ impl Session {
         }
     }
 
-    async fn sync(&self, live: &Live) -> Result<(), Error> {
+    fn count(&self) {
         self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn sync(&self, live: &Live) -> Result<(), Error> {
+        self.count();
         live.client.sync("/").await
     }
 

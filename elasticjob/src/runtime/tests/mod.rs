@@ -1,6 +1,7 @@
 //! Jobs on the embedded registry, from their bootstraps to what they leave behind.
 
 mod anew;
+mod bound;
 mod ends;
 mod failures;
 mod fires;

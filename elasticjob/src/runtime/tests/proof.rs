@@ -59,3 +59,31 @@ async fn a_run_whose_session_cannot_be_proven_is_cancelled_in_time_and_the_drive
     remote.is_broken.store(false, Ordering::Relaxed);
     assert_eq!(soon(told.recv()).await, Some(None), "it runs again");
 }
+
+#[tokio::test]
+async fn jobs_that_fire_together_share_the_proof_of_their_session() {
+    const JOBS: u64 = 50;
+    let environment = environment();
+    let remote = Remote::far(Duration::from_secs(3), Duration::from_millis(50));
+    let registry: Arc<dyn RegistryCenter> = remote.clone();
+    let mut jobs = Vec::new();
+    for number in 0..JOBS {
+        let configuration = each_second(&format!("unmonitored{number}"), 1).monitor_execution(false);
+        jobs.push(scheduled(&environment, &registry, configuration, reporter().0).await);
+    }
+    let run = async || {
+        let fires = jobs[0].handle().status().borrow().fires;
+        for job in &jobs {
+            soon(job.handle().status().wait_for(|status| status.fires > fires)).await.unwrap();
+        }
+    };
+    // The first fire comes while the items are assigned.
+    run().await;
+    run().await;
+    let before = remote.writes.load(Ordering::Relaxed);
+    run().await;
+    run().await;
+    run().await;
+    let writes = remote.writes.load(Ordering::Relaxed) - before;
+    assert!((1..JOBS / 2).contains(&writes), "{writes} transactions");
+}

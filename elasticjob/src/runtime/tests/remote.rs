@@ -17,9 +17,11 @@ use crate::registry::{
 #[derive(Debug)]
 pub(super) struct Remote {
     pub(super) registry: Arc<dyn RegistryCenter>,
-    proof: Mutex<Option<Proof>>,
+    proof: Arc<Mutex<Option<Proof>>>,
     pub(super) writes: AtomicU64,
     pub(super) is_broken: AtomicBool,
+    /// How long a transaction is on its way.
+    pub(super) latency: Duration,
     /// The next transaction is a bug.
     pub(super) panics: AtomicBool,
     /// How often somebody asked for an event.
@@ -28,21 +30,20 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn new(session_timeout: Duration) -> Arc<Self> {
+        Self::far(session_timeout, Duration::ZERO)
+    }
+
+    pub(super) fn far(session_timeout: Duration, latency: Duration) -> Arc<Self> {
         let registry = Arc::new(MemoryRegistry::new().connect_with_timeout(session_timeout));
         Arc::new(Self {
             registry,
-            proof: Mutex::new(None),
+            proof: Arc::default(),
+            latency,
             writes: AtomicU64::new(0),
             is_broken: AtomicBool::new(false),
             panics: AtomicBool::new(false),
             polls: Arc::default(),
         })
-    }
-
-    fn prove(&self) {
-        if let SessionState::Connected { id, .. } = *self.registry.session().borrow() {
-            *self.proof.lock().unwrap() = Some(Proof { session: id, at: Moment::now() });
-        }
     }
 }
 
@@ -61,8 +62,17 @@ impl RegistryCenter for Remote {
         if self.is_broken.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
         }
-        self.prove();
-        self.registry.commit(transaction)
+        let (sent, latency, known) = (Moment::now(), self.latency, self.proof.clone());
+        let (session, answer) = (self.registry.session(), self.registry.commit(transaction));
+        Box::pin(async move {
+            if !latency.is_zero() {
+                tokio::time::sleep(latency).await;
+            }
+            if let SessionState::Connected { id, .. } = *session.borrow() {
+                *known.lock().unwrap() = Some(Proof { session: id, at: sent });
+            }
+            answer.await
+        })
     }
 
     fn watch(&self, path: &str) -> Box<dyn WatchStream> {

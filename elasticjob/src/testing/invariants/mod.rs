@@ -9,6 +9,7 @@ mod java_peer;
 mod kept;
 mod leadership;
 mod made_up;
+pub mod names;
 mod nothing_left;
 mod once;
 mod one_owner;
@@ -276,19 +277,19 @@ impl Invariants {
         let monitored_for = self.switched_at.map_or(0, |since| now - since);
         let (shape, total, calm, java_ids) = (&self.shape, self.total, self.calm, &self.java_ids);
         let scene = Scene { now, job, tree, hosts, shape, total, calm, monitored_for, java_ids };
-        self.triggered.check(&scene, observation).map_err(|why| format!("triggers: {why}"))?;
+        self.triggered.check(&scene, observation).map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
         clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
         dropped::check(&scene, observation).map_err(|why| format!("dropped with the session: {why}"))?;
-        self.one_owner.check(&scene, observation).map_err(|why| format!("one live owner: {why}"))?;
-        self.begun_once.check(&scene, observation).map_err(|why| format!("begun once: {why}"))?;
+        self.one_owner.check(&scene, observation).map_err(|why| format!("{}: {why}", names::ONE_LIVE_OWNER))?;
+        self.begun_once.check(&scene, observation).map_err(|why| format!("{}: {why}", names::BEGUN_ONCE))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
         self.once.check(&scene, observation).map_err(|why| format!("called once: {why}"))?;
         repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         self.accounted
             .check(&scene, observation, &self.kept)
-            .map_err(|why| format!("every fire accounted for: {why}"))?;
+            .map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         self.leadership.check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
         self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;

@@ -39,12 +39,9 @@ impl Punctual {
                 let late = EPOCH + scene.now as i64 - at;
                 // Items that move on, or were left where they ran, reach an instance which is free while the fire is open.
                 let moved_on = self.overrun.contains(fire);
-                // Its listeners may wait for items that another one was given that leaves too: it begins nothing more, and
-                // says so at the next fire.
-                let leaves = scene.hosts[*host].process.as_ref().is_some_and(|process| process.leaving);
                 // The items start when their listeners have returned.
                 let allowed = LATE + scene.shape.listeners.delay() as i64;
-                if scene.calm && !scene.is_java(*host) && late > allowed && !moved_on && !leaves {
+                if scene.calm && !scene.is_java(*host) && late > allowed && !moved_on {
                     return Err(format!("host {host} begins item {item} {late} ms late, and nothing was wrong"));
                 }
             }

@@ -86,7 +86,7 @@ impl World {
         if self.hosts[host].java || self.hosts[host].mono.speed != RIGHT {
             return;
         }
-        let speed = self.rng.between(RIGHT - DRIFT, RIGHT + DRIFT);
+        let speed = self.rng.pick(&[RIGHT - DRIFT, RIGHT + DRIFT]);
         let until = self.now + self.rng.between(2_000, 20_000);
         let now = self.now;
         let mono = &mut self.hosts[host].mono;

@@ -30,7 +30,7 @@ impl World {
     pub(super) fn inject(&mut self) {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(36) {
+        match self.rng.below(38) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -163,7 +163,7 @@ impl World {
                 let duration = self.rng.between(200, 3 * self.session_timeout);
                 self.suspend(host, duration);
             }
-            31 => {
+            31 | 34 | 35 => {
                 self.count("clocks_of_another_speed");
                 self.drift(host);
             }

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{begun_twice, overlap};
+use super::{begun_once, one_owner};
 use crate::records::{History, Run};
 
 /// How often each of it was so, by a name as `java_after_rust`. What Rust instances do to one another has a name as well.
 pub fn beside_java(history: &History) -> BTreeMap<String, usize> {
-    let twice = begun_twice::pairs(history).into_iter().map(|(first, again)| twice(first, again));
-    let overlaps = overlap::pairs(history).into_iter().map(|(first, other)| {
+    let twice = begun_once::pairs(history).into_iter().map(|(first, again)| twice(first, again));
+    let overlaps = one_owner::pairs(history).into_iter().map(|(first, other)| {
         let mut kinds = [kind(first), kind(other)];
         kinds.sort_unstable();
         format!("overlap_{}_{}", kinds[0], kinds[1])

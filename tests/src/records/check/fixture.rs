@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use elasticjob::engine::ExecutionSource;
 
-use crate::records::{Ending, Fault, FaultKind, History, Reason, Run, Skip};
+use crate::records::{Ending, Expected, Fault, FaultKind, History, Reason, Run, Skip};
 
 /// A second in microseconds.
 pub(super) const S: i64 = 1_000_000;
@@ -57,6 +57,11 @@ pub(super) fn skip(pid: u32, second: i64, items: &[u32], reason: Reason) -> Skip
 pub(super) fn history(runs: &[Run], faults: &[Fault]) -> History {
     let session_timeout = Duration::from_secs(4);
     History { runs: runs.to_vec(), faults: faults.to_vec(), session_timeout, ..History::default() }
+}
+
+/// The fires of the seconds from 1 on.
+pub(super) fn each_second(seconds: i64) -> Expected {
+    Expected::every(1_000, JOB, 1, 0, seconds * 1_000 + 999)
 }
 
 /// There is one violation, and it says that.

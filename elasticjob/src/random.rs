@@ -5,12 +5,12 @@ use std::hash::{BuildHasher, Hasher};
 
 /// A number that differs between calls and processes: the standard library keys its hashers from the system's source
 /// of randomness.
-pub(super) fn random_u64() -> u64 {
+pub(crate) fn random_u64() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
 /// A random UUID, version 4, in its usual form.
-pub(super) fn uuid_v4() -> String {
+pub(crate) fn uuid_v4() -> String {
     let (high, low) = (random_u64(), random_u64());
     format!(
         "{:08x}-{:04x}-4{:03x}-{:x}{:03x}-{:012x}",

@@ -1,0 +1,117 @@
+//! Who can write the registry center gets no secret of the program and runs no command on its host.
+
+use std::path::{Path, PathBuf};
+
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use super::super::ShutdownMode;
+use super::*;
+use crate::config::wire;
+use crate::http_client::server::answering;
+use crate::job_types::JobTypes;
+use crate::registry::{CreateMode, Transaction};
+
+const CONFIG: &str = "/job/config";
+
+/// What somebody with access to the registry center writes.
+async fn written(registry: &Arc<dyn RegistryCenter>, configuration: JobConfigurationBuilder) {
+    let yaml = wire::to_yaml(&configuration.build().unwrap());
+    let mut transaction = Transaction::new();
+    if registry.get(CONFIG).await.unwrap().is_some() {
+        transaction.set(CONFIG.to_owned(), yaml, None);
+    } else {
+        transaction.create("/job".to_owned(), "", CreateMode::Persistent);
+        transaction.create(CONFIG.to_owned(), yaml, CreateMode::Persistent);
+    }
+    registry.commit(transaction).await.unwrap();
+}
+
+/// A port, and what ends as soon as anybody comes.
+async fn trap() -> (String, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    (port, tokio::spawn(async move { drop(listener.accept().await.unwrap()) }))
+}
+
+fn failing() -> ItemHandler {
+    item_handler(|_| async { Err::<(), _>("boom") })
+}
+
+#[tokio::test]
+async fn failures_go_to_the_webhook_of_the_program_alone() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let (ours, request) = answering("200 OK", r#"{"errcode":0}"#).await;
+    let (theirs, sprung) = trap().await;
+    let job = each_second("job", 1).job_error_handler_type("WECHAT");
+    written(&registry, job.clone().prop("wechat.webhook", format!("http://127.0.0.1:{theirs}/"))).await;
+    let mut running = scheduled(&environment, &registry, job.prop("wechat.webhook", ours), failing()).await;
+    let called = soon(async {
+        tokio::select! {
+            request = request => request.unwrap(),
+            _ = sprung => panic!("the webhook of the registry was called"),
+        }
+    });
+    assert!(called.await.contains("boom"));
+    running.shutdown(ShutdownMode::Now).await;
+}
+
+#[tokio::test]
+async fn a_password_of_the_program_goes_to_its_mail_server_alone() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let ((ours, called), (theirs, sprung)) = (trap().await, trap().await);
+    let job = ["username", "from", "to"]
+        .iter()
+        .fold(each_second("job", 1), |job, option| job.prop(format!("email.{option}"), "a@b.c"));
+    let job = job.job_error_handler_type("EMAIL").prop("email.host", "127.0.0.1").prop("email.useSsl", "false");
+    written(&registry, job.clone().prop("email.port", theirs)).await;
+    let local = job.prop("email.port", ours).prop("email.password", "hush");
+    let mut running = scheduled(&environment, &registry, local, failing()).await;
+    soon(async {
+        tokio::select! {
+            called = called => called.unwrap(),
+            _ = sprung => panic!("the password goes to the server of the registry"),
+        }
+    })
+    .await;
+    running.shutdown(ShutdownMode::Now).await;
+}
+
+/// A job that leaves a line in a file, and the file.
+fn leaving(name: &str) -> (String, PathBuf) {
+    let file = std::env::temp_dir().join(format!("elasticjob-bound-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_file(&file);
+    (format!("sh -c 'echo here >> {}'", file.display()), file)
+}
+
+fn script(command: &str, items: u32) -> JobConfigurationBuilder {
+    each_second("job", items).elastic_job_type("SCRIPT").prop("script.command.line", command)
+}
+
+async fn exists(file: &Path) {
+    soon(async {
+        while !file.exists() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_command_of_the_registry_is_not_run() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let ((ours, our_file), (theirs, their_file)) = (leaving("ours"), leaving("theirs"));
+    let handler = JobTypes::built_in().get("SCRIPT").unwrap().handler().clone();
+    let mut job = scheduled(&environment, &registry, script(&ours, 1), handler).await;
+    written(&registry, script(&theirs, 2)).await;
+    // The rest of the change is in force.
+    let mut status = job.handle().status();
+    soon(status.wait_for(|status| status.items == [0, 1])).await.unwrap();
+    std::fs::remove_file(&our_file).ok();
+    exists(&our_file).await;
+    job.shutdown(ShutdownMode::Graceful).await;
+    assert!(!their_file.exists(), "the command of the registry was run");
+}

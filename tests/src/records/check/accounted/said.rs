@@ -1,0 +1,100 @@
+//! What the owners of an item said of a fire, and whether it is so.
+
+use std::time::Duration;
+
+use super::{Fire, HAIR, within};
+use crate::records::check::begun_once::may_be_lost;
+use crate::records::history::{SETTLE, us};
+use crate::records::{Ending, Fault, FaultKind, Reason, Run, Skip};
+
+/// How long the end of an item waits for that of others before it is written, with the time to write it.
+const END_WRITTEN: Duration = Duration::from_millis(950);
+
+/// How long after an item was taken over the owner may not know yet.
+const HANDOVER: Duration = Duration::from_millis(1_500);
+
+impl Fire<'_> {
+    /// What its owners said. Of disabled servers others may speak.
+    pub(super) fn said(&self) -> Vec<&Skip> {
+        let owners = self.owners();
+        let by_owner = |skip: &&Skip| owners.contains(&Some(skip.pid)) || matches!(skip.reason, Reason::ServerDisabled);
+        let skips = self.history.skips.iter().filter(|skip| skip.covers(self.job, self.item, self.at_ms));
+        skips.filter(by_owner).collect()
+    }
+
+    /// Whether somebody said that the fire was begun, and it was not: nor was a later one, whose record covers it.
+    pub(super) fn is_false_claim(&self, skip: &Skip) -> bool {
+        let mut of_item = self.of_item();
+        skip.reason == Reason::AlreadyBegun
+            && !of_item.any(|run| run.scheduled_ms > self.at_ms && run.began_us <= skip.at_us + us(HAIR))
+    }
+
+    /// Whether a user accepts what an owner said, and it agrees with what else is known.
+    pub(in crate::records::check) fn is_accepted(&self, skip: &Skip) -> bool {
+        let history = self.history;
+        match skip.reason {
+            Reason::StillRunning => self.of_job().filter(|run| run.pid == skip.pid).any(|run| goes_on(run, skip.at_us)),
+            Reason::RunsElsewhere => self.of_item().any(|run| {
+                let written = history.ended_us(run).saturating_add(us(END_WRITTEN));
+                run.began_us <= skip.at_us + us(HAIR) && written >= skip.at_us
+            }),
+            Reason::ServerDisabled => {
+                let mut disabled = history.faults.iter().filter(|fault| fault.kind == FaultKind::Disabled);
+                disabled.any(|fault| within(history.reach(fault), self.at_us()))
+            }
+            // Its items stay with it until its last run is over, and go to others then.
+            Reason::Leaving if !self.survives => {
+                let left = FaultKind::Left { pid: skip.pid };
+                let mut left = history.faults.iter().filter(|fault| fault.kind == left);
+                left.any(|fault| fault.touches(self.at_us(), self.at_us()))
+                    && self.of_job().filter(|run| run.pid == skip.pid).any(|run| goes_on(run, skip.at_us))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a run that was lost with its process held the item up, and for no longer than that takes.
+    pub(in crate::records::check) fn is_held_up_by_the_dead(&self, skip: &Skip) -> bool {
+        let (history, at) = (self.history, self.at_us());
+        let mut before = self.of_item().filter(|run| run.scheduled_ms < self.at_ms);
+        match skip.reason {
+            // The mark of a dead process lives as long as its session.
+            Reason::RunsElsewhere => before.any(|run| {
+                run.began_us <= skip.at_us + us(HAIR) && self.mark_gone_us(run.pid, history.ended_us(run)) >= skip.at_us
+            }),
+            Reason::AwaitingFailover => before.any(|run| {
+                let gone = self.mark_gone_us(run.pid, history.ended_us(run)).saturating_add(us(SETTLE));
+                may_be_lost(history, run) && !self.is_made_good(run) && at <= gone
+            }),
+            _ => false,
+        }
+    }
+
+    fn of_job(&self) -> impl Iterator<Item = &Run> {
+        self.history.runs.iter().filter(|run| run.job == self.job)
+    }
+
+    fn of_item(&self) -> impl Iterator<Item = &Run> {
+        self.of_job().filter(|run| run.item == self.item)
+    }
+
+    /// Whether a lost run was done again before the fire.
+    fn is_made_good(&self, lost: &Run) -> bool {
+        let mut again = self.of_item().filter(|run| run.scheduled_ms == lost.scheduled_ms);
+        again.any(|run| matches!(run.end, Some((at, Ending::Finished)) if at < self.at_us() - us(HANDOVER)))
+    }
+
+    /// When the mark of a run is gone that ended, or was stopped, at that time. Who is kept from writing the end leaves it
+    /// there.
+    fn mark_gone_us(&self, pid: u32, ended_us: i64) -> i64 {
+        let written = ended_us.saturating_add(us(END_WRITTEN));
+        let kept = |fault: &&Fault| fault.separates(pid) && fault.touches(ended_us, written);
+        let kept = self.history.faults.iter().filter(kept);
+        kept.map(|fault| self.history.gone_by(pid, fault.from_us)).max().unwrap_or(written)
+    }
+}
+
+/// Whether a run goes on at a time as its process sees it: for that it also does while it is frozen.
+fn goes_on(run: &Run, at_us: i64) -> bool {
+    run.began_us <= at_us + us(HAIR) && run.end.is_none_or(|(ended, _)| ended >= at_us - us(HAIR))
+}
