@@ -1,7 +1,8 @@
 //! The clocks of the hosts: set by operators, of different speed, and stopped with their machines.
 //!
 //! The wall clock and the one that never steps are of one speed, as one oscillator drives both. A machine that is suspended
-//! stops the second one alone: when it goes on, its wall clock is set.
+//! stops the second one alone: when it goes on, its wall clock is right. A machine whose clocks were both wrong could not
+//! know how long it was away, so none is suspended within a time-out after its wall clock was set.
 
 use std::time::Duration;
 
@@ -29,12 +30,14 @@ pub struct MonoClock {
     wrong_until: Millis,
     /// How much it went too far or not far enough in all, in milliseconds.
     drifted: u64,
+    /// When the wall clock beside it was set last.
+    wall_set_at: Millis,
 }
 
 impl MonoClock {
     /// A right one.
     pub(super) fn new() -> Self {
-        Self { shown: 0, since: 0, speed: RIGHT, runs: true, wrong_until: 0, drifted: 0 }
+        Self { shown: 0, since: 0, speed: RIGHT, runs: true, wrong_until: 0, drifted: 0, wall_set_at: 0 }
     }
 
     fn micros(&self, at: Millis) -> u64 {
@@ -81,9 +84,31 @@ impl Host {
 }
 
 impl World {
+    /// Somebody sets the wall clock of a host, unless its machine is suspended.
+    pub(super) fn set_clock(&mut self, host: usize, offset: i64) {
+        let now = self.now;
+        if self.hosts[host].mono.runs {
+            self.hosts[host].clock_offset = offset;
+            self.hosts[host].mono.wall_set_at = now;
+            self.incident();
+            self.wake_soon(host);
+        }
+    }
+
+    /// Stops the clock of a host that never steps, where its other one tells afterwards how long it was stopped.
+    pub(super) fn stop_clock(&mut self, host: usize) {
+        let (now, timeout) = (self.now, self.session_timeout);
+        let Host { clock_offset, mono, java, .. } = &mut self.hosts[host];
+        let is_right = mono.speed == RIGHT && clock_offset.abs() < 100 && now > mono.wall_set_at + timeout;
+        if is_right && !*java {
+            mono.stop(now);
+        }
+    }
+
     /// The clocks of a host go too fast or too slow for a while.
     pub(super) fn drift(&mut self, host: usize) {
-        if self.hosts[host].java || self.hosts[host].mono.speed != RIGHT {
+        let Host { java, mono, .. } = &self.hosts[host];
+        if *java || !mono.runs || mono.speed != RIGHT {
             return;
         }
         let speed = self.rng.pick(&[RIGHT - DRIFT, RIGHT + DRIFT]);
@@ -120,6 +145,7 @@ impl World {
         let now = self.now;
         let mono = &mut self.hosts[host].mono;
         mono.change(now, RIGHT, mono.runs);
+        mono.wall_set_at = now;
         self.hosts[host].clock_offset = self.rng.below(40) as i64;
     }
 

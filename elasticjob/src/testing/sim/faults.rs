@@ -55,9 +55,8 @@ impl World {
             9 => {
                 self.count("clock_step");
                 let step = self.rng.between(1, 8_000) as i64;
-                self.hosts[host].clock_offset = if self.rng.one_in(2) { step } else { -step };
-                self.incident();
-                self.wake_soon(host);
+                let offset = if self.rng.one_in(2) { step } else { -step };
+                self.set_clock(host, offset);
             }
             10 => {
                 self.count("total_changed");

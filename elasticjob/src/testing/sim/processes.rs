@@ -89,10 +89,7 @@ impl World {
 
     /// A machine is suspended with all that runs on it: the clock that never steps stops too.
     pub(super) fn suspend(&mut self, host: usize, duration: Millis) {
-        let now = self.now;
-        if !self.hosts[host].java {
-            self.hosts[host].mono.stop(now);
-        }
+        self.stop_clock(host);
         self.freeze(host, duration);
     }
 
