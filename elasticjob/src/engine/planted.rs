@@ -23,7 +23,8 @@ pub enum Bug {
     StoppedClock,
     /// Nothing is left for clocks of different speed: the grace ends with the time-out.
     NoMargin,
-    /// The session is proven by what a follower answers, too.
+    /// The session is proven by what a follower answers, too. Planted in what is around the engine.
+    #[cfg(feature = "testing")]
     ProofByRead,
     /// A lost answer is taken for a failure and the begin is repeated.
     BlindRetry,
