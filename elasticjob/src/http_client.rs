@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::Client;
 use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
 use rustls::crypto::{CryptoProvider, ring};
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
@@ -22,6 +22,23 @@ pub(crate) struct Limits {
     pub(crate) connect: Duration,
     /// For each part of an answer.
     pub(crate) read: Duration,
+}
+
+/// Takes an answer to its end, as the other side may work on until then, and keeps the start of it.
+///
+/// # Errors
+/// The answer broke off, or is longer than `most`: an answer that does not end is none.
+pub(crate) async fn start_of_body(answer: &mut Response, keep: usize, most: usize) -> Result<Vec<u8>, JobError> {
+    let (mut start, mut taken) = (Vec::new(), 0_usize);
+    // The address of an error may be a secret.
+    while let Some(part) = answer.chunk().await.map_err(reqwest::Error::without_url)? {
+        taken = taken.saturating_add(part.len());
+        if taken > most {
+            return Err(JobError::message(format!("the answer has more than {most} bytes")));
+        }
+        start.extend(part.iter().take(keep - start.len()));
+    }
+    Ok(start)
 }
 
 /// How many clients are kept: jobs share their limits more often than not.

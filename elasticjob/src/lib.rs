@@ -6,6 +6,7 @@ mod by_type;
 pub mod config;
 pub mod engine;
 pub mod error_handlers;
+mod escaped;
 pub mod executor;
 #[cfg(feature = "http")]
 mod http_client;

@@ -185,6 +185,7 @@ fn with_digest(server: &ZookeeperServer, namespace: &str, digest: &str) -> Zooke
 
 async fn a_digest_protects_everything_created(server: Arc<ZookeeperServer>) {
     let center = connect(with_digest(&server, "guarded/ns", "user:word")).await.unwrap();
+    assert!(!center.is_open() && connect(patient(&server, "open/ns")).await.unwrap().is_open());
     center.commit(create("/job", CreateMode::Persistent)).await.unwrap();
     center.commit(create("/job/e", CreateMode::Ephemeral)).await.unwrap();
     center.commit(create("/job/s-", CreateMode::EphemeralSequential)).await.unwrap();

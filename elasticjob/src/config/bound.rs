@@ -48,6 +48,11 @@ impl BoundOptions {
         format!("{}{FROM_REGISTRY}", names[0][0])
     }
 
+    /// Whether a program takes these from the registry center as it likes.
+    pub(crate) fn is_allowed_by(&self, program: &JobConfiguration) -> bool {
+        matches!(self, Self::Command(names) if program.allows(&Self::permission(names)))
+    }
+
     /// What becomes of these properties of the registry center, for whoever changes them there: `None` where they are
     /// none of these.
     pub(crate) fn note(&self, key: &str) -> Option<String> {

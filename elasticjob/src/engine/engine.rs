@@ -259,6 +259,11 @@ impl JobEngine {
         self.session.planted = self.planted;
     }
 
+    /// The configuration of the program.
+    pub fn local_configuration(&self) -> &JobConfiguration {
+        &self.local
+    }
+
     /// The configuration in force, `None` before there is one.
     pub fn configuration(&self) -> Option<&Arc<JobConfiguration>> {
         self.configuration.as_ref()

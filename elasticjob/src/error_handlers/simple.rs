@@ -4,9 +4,10 @@ use tracing::error;
 
 use crate::api::{JobErrorHandler, JobFailure, JobResult};
 use crate::config::LOG;
+use crate::escaped::Escaped;
 
 fn log(failure: &JobFailure) {
-    error!(job = %failure.job_name(), "{failure}");
+    error!(job = %failure.job_name(), "{}", Escaped(failure));
 }
 
 /// Logs.
@@ -47,5 +48,26 @@ impl JobErrorHandler for Ignore {
 
     async fn handle(&self, _: &JobFailure) -> JobResult {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::{Failed, fixture::context};
+    use crate::logged::Logged;
+
+    use super::*;
+
+    #[test]
+    fn an_error_forges_no_line_of_the_log() {
+        let logged = Logged::default();
+        let context = context("job", "", "", &[]);
+        let (configuration, instance) = (context.configuration().clone().into(), context.instance_id().clone());
+        let error = "boom\n2026-01-01T00:00:00Z  INFO all is well\u{1b}[2K";
+        let failure = JobFailure::new(configuration, instance, Failed::Item(0), error, context.scheduled_at());
+        tracing::subscriber::with_default(logged.clone(), || log(&failure));
+        let lines = logged.lines();
+        assert!(lines[0].contains(r"boom\n2026-01-01T00:00:00Z  INFO all is well\u{1b}[2K"), "{lines:?}");
+        assert!(!lines[0].contains(['\n', '\u{1b}']), "{lines:?}");
     }
 }

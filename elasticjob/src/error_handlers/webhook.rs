@@ -10,7 +10,10 @@ use sha2::Sha256;
 
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
-use crate::http_client::{HttpClients, Limits};
+use crate::http_client::{HttpClients, Limits, start_of_body};
+
+/// How long an answer may be, in bytes: it says yes or no.
+const LONGEST_ANSWER: usize = 64 * 1_024;
 
 /// Where a text is posted to.
 struct Webhook {
@@ -57,14 +60,15 @@ impl Webhook {
         let request = request.header("content-type", "application/json").body(body.to_string());
         // Errors of the client name the address, which is a secret.
         let hidden = |error: reqwest::Error| JobError::from(error.without_url());
-        let answer = request.send().await.map_err(hidden)?;
+        let mut answer = request.send().await.map_err(hidden)?;
         let status = answer.status();
         if status.is_redirection() {
             // What comes with it may name the address once more.
             let advice = "redirects are not followed, give the address that it leads to";
             return Err(JobError::message(format!("the webhook answered {status}: {advice}")));
         }
-        let text = answer.text().await.map_err(hidden)?;
+        let text = start_of_body(&mut answer, LONGEST_ANSWER, LONGEST_ANSWER).await?;
+        let text = String::from_utf8_lossy(&text);
         if !status.is_success() {
             return Err(JobError::message(format!("the webhook answered {status}: {text}")));
         }

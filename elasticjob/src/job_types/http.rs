@@ -10,7 +10,8 @@ use self::options::{HttpOptions, shown};
 use super::context_json::context_json_in_ascii;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames};
-use crate::http_client::{HttpClients, Limits};
+use crate::escaped::Escaped;
+use crate::http_client::{HttpClients, Limits, start_of_body};
 
 /// Its name.
 pub const HTTP: &str = "HTTP";
@@ -21,6 +22,8 @@ const SHARDING_CONTEXT: HeaderName = HeaderName::from_static("shardingcontext");
 const FORM: &str = "application/x-www-form-urlencoded";
 /// How much of an answer is told.
 const START_OF_BODY: usize = 1_024;
+/// How long an answer may be, in bytes. Nobody needs it, and one that does not end holds the item.
+const LONGEST_ANSWER: usize = 64 * 1_024 * 1_024;
 
 /// Sends requests.
 #[derive(Default)]
@@ -50,7 +53,10 @@ impl TypedJobItemExecutor for Http {
         let limits = Limits { connect: options.connect_timeout, read: options.read_timeout };
         let client = self.clients.with(limits).await?;
         tokio::select! {
-            done = send(&client, &options, &context) => {
+            done = tokio::time::timeout(options.total_timeout, send(&client, &options, &context)) => {
+                let done = done.unwrap_or_else(|_| Err(JobError::message(format!(
+                    "the answer did not end within {} ms ({})", options.total_timeout.as_millis(), options::TOTAL_TIMEOUT
+                ))));
                 done.map_err(|error| JobError::message(format!("{}: {error}", options.request())))
             }
             () = context.cancelled() => {
@@ -73,7 +79,8 @@ async fn send(client: &Client, options: &HttpOptions<'_>, context: &ShardingCont
     // The address may carry a password.
     let mut answer = request.send().await.map_err(reqwest::Error::without_url)?;
     let status = answer.status();
-    let body = start_of_body(&mut answer).await.map_err(reqwest::Error::without_url)?;
+    let body = start_of_body(&mut answer, START_OF_BODY, LONGEST_ANSWER).await?;
+    let body = String::from_utf8_lossy(&body);
     if let Some(target) = redirected(&answer, &options.uri) {
         // What comes with it names the target once more, in full.
         return Err(JobError::message(format!(
@@ -83,7 +90,7 @@ async fn send(client: &Client, options: &HttpOptions<'_>, context: &ShardingCont
     if !status.is_success() {
         return Err(JobError::message(format!("answered {status}: {body}")));
     }
-    debug!(job = %context.job_name(), item = context.sharding_item(), %status, "{body}");
+    debug!(job = %context.job_name(), item = context.sharding_item(), %status, "{}", Escaped(&body));
     Ok(())
 }
 
@@ -92,15 +99,6 @@ fn redirected(answer: &Response, asked: &Url) -> Option<String> {
     let location = answer.headers().get(LOCATION).filter(|_| answer.status().is_redirection())?;
     let target = location.to_str().ok().and_then(|location| asked.join(location).ok());
     Some(target.map_or_else(|| "an address that cannot be read".to_owned(), |target| shown(&target)))
-}
-
-/// Takes an answer to its end, as the other side may work on until then, and keeps the start of it.
-async fn start_of_body(answer: &mut Response) -> reqwest::Result<String> {
-    let mut start = Vec::new();
-    while let Some(part) = answer.chunk().await? {
-        start.extend(part.iter().take(START_OF_BODY - start.len()));
-    }
-    Ok(String::from_utf8_lossy(&start).into_owned())
 }
 
 #[cfg(test)]

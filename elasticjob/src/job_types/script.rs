@@ -13,6 +13,7 @@ use super::context_json::context_json;
 use super::process_tree::ProcessTree;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
+use crate::escaped::Escaped;
 #[cfg(unix)]
 use crate::random::uuid_v4;
 
@@ -129,11 +130,11 @@ impl Running {
         let (job, item) = (context.job_name(), context.sharding_item());
         if let Some(stdout) = child.stdout.take() {
             let job = job.clone();
-            output.spawn(forward(stdout, move |line| info!(%job, item, "{line}")));
+            output.spawn(forward(stdout, move |line| info!(%job, item, "{}", Escaped(line))));
         }
         if let Some(stderr) = child.stderr.take() {
             let job = job.clone();
-            output.spawn(forward(stderr, move |line| warn!(%job, item, "{line}")));
+            output.spawn(forward(stderr, move |line| warn!(%job, item, "{}", Escaped(line))));
         }
         Ok(Self {
             #[cfg(unix)]

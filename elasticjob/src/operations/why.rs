@@ -5,6 +5,7 @@ use std::fmt;
 use super::{ItemSnapshot, JobSnapshot, ServerStatus};
 use crate::config::JobConfiguration;
 use crate::engine::{Begun, FireState};
+use crate::escaped::Escaped;
 use crate::ident::{InstanceId, ShardingItem};
 
 /// Something that explains why a job or an item runs, does not run, or did not run.
@@ -200,7 +201,8 @@ impl Finding {
         match self {
             Self::NoConfiguration => "it has no configuration: no instance has started it yet".to_owned(),
             Self::ConfigurationRefused(reason) => format!(
-                "its configuration in the registry center cannot be used: {reason}; instances keep the last one that could"
+                "its configuration in the registry center cannot be used: {}; instances keep the last one that could",
+                Escaped(reason)
             ),
             Self::NoInstance => "no instance is online".to_owned(),
             Self::AllServersDisabled => "all its servers are disabled".to_owned(),
@@ -265,7 +267,9 @@ fn end(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
     let took = begun.ended.map_or_else(|| took.clone(), |at| format!("{took} at {}", time(at)));
     match begun.state {
         FireState::Succeeded => format!("succeeded{took}"),
-        FireState::Failed => format!("failed{took}: {}", begun.error.as_deref().unwrap_or("no reason was recorded")),
+        FireState::Failed => {
+            format!("failed{took}: {}", Escaped(begun.error.as_deref().unwrap_or("no reason was recorded")))
+        }
         FireState::NotRun => "was not started: the clock of the host was off".to_owned(),
         FireState::Running | FireState::Cancelled => format!("was cut off{took}"),
     }

@@ -70,6 +70,11 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
     /// it proves nothing, and no more do watch events.
     fn proof(&self) -> Option<Proof>;
 
+    /// Whether everybody who reaches it can change what is in it. Default: no.
+    fn is_open(&self) -> bool {
+        false
+    }
+
     /// Requests sent so far without pings, and how many of them were transactions.
     fn requests(&self) -> RequestCount;
 

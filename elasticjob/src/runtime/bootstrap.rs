@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use tracing::warn;
+use tracing::{error, warn};
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -88,6 +88,28 @@ impl fmt::Debug for Bootstrap {
     }
 }
 
+/// Says when a job that runs commands, or asks addresses, does so on the word of everyone.
+fn warn_of_open(name: &JobName, job: &Job) {
+    let runs_commands = job.handler.bound_options().iter().any(|bound| matches!(bound, BoundOptions::Command(_)));
+    if !runs_commands || !job.registry.is_open() {
+        return;
+    }
+    let local = job.engine.local_configuration();
+    if job.handler.bound_options().iter().any(|bound| bound.is_allowed_by(local)) {
+        error!(
+            job = %name,
+            "everyone who reaches the registry center can have this host run any command or ask any address: \
+             `...from-registry` is set, and the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+        );
+    } else {
+        warn!(
+            job = %name,
+            "everyone who reaches the registry center decides when this job runs, and with which parameters, and it runs \
+             commands or sends requests: the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+        );
+    }
+}
+
 /// The options that the registry center does not decide alone. Mostly all jobs of a process share the list.
 fn bound_options(catalog: &Catalog, handler: &ItemHandler) -> Arc<[BoundOptions]> {
     let (known, own) = (catalog.bound_options(), handler.bound_options());
@@ -142,6 +164,7 @@ impl Bootstrap {
     async fn start(&mut self) -> Result<(), StartError> {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
+        warn_of_open(&self.name, &job);
         self.enter(&job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));

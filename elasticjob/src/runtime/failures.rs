@@ -10,6 +10,7 @@ use tracing::{error, warn};
 
 use crate::api::JobFailure;
 use crate::error_handlers::ErrorHandlers;
+use crate::escaped::Escaped;
 use crate::ident::JobName;
 use crate::unwind::catch;
 
@@ -71,12 +72,12 @@ impl Failures {
         let name = failure.configuration.error_handler_type();
         let Ok(handler) = self.handlers.get(name).cloned() else {
             // It was checked when the configuration came into force.
-            error!(job = %failure.job_name(), "{failure}; there is no error handler '{name}'");
+            error!(job = %failure.job_name(), "{}; there is no error handler '{name}'", Escaped(&failure));
             return;
         };
         let Some(call) = self.take_in_hand(&failure) else {
             let job = failure.job_name();
-            warn!(%job, "{failure}; not handed to '{name}': {AT_A_TIME} failures are waiting for handlers");
+            warn!(%job, "{}; not handed to '{name}': {AT_A_TIME} failures are waiting for handlers", Escaped(&failure));
             return;
         };
         self.user.spawn(async move {
@@ -86,7 +87,7 @@ impl Failures {
             let told = async { handler.handle(&failure).await.map_err(|error| error.to_string()) };
             if let Err(why) | Ok(Err(why)) = catch(told).await {
                 let handler = handler.type_name();
-                error!(job = %failure.job_name(), %handler, "the error handler failed: {why}; it was to tell: {failure}");
+                error!(job = %failure.job_name(), %handler, "the error handler failed: {}; it was to tell: {}", Escaped(why), Escaped(&failure));
             }
             call.has_ended = true;
         });
@@ -123,7 +124,7 @@ impl Failures {
         });
         for failure in given_up {
             let handler = failure.configuration.error_handler_type();
-            error!(%job, %handler, "the error handler has not ended in time, and the job has left; it was to tell: {failure}");
+            error!(%job, %handler, "the error handler has not ended in time, and the job has left; it was to tell: {}", Escaped(&failure));
         }
     }
 }
@@ -135,7 +136,7 @@ impl Drop for Call {
         self.in_hand.send_modify(|in_hand| taken = in_hand.failures.remove(&self.number));
         if let Some(Untold { failure, is_given_up: false }) = taken.filter(|_| !self.has_ended) {
             let (job, handler) = (failure.job_name(), failure.configuration.error_handler_type());
-            error!(%job, %handler, "the program ended before the error handler; it was to tell: {failure}");
+            error!(%job, %handler, "the program ended before the error handler; it was to tell: {}", Escaped(&failure));
         }
     }
 }

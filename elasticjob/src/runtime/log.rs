@@ -3,6 +3,7 @@
 use tracing::{debug, error, info, warn};
 
 use crate::engine::{Fire, FireState, Notice, SkipReason};
+use crate::escaped::Escaped;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::schedule::{TimeZone, format_rfc3339};
 
@@ -19,12 +20,12 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             warn!(%job, %taken, %instance, "the instance id is taken, by a twin or the ghost of a session: using another");
         }
         Notice::ConfigurationDiffers { differences, overwritten: true } => {
-            info!(%job, "overwriting the configuration in the registry: {}", differences.join("; "));
+            info!(%job, "overwriting the configuration in the registry: {}", Escaped(differences.join("; ")));
         }
         Notice::ConfigurationDiffers { differences, overwritten: false } => info!(
             %job,
             "the configuration in the registry is used, not that of this program (set `overwrite: true` to change it): {}",
-            differences.join("; ")
+            Escaped(differences.join("; "))
         ),
         Notice::ForeignToJava { values } => {
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();
@@ -32,12 +33,12 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         }
         Notice::ConfigurationChanged => info!(%job, "the configuration in the registry changed and is in force"),
         Notice::ConfigurationRefused { why } => {
-            error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {why}");
+            error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {}", Escaped(why));
         }
         Notice::ValuesRefused { values } => {
-            warn!(%job, "the configuration in the registry is used, but not its commands and addresses that differ from those of this program: {values}");
+            warn!(%job, "the configuration in the registry is used, but not its commands and addresses that differ from those of this program: {}", Escaped(values));
         }
-        Notice::StartFailed { why } => error!(%job, "not started: {why}"),
+        Notice::StartFailed { why } => error!(%job, "not started: {}", Escaped(why)),
         Notice::Elected => info!(%job, %instance, "elected leader"),
         Notice::Abdicated => info!(%job, %instance, "gave up leading: the server is disabled"),
         Notice::ReshardRequested { why } => info!(%job, "resharding is necessary: {why}"),
@@ -51,7 +52,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             }
         }
         Notice::StrategyFailed { strategy, fault } => {
-            error!(%job, "the sharding strategy {strategy} failed: {fault}; the items are assigned by AVG_ALLOCATION instead");
+            error!(%job, "the sharding strategy {strategy} failed: {}; the items are assigned by AVG_ALLOCATION instead", Escaped(fault));
         }
         Notice::Begun { fire, source, items } => info!(%job, fire = %name(fire), %source, ?items, "began"),
         Notice::Skipped { fire, items, reason } => {
@@ -146,7 +147,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             info!(%job, %session, "the connection to the registry center is back")
         }
         Notice::RegistryTrouble { why } => {
-            warn!(%job, "the registry center did not do what was asked, trying again: {why}")
+            warn!(%job, "the registry center did not do what was asked, trying again: {}", Escaped(why))
         }
         Notice::TriggerDropped { instance: of } => {
             warn!(%job, %of, "a manual trigger waited for an instance that is gone: its items are not run for it, trigger again")

@@ -17,9 +17,20 @@ const CONTENT_TYPE: &str = "http.content.type";
 const CONNECT_TIMEOUT: &str = "http.connect.timeout.milliseconds";
 const READ_TIMEOUT: &str = "http.read.timeout.milliseconds";
 
+/// For the whole request with its answer.
+pub(super) const TOTAL_TIMEOUT: &str = "http.total.timeout.milliseconds";
+
 /// All of them.
-pub(super) const NAMES: OptionNames =
-    &[&URI, &[FROM_REGISTRY], &[METHOD], &[DATA], &[CONTENT_TYPE], &[CONNECT_TIMEOUT], &[READ_TIMEOUT]];
+pub(super) const NAMES: OptionNames = &[
+    &URI,
+    &[FROM_REGISTRY],
+    &[METHOD],
+    &[DATA],
+    &[CONTENT_TYPE],
+    &[CONNECT_TIMEOUT],
+    &[READ_TIMEOUT],
+    &[TOTAL_TIMEOUT],
+];
 
 /// The request counts as a whole: another method or body does other things to the same address.
 pub(super) const BOUND: &[BoundOptions] = &[BoundOptions::Command(&[&URI, &[METHOD], &[DATA], &[CONTENT_TYPE]])];
@@ -35,6 +46,7 @@ pub(super) struct HttpOptions<'a> {
     pub(super) content_type: Option<HeaderValue>,
     pub(super) connect_timeout: Duration,
     pub(super) read_timeout: Duration,
+    pub(super) total_timeout: Duration,
 }
 
 impl<'a> HttpOptions<'a> {
@@ -56,9 +68,10 @@ impl<'a> HttpOptions<'a> {
         });
         let connect_timeout = options.milliseconds(&[CONNECT_TIMEOUT], 3_000);
         let read_timeout = options.milliseconds(&[READ_TIMEOUT], 5_000);
+        let total_timeout = options.milliseconds(&[TOTAL_TIMEOUT], 600_000);
         options.flag(FROM_REGISTRY, false);
         let (uri, method) = options.end(uri.zip(method))?.expect("the lack of one is a problem");
-        Ok(Self { uri, method, data, content_type, connect_timeout, read_timeout })
+        Ok(Self { uri, method, data, content_type, connect_timeout, read_timeout, total_timeout })
     }
 
     /// What is asked for, for messages: without what may be a secret.

@@ -169,3 +169,38 @@ fn what_is_wrong_with_the_properties_is_told_at_start() {
     let data = problems(&[("http.uri", "http://host/"), ("http.method", "GET"), ("http.data", "x")]);
     assert_eq!(data, ["props.http.data: is not sent with GET: remove it, or use POST, PUT, PATCH or DELETE"]);
 }
+
+/// Begins an answer, and sends a byte of it every now and then.
+async fn trickling(pause: std::time::Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        request_of(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+        while stream.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(pause).await;
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_end_is_given_up() {
+    let address = trickling(std::time::Duration::from_millis(50)).await;
+    let mut props = props(&address, "GET");
+    props.push(("http.total.timeout.milliseconds", "700"));
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(20), run(&props)).await;
+    let error = ended.expect("the item is held for ever").unwrap_err().to_string();
+    assert!(error.ends_with("the answer did not end within 700 ms (http.total.timeout.milliseconds)"), "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_is_given_up() {
+    let address = trickling(std::time::Duration::ZERO).await;
+    let limits = Limits { connect: std::time::Duration::from_secs(20), read: std::time::Duration::from_secs(20) };
+    let client = HttpClients::default().with(limits).await.unwrap();
+    let mut answer = client.get(&address).send().await.unwrap();
+    let error = start_of_body(&mut answer, 10, 1_000).await.unwrap_err().to_string();
+    assert_eq!(error, "the answer has more than 1000 bytes");
+}

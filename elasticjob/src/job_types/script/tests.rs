@@ -187,3 +187,12 @@ fn what_is_wrong_with_the_properties_is_told_at_start() {
         ]
     );
 }
+
+#[tokio::test]
+async fn what_a_script_writes_does_not_paint_the_terminal() {
+    let logged = crate::logged::Logged::default();
+    let _default = tracing::subscriber::set_default(logged.clone());
+    Script.process(script(r"printf 'fine\033[2K\rforged\n'")).await.unwrap();
+    let lines = logged.lines();
+    assert!(lines.iter().any(|line| line.contains(r"fine\u{1b}[2K\rforged")), "{lines:?}");
+}

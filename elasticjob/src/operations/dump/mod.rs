@@ -1,7 +1,8 @@
 //! The nodes of a job as text, as the dump port of ElasticJob writes them, read from the registry center.
 //!
 //! A line `path | data` for each node below that of the job, deepest first behind its parent and later names before
-//! earlier ones. Data of several lines stay several lines. Secrets are masked always, in the
+//! earlier ones. The configuration and instances, which are YAML, have several lines; elsewhere control characters are
+//! escaped, and no line of data begins with `/`. Secrets are masked always, in the
 //! configuration and in what else is there, such as the errors of runs; Java does not do that.
 
 mod client;
@@ -12,6 +13,7 @@ mod service;
 use std::collections::BTreeMap;
 
 use super::{OperationError, Operations, read};
+use crate::escaped::in_dump;
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::secret::{mask_document, mask_inside};
@@ -65,6 +67,7 @@ impl Operations {
 fn render(job: &JobName, nodes: &BTreeMap<String, String>) -> String {
     let root = JobPath::Root.absolute(job);
     let config = JobPath::Config.absolute(job);
+    let instances = JobPath::Instances.absolute(job) + "/";
     let mut children: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in nodes.keys() {
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -76,6 +79,7 @@ fn render(job: &JobName, nodes: &BTreeMap<String, String>) -> String {
     while let Some(path) = left.pop() {
         let data = &nodes[path];
         let data = if *path == config { mask_document(data) } else { mask_inside(data) };
+        let data = in_dump(&data, *path == config || path.starts_with(&instances));
         text.push_str(&format!("{path} | {data}\n"));
         left.extend(children.get(path).into_iter().flatten());
     }

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
-use zookeeper_client::{Acls, AddWatchMode, Client, CreateMode, Error, MultiWriteError};
+use tracing::warn;
+use zookeeper_client::{Acl, Acls, AddWatchMode, AuthId, Client, CreateMode, Error, MultiWriteError, Permission};
 
 use super::config::{InvalidSetting, ZookeeperConfiguration};
 use crate::problems::in_one_line;
@@ -84,6 +85,37 @@ pub enum ConnectError {
 /// The access list of everything we create.
 pub(super) fn acls(config: &ZookeeperConfiguration) -> Acls<'static> {
     if config.digest.is_some() { Acls::creator_all() } else { Acls::anyone_all() }
+}
+
+/// Whether everything that is created belongs to everyone.
+pub(super) fn is_open(config: &ZookeeperConfiguration) -> bool {
+    acls(config).iter().any(is_for_everyone)
+}
+
+/// Says, once for a registry center, when everyone may change the namespace.
+pub(super) async fn warn_of_open(config: &ZookeeperConfiguration, client: &Client) {
+    let (servers, namespace) = (&config.server_lists, &config.namespace);
+    if is_open(config) {
+        warn!(
+            "namespace '{namespace}' of ZooKeeper at '{servers}' is open: everyone who reaches the server can change and \
+             trigger its jobs; set elasticjob.reg-center.digest to user:password, with a new namespace, or setAcl -R \
+             for the old one (docs/security.md)"
+        );
+        return;
+    }
+    // It may be older than the digest.
+    let Ok((acls, _)) = client.get_acl("/").await else { return };
+    if acls.iter().any(is_for_everyone) {
+        warn!(
+            "namespace '{namespace}' of ZooKeeper at '{servers}' was created without digest and is open to everyone, and so \
+             may be what is in it: run setAcl -R for it, or use a new namespace (docs/security.md)"
+        );
+    }
+}
+
+fn is_for_everyone(acl: &Acl) -> bool {
+    let changes = [Permission::WRITE, Permission::CREATE, Permission::DELETE, Permission::ADMIN];
+    acl.auth_id() == &AuthId::anyone() && changes.into_iter().any(|change| acl.permission().has(change))
 }
 
 /// Opens a session and gives a client whose root is the namespace, in `patience` at most.

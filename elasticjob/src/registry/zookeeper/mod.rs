@@ -51,6 +51,7 @@ impl ZookeeperRegistryCenter {
         let center = Self { session: session.clone(), runtime: runtime.clone() };
         let dialled = runtime.spawn(async move {
             let client = dial::dial(&session.config, session.config.patience()).await?;
+            dial::warn_of_open(&session.config, &client).await;
             tokio::spawn(session.clone().run(client));
             let mut state = session.state();
             // Until the first connection is ready for calls; should it break right now, callers see that too.
@@ -115,6 +116,10 @@ impl ZookeeperRegistryCenter {
 }
 
 impl RegistryCenter for ZookeeperRegistryCenter {
+    fn is_open(&self) -> bool {
+        dial::is_open(&self.session.config)
+    }
+
     fn get(&self, path: &str) -> Answer<Option<NodeData>> {
         self.read(path, |client| {
             let request = client.get_data(path);

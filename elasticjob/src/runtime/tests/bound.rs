@@ -6,10 +6,12 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::super::ShutdownMode;
+use super::remote::Remote;
 use super::*;
 use crate::config::wire;
 use crate::http_client::server::answering;
 use crate::job_types::JobTypes;
+use crate::logged::Logged;
 use crate::registry::{CreateMode, Transaction};
 
 const CONFIG: &str = "/job/config";
@@ -112,6 +114,52 @@ async fn a_command_of_the_registry_is_not_run() {
     soon(status.wait_for(|status| status.items == [0, 1])).await.unwrap();
     std::fs::remove_file(&our_file).ok();
     exists(&our_file).await;
+    let told = soon(status.wait_for(|status| status.refused_values.is_some())).await.unwrap().refused_values.clone();
+    assert!(told.is_some_and(|told| told.contains("`props.script.command.line.from-registry: true`")));
     job.shutdown(ShutdownMode::Graceful).await;
+    std::fs::remove_file(&our_file).unwrap();
     assert!(!their_file.exists(), "the command of the registry was run");
+}
+
+#[tokio::test]
+async fn a_job_that_runs_commands_on_the_word_of_everyone_is_warned_of() {
+    let environment = environment();
+    for (permission, expected) in [("false", "WARN everyone who reaches"), ("true", "ERROR everyone who reaches")] {
+        let logged = Logged::default();
+        let _default = ::tracing::subscriber::set_default(logged.clone());
+        let registry: Arc<dyn RegistryCenter> = Remote::new(Duration::from_secs(20));
+        let handler = JobTypes::built_in().get("SCRIPT").unwrap().handler().clone();
+        let job = script("true", 1).prop("script.command.line.from-registry", permission);
+        let mut job = scheduled(&environment, &registry, job, handler).await;
+        job.shutdown(ShutdownMode::Now).await;
+        let lines = logged.lines();
+        assert!(lines.iter().any(|line| line.starts_with(expected)), "{permission}: {lines:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_without_a_command_of_its_own_needs_the_permission_to_run_that_of_the_registry() {
+    let environment = environment();
+    let handler = || JobTypes::built_in().get("SCRIPT").unwrap().handler().clone();
+    let bare = || each_second("job", 1).elastic_job_type("SCRIPT");
+    let (command, file) = leaving("allowed");
+    let registry = environment.embedded_registry();
+    let refused = ScheduleJobBootstrap::new(&environment, registry.clone(), bare().build().unwrap(), handler());
+    assert!(refused.map(drop).unwrap_err().to_string().contains("script.command.line: is missing"));
+    let allowed = bare().prop("script.command.line.from-registry", "true");
+    // The registry center has none either.
+    let configuration = allowed.clone().build().unwrap();
+    let mut alone = ScheduleJobBootstrap::new(&environment, registry.clone(), configuration, handler()).unwrap();
+    let why = alone.schedule().await.unwrap_err().to_string();
+    assert!(
+        why.contains("script.command.line: is missing") && why.contains("no configuration of the job yet"),
+        "{why}"
+    );
+    drop(alone);
+    let registry = environment.embedded_registry();
+    written(&registry, script(&command, 1)).await;
+    let mut job = scheduled(&environment, &registry, allowed, handler()).await;
+    exists(&file).await;
+    job.shutdown(ShutdownMode::Graceful).await;
+    std::fs::remove_file(&file).unwrap();
 }

@@ -48,6 +48,10 @@ impl Remote {
 }
 
 impl RegistryCenter for Remote {
+    fn is_open(&self) -> bool {
+        true
+    }
+
     fn get(&self, path: &str) -> Answer<Option<NodeData>> {
         self.registry.get(path)
     }

@@ -24,6 +24,9 @@ impl DataSource {
                 let options: sqlx::sqlite::SqliteConnectOptions = self.options()?;
                 let at = format!("SQLite file {}", options.get_filename().display());
                 let options = if self.names_mode() { options } else { options.create_if_missing(true) };
+                if self.creates_file() {
+                    create_for_owner(options.get_filename());
+                }
                 let options = options.journal_mode(sqlx::sqlite::SqliteJournalMode::Wal);
                 let options = options.synchronous(sqlx::sqlite::SqliteSynchronous::Normal);
                 Ok((pool::<sqlx::Sqlite>(options, &at, is_locked).await?.into(), at))
@@ -62,6 +65,17 @@ impl DataSource {
             database => Err(RdbError::NotBuiltIn { database }),
         }
     }
+}
+
+/// Makes a file that only its owner may read, as it will have errors of jobs in it; SQLite gives the files that it puts
+/// beside it the same mode. A file that exists keeps its own. What stands in the way SQLite tells in its words.
+#[cfg(feature = "tracing-sqlite")]
+fn create_for_owner(file: &std::path::Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    drop(options.open(file));
 }
 
 async fn pool<DB: sqlx::Database>(
@@ -115,6 +129,22 @@ mod tests {
         assert!(opened.is_ok() && exists, "{:?}", opened.err());
     }
 
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_file_is_made_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = std::env::temp_dir().join(format!("elasticjob-owner-{}", std::process::id()));
+        for url in ["a.db", "b.db?mode=rwc"] {
+            std::fs::create_dir_all(&folder).unwrap();
+            let opened = DataSource::new(&format!("sqlite:{}", folder.join(url).display())).unwrap().open().await;
+            let files = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap());
+            let modes: Vec<u32> = files.map(|file| file.metadata().unwrap().permissions().mode() & 0o777).collect();
+            std::fs::remove_dir_all(&folder).unwrap();
+            assert!(opened.is_ok() && !modes.is_empty(), "{url}: {:?}", opened.err());
+            assert!(modes.iter().all(|mode| *mode == 0o600), "{url}: {modes:?}");
+        }
+    }
+
     #[tokio::test]
     async fn a_file_that_another_process_writes_to_is_waited_for() {
         let folder = std::env::temp_dir().join(format!("elasticjob-locked-{}", std::process::id()));
@@ -130,5 +160,62 @@ mod tests {
         let opened = opening.await;
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(opened.is_ok(), "{:?}", opened.err());
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "tracing-postgres")]
+mod tls_tests {
+    use std::sync::Arc;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio::task::JoinHandle;
+    use tokio_rustls::TlsAcceptor;
+    use tokio_rustls::rustls::ServerConfig;
+    use tokio_rustls::rustls::crypto::ring;
+    use tokio_rustls::rustls::pki_types::pem::PemObject;
+    use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+    use super::*;
+
+    const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/tls/localhost.pem");
+
+    /// A server that has a certificate nobody knows; whether a client trusts it so far that it logs in.
+    async fn server() -> (u16, JoinHandle<bool>) {
+        let certificate = CertificateDer::from_pem_file(CERTIFICATE).unwrap();
+        let key = PrivateKeyDer::from_pem_file(CERTIFICATE.replace(".pem", ".key")).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let acceptor = TlsAcceptor::from(Arc::new(config.with_single_cert(vec![certificate], key).unwrap()));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let logs_in = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            // The request for TLS, and the consent.
+            stream.read_exact(&mut [0; 8]).await.unwrap();
+            stream.write_all(b"S").await.unwrap();
+            match acceptor.accept(stream).await {
+                Ok(mut stream) => stream.read_u8().await.is_ok(),
+                Err(_) => false,
+            }
+        });
+        (port, logs_in)
+    }
+
+    #[tokio::test]
+    async fn a_password_goes_only_to_a_server_whose_certificate_is_verified() {
+        let trusted = format!("ssl=true&sslrootcert={CERTIFICATE}");
+        for (host, query, expected) in [
+            ("localhost", "ssl=true", false),
+            ("localhost", trusted.as_str(), true),
+            ("localhost", "sslmode=verify-full", false),
+            ("localhost", "sslmode=require", true),
+        ] {
+            let (port, logs_in) = server().await;
+            let source = DataSource::new(&format!("jdbc:postgresql://{host}:{port}/jobs?{query}")).unwrap();
+            source.open().await.expect_err("it is no database");
+            assert_eq!(logs_in.await.unwrap(), expected, "{query}");
+        }
     }
 }

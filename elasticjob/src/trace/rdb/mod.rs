@@ -20,6 +20,7 @@ mod source;
 #[cfg(feature = "tracing-sqlite")]
 mod sqlite;
 mod store;
+mod tls;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::error::RdbError;
+use super::tls;
 use crate::secret::Secret;
 
 /// The databases there can be.
@@ -65,9 +66,7 @@ impl Database {
         let known = |known: &str, value: &str| Some((known.to_owned(), value.to_owned()));
         match (self, name) {
             (Self::Sqlite, "mode" | "cache" | "immutable" | "vfs") => as_it_is(),
-            (Self::Postgres, "user" | "password" | "sslmode" | "ssl-mode" | "sslrootcert" | "ssl-root-cert") => {
-                as_it_is()
-            }
+            (Self::Postgres, "user" | "password" | "sslrootcert" | "ssl-root-cert") => as_it_is(),
             (Self::Postgres, "sslcert" | "ssl-cert" | "sslkey" | "ssl-key" | "ssl-ca" | "host" | "hostaddr") => {
                 as_it_is()
             }
@@ -77,13 +76,8 @@ impl Database {
             (Self::Postgres, name) if name.starts_with("options[") => as_it_is(),
             (Self::Postgres, "ApplicationName") => known("application_name", value),
             (Self::Postgres, "currentSchema") => known("options[search_path]", value),
-            (Self::Postgres, "ssl") => known("sslmode", if value == "false" { "disable" } else { "require" }),
-            (Self::MySql, "sslmode" | "ssl-mode" | "sslca" | "ssl-ca" | "charset" | "collation" | "socket") => {
-                as_it_is()
-            }
+            (Self::MySql, "sslca" | "ssl-ca" | "charset" | "collation" | "socket") => as_it_is(),
             (Self::MySql, "sslcert" | "ssl-cert" | "sslkey" | "ssl-key" | "statement-cache-capacity") => as_it_is(),
-            (Self::MySql, "sslMode") => known("ssl-mode", value),
-            (Self::MySql, "useSSL") => known("ssl-mode", if value == "false" { "DISABLED" } else { "REQUIRED" }),
             _ => None,
         }
     }
@@ -133,7 +127,15 @@ impl DataSource {
         }
         let (mut username, mut password, mut ignored) = (None, None, Vec::new());
         let mut known = Vec::new();
-        for (name, value) in query.split('&').filter(|pair| !pair.is_empty()).map(pair) {
+        let flavour = tls::Flavour::of(database, &scheme);
+        let of_tls = |name: &str| flavour.is_some_and(|flavour| flavour.decides(name));
+        let parameters = || query.split('&').filter(|pair| !pair.is_empty()).map(pair);
+        if let Some(flavour) = flavour {
+            let given: Vec<(&str, &str)> = parameters().filter(|(name, _)| of_tls(name)).collect();
+            let translated = flavour.translated(&given).map_err(wrong)?;
+            known.extend(translated.into_iter().map(|(name, value)| format!("{name}={value}")));
+        }
+        for (name, value) in parameters().filter(|(name, _)| !of_tls(name)) {
             match (database, name) {
                 (Database::MySql, "user") => username = Some(decoded(value)),
                 (Database::MySql, "password") => password = Some(Secret::from(decoded(value))),
@@ -195,6 +197,13 @@ impl DataSource {
         })
     }
 
+    /// Whether a missing SQLite file is made.
+    #[cfg(feature = "tracing-sqlite")]
+    pub(super) fn creates_file(&self) -> bool {
+        let (_, query) = self.url.reveal().split_once('?').unwrap_or_default();
+        !self.names_mode() || query.split('&').any(|parameter| pair(parameter) == ("mode", "rwc"))
+    }
+
     /// Whether the URL of an SQLite file says how to open it.
     #[cfg(feature = "tracing-sqlite")]
     pub(super) fn names_mode(&self) -> bool {
@@ -250,7 +259,12 @@ mod tests {
                 "jdbc:postgresql://db:5433/jobs?currentSchema=batch",
                 "postgres://db:5433/jobs?options[search_path]=batch",
             ),
+            (
+                "jdbc:postgresql://db/jobs?ssl=true&sslrootcert=ca.pem",
+                "postgres://db/jobs?sslmode=verify-full&sslrootcert=ca.pem",
+            ),
             ("jdbc:mysql://db/jobs?useSSL=false", "mysql://db/jobs?ssl-mode=DISABLED"),
+            ("jdbc:mysql://db/jobs?verifyServerCertificate=true&useSSL=true", "mysql://db/jobs?ssl-mode=VERIFY_CA"),
             ("jdbc:mariadb://db:3307/jobs?sslMode=REQUIRED", "mysql://db:3307/jobs?ssl-mode=REQUIRED"),
             ("postgres://me:secret@db/jobs?sslmode=require", "postgres://me:secret@db/jobs?sslmode=require"),
         ] {
@@ -281,6 +295,11 @@ mod tests {
             ("sqlite://:memory:", "it is a database in memory"),
             ("sqlite:%3Amemory:", "it is a database in memory"),
             ("sqlite:a.db?cache=shared&mode=memory", "it is a database in memory"),
+            (
+                "jdbc:mysql://db/jobs?trustCertificateKeyStoreUrl=file:swordfish.jks",
+                "'trustCertificateKeyStoreUrl' is about",
+            ),
+            ("jdbc:postgresql://db/jobs?ssl=swordfish", "ssl: expected true or false"),
             ("sqlite:a.db?journal=wal", "SQLite has no parameter 'journal'"),
             ("postgres://me:swordfish@db:port/jobs", "the driver of PostgreSQL does not understand it"),
         ] {
