@@ -27,6 +27,8 @@ pub mod spi;
 pub mod testing;
 pub mod trace;
 mod unwind;
+#[doc(hidden)]
+pub mod yaml;
 
 #[doc(hidden)]
 #[path = "private.rs"]

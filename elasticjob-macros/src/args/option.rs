@@ -43,6 +43,7 @@ pub const OPTIONS: &[JobOption] = &[
     JobOption::new("monitor_execution", Kind::Flag),
     JobOption::new("failover", Kind::Flag),
     JobOption::new("misfire", Kind::Flag),
+    JobOption::new("max_late_begin_seconds", Kind::Number),
     JobOption::new("max_time_diff_seconds", Kind::Number),
     JobOption::new("reconcile_interval_minutes", Kind::Number),
     JobOption::new("job_sharding_strategy_type", Kind::Name),

@@ -57,14 +57,28 @@ pub async fn run<A: Into<OsString> + Clone>(
     };
     match perform(arguments, &sources, &mut console).await {
         Ok(text) => {
-            let _ = console.stdout.write_all(text.as_bytes()).and_then(|()| console.stdout.flush());
+            let _ = console.stdout.write_all(shown(&text).as_bytes()).and_then(|()| console.stdout.flush());
             0
         }
         Err(failure) => {
-            let _ = writeln!(console.stderr, "error: {failure}");
+            let _ = writeln!(console.stderr, "error: {}", shown(&failure.to_string()));
             failure.exit_code()
         }
     }
+}
+
+/// A text with its control characters escaped, but for ends of lines and tabs: what the registry center has may be made
+/// to paint the terminal of who looks at it.
+fn shown(text: &str) -> String {
+    let is_harmless = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_harmless(character) {
+            true => shown.push(character),
+            false => shown.extend(character.escape_default()),
+        }
+    }
+    shown
 }
 
 /// Does what was asked for, and returns what is to be said of it.

@@ -117,3 +117,8 @@ async fn help_and_completions_are_no_errors() {
         assert!(code == 0 && stdout.contains("elasticjob") && stderr.is_empty(), "{arguments:?}: {stdout}{stderr}");
     }
 }
+
+#[test]
+fn what_the_registry_center_has_does_not_paint_the_terminal() {
+    assert_eq!(shown("a\tb\nc\u{1b}[2K\r\u{9b}d 第三项"), "a\tb\nc\\u{1b}[2K\\r\\u{9b}d 第三项");
+}

@@ -53,6 +53,7 @@ pub(crate) async fn watch(
                 Err(error) => return Err(error.into()),
             };
             let at = format_rfc3339(now(), zone);
+            let text = crate::shown(&text);
             let text = match (as_json, console.is_terminal) {
                 (true, _) => text,
                 (false, true) => format!("{CLEAR}{at}\n\n{text}"),

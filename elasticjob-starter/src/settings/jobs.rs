@@ -45,6 +45,7 @@ fn entry(reader: &mut Reader<'_>, key: &Key, name: String, origin: Origin) -> Jo
         monitor_execution: fields.with("monitor-execution", Reader::flag),
         failover: fields.with("failover", Reader::flag),
         misfire: fields.with("misfire", Reader::flag),
+        max_late_begin_seconds: fields.with("max-late-begin-seconds", Reader::whole),
         max_time_diff_seconds: fields.with("max-time-diff-seconds", Reader::whole),
         reconcile_interval_minutes: fields.with("reconcile-interval-minutes", Reader::whole),
         job_sharding_strategy_type: fields.text("job-sharding-strategy-type"),

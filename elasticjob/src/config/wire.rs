@@ -9,19 +9,21 @@
 mod document;
 mod emit;
 mod extra;
-mod implicit;
+pub(crate) mod implicit;
 mod instance;
 mod scalar;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use document::Entries;
-pub use instance::{InstanceNode, instance_from_yaml, instance_yaml};
+pub use instance::{InstanceNode, instance_from_yaml, instance_yaml, is_of_java};
 
 use super::job::{Invalid, JobConfiguration, Origin};
-use super::settings::JobSettings;
+use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
 use crate::ident::JobName;
 use crate::problems::in_one_line;
+use crate::yaml::{Limits, Unreadable};
 
 /// What the registry has and cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +41,16 @@ pub enum WireError {
         /// What would be right.
         expected: &'static str,
     },
+    /// A key has another kind of value than its own.
+    #[error("{key}: there is {found} where {expected} belongs")]
+    Kind {
+        /// The key.
+        key: String,
+        /// What is there.
+        found: &'static str,
+        /// What belongs there.
+        expected: &'static str,
+    },
     /// The block of a key that is only carried on cannot be.
     #[error(
         "{0}: it cannot be told apart from the rest of the document; write one key a line, the block indented below its \
@@ -50,11 +62,19 @@ pub enum WireError {
     Settings(Vec<Invalid>),
 }
 
-impl From<serde_yaml_ng::Error> for WireError {
-    fn from(error: serde_yaml_ng::Error) -> Self {
+impl From<Unreadable> for WireError {
+    fn from(error: Unreadable) -> Self {
         Self::Syntax(error.to_string())
     }
 }
+
+/// A text up to this many bytes is read within some milliseconds, whatever stands in it; longer ones are not read on a thread
+/// that others wait for.
+pub const QUICKLY_READ: usize = 16 * 1024;
+
+/// How much of a node is read as YAML. Far more than any job needs, and so little that the worst text costs a host some
+/// hundredths of a second.
+pub const LIMITS: Limits = Limits { bytes: 256 * 1024, nodes: 10_000 };
 
 /// A configuration that was read, and what is worth a warning about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +123,10 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.plain("misfire", c.misfire);
     out.plain("monitorExecution", c.monitor_execution);
     out.plain("overwrite", c.overwrite);
-    out.map("props", c.props.iter().map(|(key, value)| (key.as_ref(), value.as_ref())));
+    let late = c.max_late_begin_seconds().map(|seconds| seconds.to_string());
+    let late = late.as_deref().map(|seconds| (MAX_LATE_BEGIN_PROP, seconds));
+    let props: BTreeMap<&str, &str> = c.props.iter().map(|(key, value)| (&**key, &**value)).chain(late).collect();
+    out.map("props", props);
     out.plain("reconcileIntervalMinutes", c.reconcile_interval_minutes);
     out.text("shardingItemParameters", c.items.as_str());
     out.plain("shardingTotalCount", c.total);
@@ -118,7 +141,7 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
 /// [`WireError`] when the other text cannot be read, or what is to stay cannot be told apart in it.
 pub fn rewrite(configuration: &JobConfiguration, before: &[u8]) -> Result<String, WireError> {
     let before = text_of(before)?;
-    let entries: Entries = serde_yaml_ng::from_str(before)?;
+    let entries = Entries::parse(before)?;
     let mut text = to_yaml(configuration);
     for (key, value) in &entries.unknown {
         text.push_str(&extra::block(before, key, value)?);
@@ -141,8 +164,10 @@ pub fn from_yaml(job: &JobName, data: &[u8]) -> Result<JobConfiguration, WireErr
 /// [`WireError`] names the key and what would be right.
 pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
     let text = text_of(data)?;
-    let entries: Entries = serde_yaml_ng::from_str(text)?;
+    let entries = Entries::parse(text)?;
     let or_false = |key| entries.flag(key).map(|flag| Some(flag.unwrap_or(false)));
+    let mut props = entries.props.clone();
+    let max_late_begin_seconds = props.remove(MAX_LATE_BEGIN_PROP).map(seconds).transpose()?;
     let settings = JobSettings {
         cron: entries.text("cron"),
         time_zone: entries.text("timeZone"),
@@ -165,7 +190,8 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
         label: entries.text("label"),
         static_sharding: or_false("staticSharding")?,
         job_listener_types: Some(entries.listeners.clone()),
-        props: Some(entries.props.clone()),
+        max_late_begin_seconds,
+        props: Some(props),
         ..JobSettings::default()
     };
     let extra = entries.extra.as_ref().map(|value| extra::block(text, extra::KEY, value)).transpose()?;
@@ -174,6 +200,15 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
     let other_name = entries.text("jobName").filter(|name| name != job.as_str()).map(Ignored::JobName);
     let ignored = other_name.into_iter().chain(entries.unknown.into_iter().map(|(key, _)| Ignored::Key(key))).collect();
     Ok(Reading { configuration: JobConfiguration { extra, ..configuration }, ignored })
+}
+
+fn seconds(text: String) -> Result<i32, WireError> {
+    let wrong = |_| WireError::Type {
+        key: MAX_LATE_BEGIN_PROP,
+        value: text.clone(),
+        expected: "a whole number of seconds, from 1 or -1",
+    };
+    text.trim().parse().map_err(wrong)
 }
 
 fn text_of(data: &[u8]) -> Result<&str, WireError> {

@@ -86,10 +86,17 @@ impl OnceCall {
     }
 }
 
+/// Far more bytes than the calls of the kept fires have.
+const LONGEST: usize = 256 * 1024;
+
 impl OnceCalls {
-    /// Reads the record. Data that cannot be read were written by somebody who does not take part: nothing was called.
+    /// Reads the record. Data that cannot be read, or are longer than any record, were written by something that does not
+    /// take part: nothing was called.
     pub fn parse(data: &[u8]) -> Self {
-        serde_json::from_slice(data).unwrap_or_default()
+        match data.len() {
+            ..=LONGEST => serde_json::from_slice(data).unwrap_or_default(),
+            _ => Self::default(),
+        }
     }
 
     /// The data of the node.

@@ -26,6 +26,7 @@ use super::run::{OpenFire, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
+use crate::config::wire::QUICKLY_READ;
 use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
@@ -73,6 +74,10 @@ pub struct JobEngine {
     pub(super) calendar: Calendar,
     /// Boxed, as most of the time there is none.
     pub(super) open: Option<Box<OpenFire>>,
+    /// The last scheduled fire, while another one is open: it goes on being due for items that come here.
+    pub(super) standing: Option<Box<OpenFire>>,
+    /// Since when the schedule in force is followed, by the server's clock in milliseconds since 1970.
+    pub(super) follows_since: Option<i64>,
     pub(super) runs: Runs,
     /// Those that were there when the watch had a gap while something ran, until all nodes are listed again.
     pub(super) instances_before_gap: Option<Vec<InstanceId>>,
@@ -146,6 +151,9 @@ pub(super) struct Membership {
     pub(super) own_sessions: Vec<SessionId>,
     /// What the clock of this host showed when the instance was about to register for the first time.
     pub(super) joining_since: Option<i64>,
+    /// The schedule was in the registry before the configuration was written with the registration: since then, by the
+    /// server's clock.
+    pub(super) schedule_since: Option<i64>,
     /// The configuration in the registry was written with the registration.
     pub(super) wrote_configuration: bool,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
@@ -200,6 +208,8 @@ impl JobEngine {
             reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
+            standing: None,
+            follows_since: None,
             runs: Runs::default(),
             instances_before_gap: None,
             missed: None,
@@ -282,7 +292,7 @@ impl JobEngine {
         }
         // Every transaction of the process brings a proof; nothing but a begin waits for one.
         if let Event::Proven { session, at } = event
-            && self.open.is_none()
+            && self.open.as_ref().is_none_or(|open| open.looked)
             && self.unresolved.is_none()
         {
             self.session.on_proof(session, at);
@@ -305,6 +315,15 @@ impl JobEngine {
     pub fn note(&mut self, now: Now, event: Event) {
         if self.phase != Phase::Stopped {
             self.take(now, event);
+        }
+    }
+
+    /// Whether to take an event may take some hundredths of a second, as a long configuration is read then.
+    pub fn may_take_long(&self, event: &Event) -> bool {
+        let is_long = |data: &Data| data.len() > QUICKLY_READ && self.configuration_data.as_ref() != Some(data);
+        match event {
+            Event::Read { path: JobPath::Config, node: Ok(Some(node)), .. } if is_long(&node.data) => true,
+            _ => matches!(self.mirror.lookup(&JobPath::Config), Lookup::Known(known) if is_long(&known.data)),
         }
     }
 

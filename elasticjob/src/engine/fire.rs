@@ -191,16 +191,22 @@ fn is_normal(source: &ExecutionSource) -> bool {
 /// Errors are shortened to this many characters in the registry; the log has them in full.
 const ERROR_LIMIT: usize = 500;
 
+/// Far more bytes than a record has, with its error and what later releases may add. Records are read again and again.
+const LONGEST: usize = 16 * 1024;
+
 impl FireRecord {
     /// The record of an item that was never begun.
     pub fn empty() -> Self {
         Self { through: None, triggered: None, missed: None, last: None }
     }
 
-    /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, as whoever wrote
-    /// them does not take part in this protocol.
+    /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, or are longer than any
+    /// record, as what wrote them does not take part in this protocol.
     pub fn parse(data: &[u8]) -> Self {
-        serde_json::from_slice(data).unwrap_or_else(|_| Self::empty())
+        match data.len() {
+            ..=LONGEST => serde_json::from_slice(data).unwrap_or_else(|_| Self::empty()),
+            _ => Self::empty(),
+        }
     }
 
     /// The data of the node.

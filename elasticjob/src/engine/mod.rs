@@ -14,6 +14,7 @@ mod engine;
 mod event;
 mod fire;
 mod fires;
+mod late;
 mod listeners;
 mod lost;
 mod notice;
@@ -43,7 +44,7 @@ pub use engine::{Identity, JobEngine, Phase};
 pub use event::{Event, ItemEnd, Now, TriggerId};
 pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
 pub use listeners::{Hook, KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
-pub use notice::{CancelReason, Notice, SkipReason, StopReason, WaitedFor};
+pub use notice::{CancelReason, LateCause, Notice, SkipReason, StopReason, WaitedFor};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
 pub use round::RoundId;

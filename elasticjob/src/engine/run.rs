@@ -7,7 +7,7 @@ use litemap::LiteMap;
 
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
-use super::notice::StopReason;
+use super::notice::{LateCause, StopReason};
 use super::round::{Call, Round, RoundId, RoundStage, Step, Waiting};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -15,7 +15,8 @@ use crate::registry::Zxid;
 /// How long fires wait for the assignment of their items before they go on with what is there.
 pub(super) const SHARDING_WAIT: Duration = Duration::from_secs(5);
 
-/// How long after its time a fire still begins items that this instance acquires.
+/// How long after its time a fire still begins items that this instance acquires, where nothing else is known: no records
+/// are kept, it was triggered by hand or is made up for, or `misfire` is off.
 pub(super) const LATE_ACQUISITION: Duration = Duration::from_secs(10);
 
 /// How long an item that ended waits for others of the same run, to share the transaction that finishes it.
@@ -32,12 +33,24 @@ pub(super) struct OpenFire {
     pub(super) source: ExecutionSource,
     /// Until then it waits for the leader to assign items.
     pub(super) hold_until: Duration,
-    /// Until then it begins items that this instance acquires.
-    pub(super) closes_at: Duration,
+    /// Until then it begins items that this instance acquires; `None`: until the next fire.
+    pub(super) closes_at: Option<Duration>,
+    /// The time for that is over: items that come here are given up, which their new owner says.
+    pub(super) is_over: bool,
+    /// It was due before this instance set out to join: what others have begun is nothing to speak of.
+    pub(super) looks_back: bool,
+    /// The server was disabled when it was looked at first.
+    pub(super) is_declined: bool,
+    /// Why it begins late, if it does.
+    pub(super) why_late: LateCause,
     /// A begin of an earlier session that was never started: it may be begun anew.
     pub(super) abandoned: Option<Attempt>,
     /// Items decided against, said once.
     pub(super) dropped: BTreeSet<ShardingItem>,
+    /// Of these, the ones whose records are to say so: no instance shall begin them later.
+    pub(super) refused: BTreeSet<ShardingItem>,
+    /// Items of which was said that static sharding leaves them to an instance that is gone.
+    pub(super) of_the_gone: BTreeSet<ShardingItem>,
     /// Items begun.
     pub(super) begun: BTreeSet<ShardingItem>,
     /// How often each item was refused.
@@ -52,13 +65,24 @@ impl OpenFire {
             fire,
             source,
             hold_until: now + SHARDING_WAIT,
-            closes_at: now + LATE_ACQUISITION,
+            closes_at: Some(now + LATE_ACQUISITION),
+            is_over: false,
+            looks_back: false,
+            is_declined: false,
+            why_late: LateCause::Waited,
             abandoned: None,
             dropped: BTreeSet::new(),
+            refused: BTreeSet::new(),
+            of_the_gone: BTreeSet::new(),
             begun: BTreeSet::new(),
             refusals: BTreeMap::new(),
             looked: false,
         }
+    }
+
+    /// Whether it came by the schedule, and is none that is made up for.
+    pub(super) fn is_regular(&self) -> bool {
+        matches!(self.fire, Fire::Scheduled(_)) && self.source == ExecutionSource::NormalTrigger
     }
 }
 
@@ -77,6 +101,8 @@ pub(super) struct Run {
     pub(super) finished: Vec<(ShardingItem, FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
     pub(super) skipped: Option<i64>,
+    /// Its fire was counted before: these are items that came here later.
+    pub(super) is_counted: bool,
     /// Its listeners. Boxed, as most jobs have none.
     pub(super) round: Option<Box<Round>>,
 }
@@ -192,7 +218,15 @@ impl Runs {
 
 impl Run {
     fn new(fire: Fire, source: ExecutionSource) -> Self {
-        Self { fire, source, items: LiteMap::with_capacity(1), finished: Vec::new(), skipped: None, round: None }
+        Self {
+            fire,
+            source,
+            items: LiteMap::with_capacity(1),
+            finished: Vec::new(),
+            skipped: None,
+            is_counted: false,
+            round: None,
+        }
     }
 
     /// Whether items of its fire may become part of it.

@@ -75,6 +75,8 @@ pub(super) struct Driver {
     last_trigger: TriggerId,
     /// Where the job is traced. Boxed, as most jobs are not.
     recorder: Option<Box<Recorder>>,
+    /// A fire that was given up was reported, and none has begun since.
+    reported_given_up: bool,
     /// Answered when the job is registered, or cannot be.
     started: Option<oneshot::Sender<Result<(), String>>>,
 }
@@ -89,6 +91,7 @@ impl Driver {
             watch_ended: false,
             timer: environment.timers().register(mailbox.bell().clone()),
             recorder: Recorder::of(&environment, &name),
+            reported_given_up: false,
             job: name,
             environment,
             registry,
@@ -212,7 +215,13 @@ impl Driver {
     }
 
     fn feed(&mut self, event: Event) {
-        self.engine.handle(self.environment.now(), event);
+        let now = self.environment.now();
+        if self.engine.may_take_long(&event) {
+            // The session and the other jobs go on, on another thread.
+            tokio::task::block_in_place(|| self.engine.handle(now, event));
+        } else {
+            self.engine.handle(now, event);
+        }
         while let Some(action) = self.engine.poll_action() {
             self.perform(action);
         }
@@ -428,6 +437,9 @@ impl Driver {
                 let error = SkipReason::ClockOff { difference: *difference }.to_string();
                 self.report(self.failure(Failed::Clock, error));
             }
+            Notice::Skipped { fire, items, reason } => self.report_given_up(*fire, items, reason),
+            Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
+            Notice::Begun { .. } => self.reported_given_up = false,
             Notice::RunsCancelled { items, reason } => {
                 for item in items {
                     if let Some(live) = self.running.get_mut(item) {

@@ -54,6 +54,16 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::StrategyFailed { strategy, fault } => {
             error!(%job, "the sharding strategy {strategy} failed: {}; the items are assigned by AVG_ALLOCATION instead", Escaped(fault));
         }
+        Notice::BegunLate { fire, items, seconds, why } => {
+            warn!(%job, fire = %name(fire), ?items, "beginning {seconds} s late: {why}");
+        }
+        Notice::NotBegun { items, from, before } => error!(
+            %job,
+            ?items,
+            "no instance began these items for the fires from {} on, and none will: going on with the fire of {}",
+            time(*from),
+            time(*before)
+        ),
         Notice::Begun { fire, source, items } => info!(%job, fire = %name(fire), %source, ?items, "began"),
         Notice::Skipped { fire, items, reason } => {
             let since = match reason {
@@ -161,5 +171,11 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
 
 /// Whether nothing is wrong: somebody has run it or is running it, or an operator does not want it to run.
 fn is_expected(reason: &SkipReason) -> bool {
-    matches!(reason, SkipReason::AlreadyBegun { .. } | SkipReason::ServerDisabled | SkipReason::ItemDisabled)
+    matches!(
+        reason,
+        SkipReason::AlreadyBegun { .. }
+            | SkipReason::ServerDisabled
+            | SkipReason::ItemDisabled
+            | SkipReason::MaybeRunByJava
+    )
 }

@@ -1,15 +1,15 @@
 //! Keeping secrets out of documents that are shown.
 
-use serde_yaml_ng::Value;
-
 use super::{Secret, is_secret_key, mask_inside};
+use crate::config::wire;
+use crate::yaml::{self, Node, Value};
 
 /// A document in YAML without its secrets: values of such names, also of those inside of other values, and passwords
 /// inside of addresses.
 pub(crate) fn mask_document(document: &str) -> String {
     let masked = mask_lines(document);
-    match serde_yaml_ng::from_str::<Value>(&masked) {
-        Ok(value) if !holds_secrets(&value) => mask_inside(&masked),
+    match yaml::parse(&masked, wire::LIMITS) {
+        Ok(root) if !root.as_ref().is_some_and(holds_secrets) => mask_inside(&masked),
         // It is written in another way than one key a line.
         _ if is_suspect(document) => {
             format!("{} (it names secrets that cannot be masked one by one)", Secret::MASK)
@@ -39,17 +39,17 @@ fn mask_lines(document: &str) -> String {
     masked
 }
 
-fn holds_secrets(value: &Value) -> bool {
-    match value {
-        Value::Mapping(map) => map.iter().any(|(key, value)| match value {
-            Value::Mapping(_) | Value::Sequence(_) | Value::Tagged(_) => holds_secrets(value),
-            Value::Null => false,
-            Value::String(text) if text.is_empty() || text == Secret::MASK => false,
-            _ => key.as_str().is_some_and(is_secret_key),
+fn holds_secrets(node: &Node) -> bool {
+    match &node.value {
+        Value::Map(entries) => entries.iter().any(|(key, value)| match &value.value {
+            Value::Map(_) | Value::List(_) => holds_secrets(value),
+            Value::Scalar { .. } => {
+                let is_shown = value.text().is_some_and(|text| !text.is_empty() && text != Secret::MASK);
+                is_shown && key.text().is_some_and(is_secret_key)
+            }
         }),
-        Value::Sequence(list) => list.iter().any(holds_secrets),
-        Value::Tagged(tagged) => holds_secrets(&tagged.value),
-        _ => false,
+        Value::List(items) => items.iter().any(holds_secrets),
+        Value::Scalar { .. } => false,
     }
 }
 

@@ -131,7 +131,7 @@ fn slow_down(group: &Group<WorkerProgram>) -> i64 {
     begun.map_or(next_ms, |begun| next_ms.max(begun + 1_000))
 }
 
-async fn connect(server: &Arc<ZookeeperServer>, namespace: &str) -> ZookeeperRegistryCenter {
+pub async fn connect(server: &Arc<ZookeeperServer>, namespace: &str) -> ZookeeperRegistryCenter {
     let config = ZookeeperBackend::new(server.clone(), namespace).onlooker();
     ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects")
 }

@@ -62,6 +62,14 @@ pub(in super::super) const JOB: &[Setting] = &[
     .default("true")
     .example("false"),
     Setting::value(
+        "max-late-begin-seconds",
+        Kind::any("seconds"),
+        "How late a fire may begin that no instance began in time, from 1, see [late fires](../README.md#late-fires); \
+         negative: until the next fire, or 10 s where `misfire` is off. Needs `monitor-execution`.",
+    )
+    .default("-1")
+    .example("3600"),
+    Setting::value(
         "max-time-diff-seconds",
         Kind::any("seconds"),
         "How far the clock of a host may be off from that of the registry center; negative: that is not looked at. A job \

@@ -1,12 +1,9 @@
 //! A configuration in the registry as it stands there: keys and texts, not understood yet.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_yaml_ng::Value;
-
-use super::{WireError, implicit};
+use super::{LIMITS, WireError, implicit};
+use crate::yaml::{self, Node, Value};
 
 /// The keys whose value is one text, flag or number. The name of the thread pool's key in releases before 3.0.5 is the
 /// second of the two.
@@ -33,15 +30,15 @@ const SCALARS: [&str; 20] = [
     "timeZone",
 ];
 
-/// The entries of a document. Scalars are kept as they are written, since the reader's own idea of types is that of YAML
-/// 1.2: it would turn the text `0o17` into 15.
+/// The entries of a document. Scalars are kept as they are written, since what type a
+/// text looks like is not what a setting means: `0o17` as a parameter is a text.
 #[derive(Default)]
 pub(super) struct Entries {
     scalars: BTreeMap<&'static str, String>,
     pub(super) listeners: Vec<String>,
     pub(super) props: BTreeMap<String, String>,
-    pub(super) extra: Option<Value>,
-    pub(super) unknown: Vec<(String, Value)>,
+    pub(super) extra: Option<Node>,
+    pub(super) unknown: Vec<(String, Node)>,
 }
 
 impl Entries {
@@ -72,54 +69,90 @@ impl Entries {
     }
 }
 
-impl<'de> Deserialize<'de> for Entries {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(EntriesVisitor)
+/// The entries of a document that is a map, or empty.
+///
+/// # Errors
+/// [`WireError`] when it is something else, or exceeds the [`LIMITS`].
+pub(super) fn map_of(text: &str) -> Result<Vec<(String, Node)>, WireError> {
+    let kind = |found| WireError::Kind { key: "the document".to_owned(), found, expected: "a map of settings" };
+    let Some(root) = yaml::parse(text, LIMITS)? else { return Ok(Vec::new()) };
+    match root.value {
+        Value::Map(entries) => keyed(entries, "a key"),
+        _ if root.is_null() => Ok(Vec::new()),
+        _ => Err(kind(root.kind())),
     }
 }
 
-struct EntriesVisitor;
+/// Entries with their keys as texts; `what` names a key that is none.
+fn keyed(entries: Vec<(Node, Node)>, what: &str) -> Result<Vec<(String, Node)>, WireError> {
+    let named = |(key, value): (Node, Node)| match key.value {
+        Value::Scalar { text, .. } => Ok((text, value)),
+        _ => Err(WireError::Kind { key: what.to_owned(), found: key.kind(), expected: SINGLE }),
+    };
+    entries.into_iter().map(named).collect()
+}
 
-impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries;
+const SINGLE: &str = "a single value";
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a map of settings")
+/// The text of a single value; `None` where it is null.
+pub(super) fn single(key: &str, value: &Node) -> Result<Option<String>, WireError> {
+    match &value.value {
+        Value::Scalar { .. } => Ok(value.text().map(str::to_owned)),
+        _ => Err(WireError::Kind { key: key.to_owned(), found: value.kind(), expected: SINGLE }),
     }
+}
 
-    // Of a repeated key the last one counts, as in Java.
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Entries, M::Error> {
-        let mut entries = Entries::default();
-        while let Some(key) = map.next_key::<String>()? {
+impl Entries {
+    /// Reads a document. Of a repeated key the last one counts, as in Java.
+    pub(super) fn parse(text: &str) -> Result<Self, WireError> {
+        let mut entries = Self::default();
+        for (key, value) in map_of(text)? {
             match key.as_str() {
-                "jobListenerTypes" => entries.listeners = map.next_value::<Option<_>>()?.unwrap_or_default(),
-                "props" => {
-                    let props: Option<BTreeMap<String, Option<String>>> = map.next_value()?;
-                    let text = |(key, value): (String, Option<String>)| match value {
-                        Some(value) => Ok((key, value)),
-                        None => Err(serde::de::Error::custom(format_args!("props: '{key}' has no value"))),
-                    };
-                    entries.props = props.unwrap_or_default().into_iter().map(text).collect::<Result<_, _>>()?;
-                }
+                "jobListenerTypes" => entries.listeners = listeners(value)?,
+                "props" => entries.props = props(value)?,
                 "jobExtraConfigurations" => {
-                    let extra: Value = map.next_value()?;
-                    let empty = extra.is_null() || extra.as_sequence().is_some_and(Vec::is_empty);
-                    entries.extra = (!empty).then_some(extra);
+                    let is_empty = value.is_null() || matches!(&value.value, Value::List(items) if items.is_empty());
+                    entries.extra = (!is_empty).then_some(value);
                 }
                 _ => match SCALARS.iter().find(|known| **known == key) {
                     Some(known) => {
-                        match map.next_value::<Option<String>>()? {
+                        match single(known, &value)? {
                             Some(text) => entries.scalars.insert(known, text),
                             None => entries.scalars.remove(known),
                         };
                     }
-                    None => {
-                        let value = map.next_value()?;
-                        entries.unknown.push((key, value));
-                    }
+                    None => entries.unknown.push((key, value)),
                 },
             }
         }
         Ok(entries)
     }
+}
+
+fn listeners(value: Node) -> Result<Vec<String>, WireError> {
+    let kind = |found| WireError::Kind { key: "jobListenerTypes".to_owned(), found, expected: "a list of type names" };
+    if value.is_null() {
+        return Ok(Vec::new());
+    }
+    let found = value.kind();
+    let Value::List(items) = value.value else { return Err(kind(found)) };
+    items.iter().map(|item| single("jobListenerTypes", item)?.ok_or_else(|| kind("nothing"))).collect()
+}
+
+fn props(value: Node) -> Result<BTreeMap<String, String>, WireError> {
+    if value.is_null() {
+        return Ok(BTreeMap::new());
+    }
+    let found = value.kind();
+    let Value::Map(entries) = value.value else {
+        return Err(WireError::Kind { key: "props".to_owned(), found, expected: "a map of properties" });
+    };
+    let text = |(key, value): (String, Node)| {
+        let name = format!("props.{key}");
+        match single(&name, &value)? {
+            Some(text) => Ok((key, text)),
+            None => Err(WireError::Kind { key: name, found: "nothing", expected: SINGLE }),
+        }
+    };
+    keyed(entries, "a key of props")?.into_iter().map(text).collect()
 }

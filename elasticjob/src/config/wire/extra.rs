@@ -1,11 +1,9 @@
 //! Blocks that are not ours to understand, but to be carried on byte for byte when a configuration is rewritten:
 //! `jobExtraConfigurations`, where Java keeps tracing settings, tagged with class names, and keys that nobody knows.
 
-use std::collections::BTreeMap;
-
-use serde_yaml_ng::Value;
-
 use super::WireError;
+use super::document::map_of;
+use crate::yaml::Node;
 
 pub(super) const KEY: &str = "jobExtraConfigurations";
 
@@ -14,7 +12,7 @@ pub(super) const KEY: &str = "jobExtraConfigurations";
 /// # Errors
 /// [`WireError::Block`] when the lines alone do not mean the same, which is so where the document is JSON, or where the
 /// block refers to other parts of it.
-pub(super) fn block(document: &str, key: &str, value: &Value) -> Result<Box<str>, WireError> {
+pub(super) fn block(document: &str, key: &str, value: &Node) -> Result<Box<str>, WireError> {
     let mut lines = document
         .split_inclusive('\n')
         .skip_while(|line| line.strip_prefix(key).is_none_or(|rest| !rest.starts_with(':')));
@@ -23,8 +21,8 @@ pub(super) fn block(document: &str, key: &str, value: &Value) -> Result<Box<str>
     if !block.ends_with('\n') {
         block.push('\n');
     }
-    match serde_yaml_ng::from_str::<BTreeMap<String, Value>>(&block) {
-        Ok(alone) if alone.len() == 1 && alone.get(key) == Some(value) => Ok(block.into()),
+    match map_of(&block).as_deref() {
+        Ok([(alone, same)]) if alone == key && same == value => Ok(block.into()),
         _ => Err(WireError::Block(key.to_owned())),
     }
 }

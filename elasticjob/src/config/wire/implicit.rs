@@ -11,7 +11,7 @@ pub(super) fn is_text(plain: &str) -> bool {
 }
 
 /// The flag that a plain scalar stands for.
-pub(super) fn flag(plain: &str) -> Option<bool> {
+pub(crate) fn flag(plain: &str) -> Option<bool> {
     match plain {
         "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Some(true),
         "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Some(false),
@@ -21,7 +21,7 @@ pub(super) fn flag(plain: &str) -> Option<bool> {
 
 /// The whole number that a plain scalar stands for: decimal, `0x`, `0b`, octal with a leading zero, with `_` anywhere;
 /// none when it is no number or beyond 64 bits. Sexagesimal numbers (`1:30`) are left out.
-pub(super) fn integer(plain: &str) -> Option<i64> {
+pub(crate) fn integer(plain: &str) -> Option<i64> {
     if !is_integer(plain) || plain.contains(':') {
         return None;
     }

@@ -1,7 +1,6 @@
 //! The node of an instance.
 
-use serde::Deserialize;
-
+use super::document::{map_of, single};
 use super::{WireError, emit, text_of};
 use crate::ident::InstanceId;
 
@@ -14,12 +13,20 @@ pub struct InstanceNode {
     pub server_ip: String,
 }
 
+/// The last line of the node of an instance of this implementation. Java's reader passes over comments.
+const OURS: &str = "# elasticjob for Rust\n";
+
 /// The text of a node `instances/{id}`.
 pub fn instance_yaml(instance: &InstanceId) -> String {
     let mut out = emit::Document::default();
     out.text("jobInstanceId", instance.as_str());
     out.text("serverIp", instance.server_ip());
-    out.into_string()
+    out.into_string() + OURS
+}
+
+/// Whether a node `instances/{id}` is of a Java instance: it writes no records of what it runs.
+pub fn is_of_java(data: &[u8]) -> bool {
+    !data.ends_with(OURS.as_bytes())
 }
 
 /// Reads a node `instances/{id}`; keys of other releases are left alone. Where the server is missing it is that of the
@@ -28,19 +35,20 @@ pub fn instance_yaml(instance: &InstanceId) -> String {
 /// # Errors
 /// [`WireError`] when it is no map, or names no instance. First releases of 3.0 left the node empty.
 pub fn instance_from_yaml(data: &[u8]) -> Result<InstanceNode, WireError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Entries {
-        job_instance_id: Option<String>,
-        server_ip: Option<String>,
+    let (mut id, mut server_ip) = (None, None);
+    for (key, value) in map_of(text_of(data)?)? {
+        match key.as_str() {
+            "jobInstanceId" => id = single(&key, &value)?,
+            "serverIp" => server_ip = single(&key, &value)?,
+            _ => {}
+        }
     }
-    let entries: Entries = serde_yaml_ng::from_str(text_of(data)?)?;
-    let id = entries.job_instance_id.unwrap_or_default();
+    let id = id.unwrap_or_default();
     let instance = InstanceId::new(id.clone()).map_err(|_| WireError::Type {
         key: "jobInstanceId",
         value: id,
         expected: "the id of an instance, for example 192.0.2.2@-@23038",
     })?;
-    let server_ip = entries.server_ip.unwrap_or_else(|| instance.server_ip().to_owned());
+    let server_ip = server_ip.unwrap_or_else(|| instance.server_ip().to_owned());
     Ok(InstanceNode { instance, server_ip })
 }

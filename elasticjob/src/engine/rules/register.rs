@@ -43,7 +43,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
     } else {
         let max_time_diff =
             engine.configuration.as_ref().and_then(|configuration| configuration.max_time_diff_seconds());
-        Accepted { disabled: false, max_time_diff, write: None }
+        Accepted { disabled: false, max_time_diff, write: None, schedule_since: None }
     };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
     let version = match engine.look(&server) {
@@ -96,6 +96,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
     }
     engine.membership.joining_since.get_or_insert(now.wall);
     engine.membership.wrote_configuration |= accepted.write.is_some();
+    engine.membership.schedule_since = engine.membership.schedule_since.or(accepted.schedule_since);
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
     let max_time_diff = accepted.max_time_diff;
     if max_time_diff.is_some() {
@@ -143,12 +144,14 @@ struct Accepted {
     disabled: bool,
     max_time_diff: Option<u32>,
     write: Option<std::sync::Arc<JobConfiguration>>,
+    /// Since when the registry has the schedule that is written.
+    schedule_since: Option<i64>,
 }
 
 impl Accepted {
     fn writing(configuration: std::sync::Arc<JobConfiguration>) -> Self {
         let (disabled, max_time_diff) = (configuration.disabled(), configuration.max_time_diff_seconds());
-        Self { disabled, max_time_diff, write: Some(configuration) }
+        Self { disabled, max_time_diff, write: Some(configuration), schedule_since: None }
     }
 }
 
@@ -171,22 +174,24 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         }
     }
     let local = engine.local.clone();
-    let data = match engine.look(&JobPath::Config) {
+    let (data, mtime) = match engine.look(&JobPath::Config) {
         Lookup::Unread => return Ok(None),
         Lookup::Missing => {
             usable_alone(engine, "the registry center has no configuration of the job yet")?;
             return Ok(Some(Accepted::writing(local.for_registry(None).into())));
         }
-        Lookup::Known(known) => known.data.clone(),
+        Lookup::Known(known) => (known.data.clone(), known.mtime),
     };
     if local.overwrite() {
         usable_alone(engine, "`overwrite: true` would take it out of the registry center")?;
         let theirs = wire::from_yaml(job, &data).ok();
+        let is_followed = |theirs: &JobConfiguration| theirs.schedule() == local.schedule();
+        let schedule_since = theirs.as_ref().filter(|theirs| is_followed(theirs)).map(|_| mtime);
         let write = local.for_registry(theirs.as_ref()).into();
         if let Some(theirs) = &theirs {
             engine.tell_differences(&local, theirs, true);
         }
-        return Ok(Some(Accepted::writing(write)));
+        return Ok(Some(Accepted { schedule_since, ..Accepted::writing(write) }));
     }
     let Usable { configuration: theirs, .. } = read_usable(engine, &data).map_err(|why| {
         format!(

@@ -30,9 +30,9 @@ fn a_fire_that_its_owner_did_not_come_to_is_begun_by_who_joined_right_after_it()
 }
 
 #[test]
-fn a_fire_that_came_longer_before_is_none_of_its_business() {
-    let group = joined_at(7_300, &every_five(1));
-    assert_eq!(fires(&group, 1), []);
+fn so_is_one_that_came_longer_before() {
+    let group = joined_at(9_300, &every_five(1));
+    assert_eq!(fires(&group, 1), [Fire::Scheduled(EPOCH + 5_000)]);
 }
 
 #[test]

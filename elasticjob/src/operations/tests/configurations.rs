@@ -193,3 +193,18 @@ async fn a_stored_configuration_that_programs_refuse_is_named_wherever_a_job_is_
     changed(&desk, None, &mended).await.unwrap();
     assert_eq!(desk.operations.job(&name("job")).await.unwrap().status, JobState::Ok);
 }
+
+#[tokio::test]
+async fn a_change_of_a_command_says_what_programs_do_with_it() {
+    let desk = of_type("SCRIPT", "  script.command.line: run.sh\n").await;
+    let told = changed(&desk, None, &[("script.command.line", "other.sh")]).await.unwrap();
+    assert_eq!(told.changes, ["props.script.command.line: changed"]);
+    let [note] = &told.bound_to_programs[..] else { panic!("{told:?}") };
+    assert!(note.contains("refuse it") && note.contains("`props.script.command.line.from-registry: true`"), "{note}");
+    let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
+    assert!(snapshot.findings(0).contains(&Finding::BoundToPrograms(vec![note.clone()])), "{:?}", snapshot.findings(0));
+    let told = changed(&desk, None, &[("script.timeout.milliseconds", "5")]).await.unwrap();
+    assert_eq!(told.bound_to_programs, Vec::<String>::new());
+    let refused = changed(&desk, None, &[("script.command.line.from-registry", "true")]).await.unwrap_err();
+    assert!(refused.contains("only the program can allow that"), "{refused}");
+}

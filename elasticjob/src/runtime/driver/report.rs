@@ -2,7 +2,7 @@
 
 use super::Driver;
 use crate::api::{Failed, FailedRun, JobFailure};
-use crate::engine::{CancelReason, ExecutionSource, Fire};
+use crate::engine::{CancelReason, ExecutionSource, Fire, SkipReason};
 use crate::ident::{ShardingItem, TaskId};
 
 impl Driver {
@@ -19,6 +19,26 @@ impl Driver {
         for item in items {
             self.report_item(*item, run.clone(), format!("it was cut off before it started: {reason}"));
         }
+    }
+
+    /// A scheduled fire is given up. Of fires that follow each other the first one is reported, until one begins again: a
+    /// registry center that is away for long gives up one after the other.
+    pub(super) fn report_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
+        if !matches!(fire, Fire::Scheduled(_)) || !reason.gives_up() || self.reported_given_up {
+            return;
+        }
+        self.reported_given_up = true;
+        let Some(configuration) = self.engine.configuration() else { return };
+        let error = format!("that of {} is not begun: {reason}", self.scheduled_at(fire, configuration).to_rfc3339());
+        self.report(self.failure(Failed::Fires(items.to_vec()), error));
+    }
+
+    /// No instance began these items before a later fire came.
+    pub(super) fn report_not_begun(&self, items: &[ShardingItem], from: i64, before: i64) {
+        let Some(configuration) = self.engine.configuration() else { return };
+        let time = |at: i64| self.local_time(at, configuration).to_rfc3339();
+        let error = format!("no instance began them from {} on, before that of {}", time(from), time(before));
+        self.report(self.failure(Failed::Fires(items.to_vec()), error));
     }
 
     pub(super) fn report_item(&self, item: ShardingItem, run: FailedRun, error: String) {

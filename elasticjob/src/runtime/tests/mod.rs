@@ -5,6 +5,7 @@ mod bound;
 mod ends;
 mod failures;
 mod fires;
+mod foreign_texts;
 mod listeners;
 mod one_off;
 mod proof;

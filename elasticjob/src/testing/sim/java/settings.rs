@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_yaml_ng::{Mapping, Value};
-
 use super::jvm::Jvm;
-use crate::config::wire;
+use crate::config::wire::{self, implicit};
 use crate::ident::JobName;
 use crate::schedule::Schedule;
+use crate::yaml::{self, Value};
 
 /// Keys whose default in the reader of the release is not that of the manual, or that it cannot do without.
 const NEEDED: [&str; 10] = [
@@ -61,29 +60,48 @@ pub(super) struct Settings {
     read: BTreeMap<String, Option<Configuration>>,
 }
 
+/// The single values of a document that is a map, and all of its keys.
+struct Entries(BTreeMap<String, Option<String>>);
+
+impl Entries {
+    fn parse(text: &str) -> Option<Self> {
+        let Value::Map(entries) = yaml::parse(text, wire::LIMITS).ok()??.value else { return None };
+        let entries =
+            entries.iter().map(|(key, value)| Some((key.text()?.to_owned(), value.text().map(str::to_owned))));
+        entries.collect::<Option<_>>().map(Self)
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.as_deref()
+    }
+}
+
 impl Configuration {
     /// `None` where the release throws.
     fn read(text: &str) -> Option<Self> {
-        let entries: Mapping = serde_yaml_ng::from_str(text).ok()?;
-        let known = |key: &Value| key.as_str().is_some_and(|key| NEEDED.contains(&key) || KNOWN.contains(&key));
-        if !entries.keys().all(known) {
+        let entries = Entries::parse(text)?;
+        if !entries.keys().all(|key| NEEDED.contains(&key) || KNOWN.contains(&key)) {
             return None;
         }
-        let flag = |key: &str| entries.get(key).and_then(Value::as_bool).unwrap_or(false);
-        let text = |key: &str| entries.get(key).and_then(Value::as_str).map(str::to_owned);
-        let number = |key: &str| entries.get(key).and_then(Value::as_i64).unwrap_or(0);
+        let flag = |key: &str| entries.text(key).and_then(implicit::flag).unwrap_or(false);
+        let text = |key: &str| entries.text(key).map(str::to_owned);
+        let number = |key: &str| entries.text(key).and_then(implicit::integer);
         Some(Self {
             cron: text("cron").unwrap_or_default(),
             time_zone: text("timeZone"),
-            total: u32::try_from(number("shardingTotalCount")).ok().filter(|total| *total > 0)?,
+            total: u32::try_from(number("shardingTotalCount")?).ok().filter(|total| *total > 0)?,
             strategy: text("jobShardingStrategyType").unwrap_or_default(),
             disabled: flag("disabled"),
             failover: flag("failover"),
             misfire: flag("misfire"),
             monitored: flag("monitorExecution"),
             static_sharding: flag("staticSharding"),
-            reconcile_minutes: number("reconcileIntervalMinutes"),
-            checks_clock: entries.get("maxTimeDiffSeconds").and_then(Value::as_i64).is_some_and(|most| most >= 0),
+            reconcile_minutes: number("reconcileIntervalMinutes").unwrap_or(0),
+            checks_clock: number("maxTimeDiffSeconds").is_some_and(|most| most >= 0),
         })
     }
 
@@ -102,8 +120,8 @@ pub fn check_configuration(job: &JobName, text: &str) -> Result<(), String> {
     if let Some(ignored) = reading.ignored.first() {
         return Err(format!("the configuration: {ignored}"));
     }
-    let entries: Mapping = serde_yaml_ng::from_str(text).map_err(|error| error.to_string())?;
-    if let Some(missing) = NEEDED.iter().find(|key| !entries.contains_key(**key)) {
+    let entries = Entries::parse(text).ok_or("the configuration is no map")?;
+    if let Some(missing) = NEEDED.iter().find(|needed| entries.keys().all(|key| key != **needed)) {
         return Err(format!("the configuration: {missing} is missing, and Java's default is another one"));
     }
     match Configuration::read(text) {
@@ -135,20 +153,19 @@ impl Jvm {
         if text.trim().is_empty() {
             return None;
         }
-        let Ok(entries) = serde_yaml_ng::from_str::<Mapping>(text) else {
+        let Some(entries) = Entries::parse(text) else {
             self.fail(format!("instances/{id} is no map: {text}"));
             return None;
         };
-        for key in entries.keys().filter_map(Value::as_str) {
+        for key in entries.keys() {
             if !["jobInstanceId", "labels", "serverIp"].contains(&key) {
                 self.fail(format!("instances/{id} has the key {key}, on which Java fails"));
             }
         }
-        let text = |key: &str| entries.get(key).and_then(Value::as_str);
-        if text("jobInstanceId") != Some(id) {
-            self.fail(format!("instances/{id} names {:?}", text("jobInstanceId")));
+        if entries.text("jobInstanceId") != Some(id) {
+            self.fail(format!("instances/{id} names {:?}", entries.text("jobInstanceId")));
         }
-        let server = text("serverIp");
+        let server = entries.text("serverIp");
         if server.is_none() {
             self.fail(format!("instances/{id} has no serverIp: Java takes its own"));
         }
