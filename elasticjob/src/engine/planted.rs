@@ -21,8 +21,6 @@ pub enum Bug {
     GraceFromNow,
     /// The time since the last proof is measured by the clock alone that stands still with its machine.
     StoppedClock,
-    /// Nothing is left for clocks of different speed: the grace ends with the time-out.
-    NoMargin,
     /// The session is proven by what a follower answers, too. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     ProofByRead,
@@ -71,7 +69,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 31] = [
+    pub const ALL: [(&'static str, Self); 30] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -81,7 +79,6 @@ impl Bug {
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("grace-from-now", Self::GraceFromNow),
         ("stopped-clock", Self::StoppedClock),
-        ("no-margin", Self::NoMargin),
         ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),

@@ -113,8 +113,7 @@ impl Session {
     /// speed and the way of the cancellation.
     fn lasts(&self) -> Duration {
         let timeout = self.timeout();
-        let margin = if self.planted.has(Bug::NoMargin) { Duration::ZERO } else { timeout / 10 };
-        timeout - self.grace() - margin
+        timeout - self.grace() - timeout / 10
     }
 
     /// How old the proof is, by the clock that shows more.
