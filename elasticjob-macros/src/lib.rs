@@ -101,14 +101,15 @@ use syn::parse_quote;
 /// | `job_listener_types` | `["A", "B"]` | Type names of the listeners around each run. Also written `listeners`. | none |
 /// | `description` | text | What the job is for. | empty |
 /// | `props` | `{ "a.b" = "c" }` | Properties of the job, its error handler and listeners. | none |
-/// | `disabled` | flag | The job is registered disabled when it starts. | `false` |
+/// | `disabled` | flag | The server is marked as disabled at each start; `false` leaves a mark that is there. | `false` |
 /// | `overwrite` | flag | Settings of this program replace those in the registry at each start; otherwise those in the registry stand. | `false` |
 /// | `label` | text | A label that is kept with the configuration. | none |
 /// | `static_sharding` | flag | Items stay where they are when instances come and go, also with one that is gone. | `false` |
 /// | `elastic_job_class` | text | Class name that Java instances of the same job have. | none |
 /// | `elastic_job_type` | text | `SIMPLE` of a function and `DATAFLOW` of an `impl` may be said; otherwise the type name that Java instances of the same job have. Not together with `elastic_job_class`. | none |
 /// | `job_bootstrap_bean_name` | text | Name under which the handle of the job is found. | name of the job and `OneOffJobBootstrap` or `ScheduleJobBootstrap` |
-/// | `registry_center` | text | Name of the registry center, where the application has several. | the only one |
+/// | `registry_center_ref` | text | Name of the registry center, where the application has several. Also written `registry_center`. | the one of `elasticjob.reg-center` |
+/// | `tracing_ref` | text | Name of the tracing, where the application has several. Also written `tracing`. | the one of `elasticjob.tracing` |
 /// | `crate` | path | Where the library is found, when a dependency was renamed: `crate = ::jobs::elasticjob`. | from where the attribute is taken |
 ///
 /// Texts are string literals, flags `true` or `false`.

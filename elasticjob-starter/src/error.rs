@@ -50,7 +50,7 @@ pub enum AppError {
         /// Where the setting stands.
         origin: Origin,
         /// The setting.
-        key: &'static str,
+        key: String,
         /// What is wrong.
         reason: String,
     },
@@ -63,6 +63,8 @@ pub enum AppError {
     },
     /// A job could not be started.
     Start(StartError),
+    /// No job could be started, as the configurations of all of them in the registry center cannot be used.
+    NoneStarted(Vec<StartError>),
     /// A handle was asked for by a name that no job of its kind has.
     NoSuchJob {
         /// The name.
@@ -108,6 +110,10 @@ impl fmt::Display for AppError {
                 write!(f, "no job was started: {origin}: elasticjob.dump.port: {reason}")
             }
             AppError::Start(error) => write!(f, "{error}"),
+            AppError::NoneStarted(errors) => {
+                f.write_str("no job was started:")?;
+                errors.iter().try_for_each(|error| write!(f, "\n  - {error}"))
+            }
             AppError::NoSuchJob { bean, wanted, known } => write!(f, "no {wanted} has the bean name '{bean}'; {known}"),
             AppError::Disabled { bean } => {
                 write!(f, "there is no job '{bean}': `elasticjob.enabled` is false, so no job was started")

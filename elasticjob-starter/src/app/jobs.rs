@@ -71,7 +71,7 @@ pub(super) struct Jobs {
 /// Every job that cannot be, and every argument that nothing fills.
 pub(super) fn make(
     plan: &Plan,
-    environment: &JobEnvironment,
+    environment_of: impl Fn(&PlannedJob) -> JobEnvironment,
     registry_of: impl Fn(&PlannedJob) -> Arc<dyn RegistryCenter>,
     provided: &Beans,
 ) -> Result<Jobs, Vec<Problem>> {
@@ -80,17 +80,19 @@ pub(super) fn make(
     let mut problems = Vec::new();
     let mut late = Vec::new();
     for job in &plan.jobs {
-        let (slot, handler) = match job.code {
+        let environment = environment_of(job);
+        let (slot, handler) = match &job.code {
             JobCode::Function(function) => {
                 let (slot, handler) = late_handler();
                 (
-                    Some((function, slot)),
+                    Some((*function, slot)),
                     handler.checked_by(function.kind.check()).with_options(function.kind.options()),
                 )
             }
-            JobCode::Type => (None, handler_of_type(job, environment)),
+            JobCode::Given(handler) => (None, handler.clone()),
+            JobCode::Type => (None, handler_of_type(job, &environment)),
         };
-        match Job::make(job, environment, registry_of(job), handler) {
+        match Job::make(job, &environment, registry_of(job), handler) {
             Ok((job_made, handle)) => {
                 match handle.clone() {
                     Handle::Schedule(handle) => beans.provide_named(&job.bean_name, handle),

@@ -1,6 +1,7 @@
 //! The application: everything that was started, and how it ends.
 
 mod builder;
+mod centers;
 mod dump;
 mod jobs;
 mod signals;
@@ -19,12 +20,14 @@ use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
 use elasticjob::trace::Tracing;
+use futures_util::future::{join_all, select_all};
 
 pub use builder::ElasticJobAppBuilder;
 use jobs::{Handle, Job};
 use signals::Signals;
 
 use crate::AppError;
+use crate::settings::DEFAULT;
 
 /// The jobs of a program, started.
 ///
@@ -33,9 +36,9 @@ use crate::AppError;
 pub struct ElasticJobApp {
     jobs: Vec<Job>,
     handles: BTreeMap<String, Handle>,
-    /// The registry center of the settings. Those given to the builder are for their owner to close.
-    registry: Option<Arc<dyn RegistryCenter>>,
-    tracing: Option<Tracing>,
+    /// The registry centers of the settings. Those given to the builder are for their owner to close.
+    registries: Vec<Arc<dyn RegistryCenter>>,
+    tracings: BTreeMap<String, Tracing>,
     dump: Option<DumpPort>,
     enabled: bool,
     grace: Duration,
@@ -57,7 +60,12 @@ impl ElasticJobApp {
 
     /// The tracing of `elasticjob.tracing`, `None` when it is not set: tells how many events were written, and lost.
     pub fn tracing(&self) -> Option<&Tracing> {
-        self.tracing.as_ref()
+        self.tracings.get(DEFAULT)
+    }
+
+    /// The tracing of `elasticjob.tracings` that has this name; `None` where there is none, or no job refers to it.
+    pub fn tracing_named(&self, name: &str) -> Option<&Tracing> {
+        self.tracings.get(name)
     }
 
     /// Where dumps of jobs are given, `None` when `elasticjob.dump.port` is not set: with port 0 the one that was free.
@@ -129,7 +137,7 @@ impl ElasticJobApp {
         let why = tokio::select! {
             signal = signals.next() => signal,
             () = end => "the program ends",
-            () = closed(self.registry.clone()) => {
+            () = closed(self.registries.clone()) => {
                 self.leave(ShutdownMode::Now).await;
                 return Err(AppError::RegistryClosed);
             }
@@ -149,25 +157,26 @@ impl ElasticJobApp {
     }
 
     async fn leave(&mut self, mode: ShutdownMode) {
-        futures_util::future::join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
+        join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
         // Until then it shows what holds a shutdown up.
         if let Some(dump) = self.dump.take() {
             dump.close().await;
         }
-        if let Some(registry) = &self.registry {
-            registry.close().await;
-        }
-        if let Some(tracing) = &self.tracing {
-            tracing.close(TRACING_GRACE).await;
-        }
+        join_all(self.registries.iter().map(|registry| registry.close())).await;
+        join_all(self.tracings.values().map(|tracing| tracing.close(TRACING_GRACE))).await;
     }
 }
 
-/// Completes when a registry center is closed for good.
-async fn closed(registry: Option<Arc<dyn RegistryCenter>>) {
-    let Some(registry) = registry else { return std::future::pending().await };
-    // An error means that nobody is there to tell of any change.
-    let _ = registry.session().wait_for(|state| *state == SessionState::Closed).await;
+/// Completes when one of these registry centers is closed for good.
+async fn closed(registries: Vec<Arc<dyn RegistryCenter>>) {
+    let closed = |registry: Arc<dyn RegistryCenter>| async move {
+        // An error means that nobody is there to tell of any change.
+        let _ = registry.session().wait_for(|state| *state == SessionState::Closed).await;
+    };
+    match registries.is_empty() {
+        true => std::future::pending().await,
+        false => drop(select_all(registries.into_iter().map(|registry| Box::pin(closed(registry)))).await),
+    }
 }
 
 impl fmt::Debug for ElasticJobApp {
@@ -188,7 +197,7 @@ mod tests {
     async fn a_program_whose_registry_center_is_closed_for_good_ends_with_an_error() {
         let nothing = std::env::temp_dir().join("elasticjob-no-such-folder");
         let app = ElasticJobApp::builder().sources(Sources::in_folder(nothing)).start().await.expect("it starts");
-        let registry = app.registry.clone().expect("it is enabled");
+        let registry = app.registries[0].clone();
         let ended = tokio::join!(app.until_shutdown(), registry.close()).0;
         assert!(matches!(ended, Err(AppError::RegistryClosed)), "{ended:?}");
     }

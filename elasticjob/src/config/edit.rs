@@ -35,7 +35,8 @@ impl JobConfiguration {
             elastic_job_class: text(&self.class_name),
             elastic_job_type: text(&self.job_type),
             job_bootstrap_bean_name: None,
-            registry_center: None,
+            registry_center_ref: None,
+            tracing_ref: None,
         }
     }
 

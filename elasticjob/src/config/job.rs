@@ -369,6 +369,19 @@ impl JobConfiguration {
         secret.is_some_and(|key| self.prop(key).is_none())
     }
 
+    /// This configuration of the registry as it counts where a program of the other one starts: either of them disables
+    /// its server.
+    #[must_use]
+    pub(crate) fn at_start_of(self, local: &Self) -> Self {
+        Self { disabled: self.disabled || local.disabled, ..self }
+    }
+
+    /// This configuration for a job of a type.
+    #[must_use]
+    pub(crate) fn of_type(self, job_type: &str) -> Self {
+        Self { job_type: Some(job_type.into()), ..self }
+    }
+
     /// This configuration with what the other one carries without understanding it.
     #[must_use]
     pub fn with_extra_of(&self, other: &Self) -> Self {

@@ -69,7 +69,9 @@ pub struct JobSettings {
     /// Name of the handle.
     pub job_bootstrap_bean_name: Option<String>,
     /// Name of the registry center, where there are several.
-    pub registry_center: Option<String>,
+    pub registry_center_ref: Option<String>,
+    /// Name of the tracing, where there are several.
+    pub tracing_ref: Option<String>,
 }
 
 /// What is done with every setting: one that is missing from the list does not compile.
@@ -138,7 +140,8 @@ settings! {
     elastic_job_class,
     elastic_job_type,
     job_bootstrap_bean_name,
-    registry_center,
+    registry_center_ref,
+    tracing_ref,
 }
 
 #[cfg(test)]

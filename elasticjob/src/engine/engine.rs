@@ -270,7 +270,7 @@ impl JobEngine {
     }
 
     /// The configuration of the program.
-    pub fn local_configuration(&self) -> &JobConfiguration {
+    pub fn local_configuration(&self) -> &Arc<JobConfiguration> {
         &self.local
     }
 

@@ -46,6 +46,12 @@ pub enum Notice {
         /// Why.
         why: String,
     },
+    /// The configuration in the registry is not accepted, and there is no good one before it: the engine joins the group
+    /// when it is mended.
+    WaitsForConfiguration {
+        /// Why.
+        why: String,
+    },
     /// The configuration in the registry is in force, but for some values.
     ValuesRefused {
         /// These, and what to do.

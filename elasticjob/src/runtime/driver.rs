@@ -432,6 +432,10 @@ impl Driver {
         }
         match notice {
             Notice::Registered { .. } => self.answer_start(Ok(())),
+            Notice::WaitsForConfiguration { why } => {
+                self.report(Some(self.failure_of_program(Failed::Configuration, why.clone())));
+                self.answer_start(Ok(()));
+            }
             Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
             Notice::ClockOff { difference, .. } => {
                 let error = SkipReason::ClockOff { difference: *difference }.to_string();

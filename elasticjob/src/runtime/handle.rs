@@ -110,6 +110,11 @@ impl JobHandle {
         self.status.borrow().activity == Activity::Stopped || self.status.has_changed().is_err()
     }
 
+    /// What the job does and waits for.
+    pub(super) fn status(&self) -> JobStatus {
+        self.status.borrow().clone()
+    }
+
     /// Completes when the job has left, at once when it was never started.
     pub(crate) async fn stopped(&self) {
         let is_over = |status: &JobStatus| matches!(status.activity, Activity::NotStarted | Activity::Stopped);

@@ -35,6 +35,11 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::ConfigurationRefused { why } => {
             error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {}", Escaped(why));
         }
+        Notice::WaitsForConfiguration { why } => error!(
+            %job,
+            "not started: the configuration in the registry cannot be used: {why}; the job starts by itself when that is \
+             corrected or removed there; `overwrite: true` replaces it at the next start of the program"
+        ),
         Notice::ValuesRefused { values } => {
             warn!(%job, "the configuration in the registry is used, but not its commands and addresses that differ from those of this program: {}", Escaped(values));
         }

@@ -7,7 +7,7 @@ pub(in super::super) const JOB: &[Setting] = &[
         "elastic-job-class",
         Kind::Text,
         "The function of the job: its name, its path, or the name of its job. Several entries may have one function. Or \
-         the class name that Java instances have.",
+         the name of code that the builder was given, or the class name that Java instances have.",
     )
     .otherwise("the function of the name of the entry")
     .example("my_app::jobs::settle"),
@@ -123,8 +123,8 @@ pub(in super::super) const JOB: &[Setting] = &[
     Setting::value(
         "disabled",
         Kind::Flag,
-        "Whether the server is marked as disabled at each start, until an operator enables it. `false` leaves the mark as \
-         it is.",
+        "Whether the server is marked as disabled at each start, until an operator enables it; also where the \
+         configuration in the registry center says so. `false` leaves the mark as it is.",
     )
     .default("false")
     .example("true"),
@@ -143,4 +143,19 @@ pub(in super::super) const JOB: &[Setting] = &[
     )
     .default("false")
     .example("true"),
+    Setting::value(
+        "registry-center-ref",
+        Kind::Text,
+        "The registry center that has the job: a name below `elasticjob.reg-centers`, or one that the program gives its \
+         builder. Short in the attribute: `registry_center`.",
+    )
+    .otherwise("that of `elasticjob.reg-center`, which is also called `default`")
+    .example("default"),
+    Setting::value(
+        "tracing-ref",
+        Kind::Text,
+        "Where its runs are traced to: a name below `elasticjob.tracings`. Short in the attribute: `tracing`.",
+    )
+    .otherwise("`elasticjob.tracing`, which is also called `default`")
+    .example("default"),
 ];

@@ -34,9 +34,13 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         match accept(engine) {
             Ok(Some(accepted)) => accepted,
             Ok(None) => return Step::Stop,
-            Err(why) => {
+            Err(Unacceptable::ForGood(why)) => {
                 engine.tell(Notice::StartFailed { why });
                 engine.stop();
+                return Step::Stop;
+            }
+            Err(Unacceptable::UntilMended(why)) => {
+                wait_for_mended(engine, why);
                 return Step::Stop;
             }
         }
@@ -155,8 +159,24 @@ impl Accepted {
     }
 }
 
+/// Why an instance does not join.
+enum Unacceptable {
+    /// The program is wrong.
+    ForGood(String),
+    /// The configuration in the registry is wrong, which somebody may mend.
+    UntilMended(String),
+}
+
+/// Says once of each configuration that it cannot be used. A change of it is looked at when it comes.
+fn wait_for_mended(engine: &mut JobEngine, why: String) {
+    if engine.refused_configuration.as_deref() != Some(&why) {
+        engine.refused_configuration = Some(why.as_str().into());
+        engine.tell(Notice::WaitsForConfiguration { why });
+    }
+}
+
 /// Decides between the configuration of the program and that of the registry. `None` while data are missing.
-fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
+fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
     let job = &engine.job;
     if let Some(class) = engine.local.class_name() {
         match engine.look(&JobPath::Root) {
@@ -164,10 +184,10 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
             Lookup::Known(known) => {
                 let theirs = known.text().unwrap_or_default();
                 if !theirs.trim().is_empty() && theirs != class {
-                    return Err(format!(
+                    return Err(Unacceptable::ForGood(format!(
                         "job '{job}' belongs to class '{theirs}' in the registry, and to '{class}' in this program: \
                          rename one of the two jobs, or set `elastic-job-class` to '{theirs}'"
-                    ));
+                    )));
                 }
             }
             Lookup::Missing => {}
@@ -177,13 +197,15 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
     let (data, mtime) = match engine.look(&JobPath::Config) {
         Lookup::Unread => return Ok(None),
         Lookup::Missing => {
-            usable_alone(engine, "the registry center has no configuration of the job yet")?;
+            usable_alone(engine, "the registry center has no configuration of the job yet")
+                .map_err(Unacceptable::ForGood)?;
             return Ok(Some(Accepted::writing(local.for_registry(None).into())));
         }
         Lookup::Known(known) => (known.data.clone(), known.mtime),
     };
     if local.overwrite() {
-        usable_alone(engine, "`overwrite: true` would take it out of the registry center")?;
+        usable_alone(engine, "`overwrite: true` would take it out of the registry center")
+            .map_err(Unacceptable::ForGood)?;
         let theirs = wire::from_yaml(job, &data).ok();
         let is_followed = |theirs: &JobConfiguration| theirs.schedule() == local.schedule();
         let schedule_since = theirs.as_ref().filter(|theirs| is_followed(theirs)).map(|_| mtime);
@@ -193,12 +215,9 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
         }
         return Ok(Some(Accepted { schedule_since, ..Accepted::writing(write) }));
     }
-    let Usable { configuration: theirs, .. } = read_usable(engine, &data).map_err(|why| {
-        format!(
-            "the configuration of job '{job}' in the registry cannot be used: {why}; correct it there, or start once with \
-             `overwrite: true`"
-        )
-    })?;
+    let Usable { configuration: theirs, .. } = read_usable(engine, &data).map_err(Unacceptable::UntilMended)?;
+    engine.refused_configuration = None;
+    let theirs = theirs.at_start_of(&local);
     engine.tell_differences(&local, &theirs, false);
     Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
 }

@@ -252,7 +252,8 @@ impl Session {
 
     async fn serve(&self, client: Client) -> End {
         let id = SessionId(client.session_id().0);
-        let timeout = lease::held(client.session_timeout(), self.config.connection_timeout());
+        let granted = client.session_timeout();
+        let timeout = lease::held(granted, self.config.connection_timeout());
         let connected = SessionState::Connected { id, timeout };
         let mut states = client.state_watcher();
         let mut state = states.state();
@@ -270,18 +271,21 @@ impl Session {
                     }
                     () = self.keep_watches(connection, connected) => (),
                     why = watchdog::gave_up_working(|| self.lock().live.clone(), || self.count()) => {
-                        tracing::error!(
-                            "the ZooKeeper client says that it is connected and does not work: {why}; it is given up with \
-                             its session, what runs is cancelled, and another session is dialled"
-                        );
+                        given_up(&format!("it says that it is connected, and {why}"));
                         return End::Lost;
                     }
                 },
                 ClientState::Disconnected | ClientState::ConnectedReadOnly => {
                     self.publish_without_connection(SessionState::Suspended { id });
                     tokio::select! {
+                        biased;
                         () = self.closing.cancelled() => return self.leave(states).await,
                         next = states.changed() => state = next,
+                        // It gives its session up by itself before that.
+                        () = tokio::time::sleep(2 * granted) => {
+                            given_up("it has dialled for two session time-outs");
+                            return End::Lost;
+                        }
                     }
                 }
                 ClientState::Expired | ClientState::Closed => return End::Lost,
@@ -411,6 +415,13 @@ impl Drop for PublishClosed<'_> {
         }
         self.0.close_watches();
     }
+}
+
+fn given_up(why: &str) {
+    tracing::error!(
+        "the ZooKeeper client does not work any more: {why}; it is given up with its session, what runs is cancelled, and \
+         another session is dialled"
+    );
 }
 
 /// Good enough to keep clients out of step.

@@ -1,7 +1,10 @@
 //! Reports what of a job failed.
 
+use std::sync::Arc;
+
 use super::Driver;
 use crate::api::{Failed, FailedRun, JobFailure};
+use crate::config::JobConfiguration;
 use crate::engine::{CancelReason, ExecutionSource, Fire, SkipReason};
 use crate::ident::{ShardingItem, TaskId};
 
@@ -53,8 +56,16 @@ impl Driver {
 
     /// A failure that is noticed now; `None` before the job has a configuration.
     pub(super) fn failure(&self, what: Failed, error: String) -> Option<JobFailure> {
-        let configuration = self.engine.configuration()?.clone();
-        let at = self.local_time(self.environment.now().wall, &configuration);
-        Some(JobFailure::new(configuration, self.engine.instance().clone(), what, error, at))
+        Some(self.failure_with(self.engine.configuration()?, what, error))
+    }
+
+    /// A failure of a job that has no configuration but that of the program yet.
+    pub(super) fn failure_of_program(&self, what: Failed, error: String) -> JobFailure {
+        self.failure_with(self.engine.local_configuration(), what, error)
+    }
+
+    fn failure_with(&self, configuration: &Arc<JobConfiguration>, what: Failed, error: String) -> JobFailure {
+        let at = self.local_time(self.environment.now().wall, configuration);
+        JobFailure::new(configuration.clone(), self.engine.instance().clone(), what, error, at)
     }
 }
