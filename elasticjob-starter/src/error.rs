@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use elasticjob::ident::JobName;
 use elasticjob::registry::zookeeper::ConnectError;
 use elasticjob::runtime::address::AddressError;
 use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
@@ -53,6 +54,13 @@ pub enum AppError {
         key: String,
         /// What is wrong.
         reason: String,
+    },
+    /// The coordination of a job ended by a bug again and again.
+    JobFailed {
+        /// The job.
+        job: JobName,
+        /// What ended it last.
+        why: String,
     },
     /// The dump port could not be opened.
     Dump {
@@ -128,6 +136,11 @@ impl fmt::Display for AppError {
             AppError::RegistryClosed => f.write_str(
                 "the registry center is closed for good, so no job runs any more: the log says why, for example that it \
                  refused the digest; start the program again when that is mended",
+            ),
+            AppError::JobFailed { job, why } => write!(
+                f,
+                "the coordination of job '{job}' ended by a bug again and again, so that the program ends: start it again, and \
+                 report the bug: {why}"
             ),
             AppError::Signals(error) => write!(f, "signals cannot be received: {error}"),
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ::tracing::warn;
+use elasticjob::__private::log::warn;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::JobEnvironment;
 use elasticjob::trace::Tracing;

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use elasticjob::api::{Beans, ItemHandler, ItemWork, JobError};
+use elasticjob::ident::JobName;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{
-    JobEnvironment, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode, StartError,
+    JobEnvironment, JobStatus, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode,
+    StartError,
 };
+use tokio::sync::watch;
 
 use crate::error::Problem;
 use crate::plan::{JobCode, Plan, PlannedJob, bind};
@@ -48,6 +51,14 @@ impl Job {
         match self {
             Job::Schedule(job) => job.schedule().await,
             Job::OneOff(job) => job.start().await,
+        }
+    }
+
+    /// Its name, and its status as it changes.
+    pub fn status(&self) -> (JobName, watch::Receiver<JobStatus>) {
+        match self {
+            Job::Schedule(job) => (job.handle().name().clone(), job.handle().status()),
+            Job::OneOff(job) => (job.handle().name().clone(), job.handle().status()),
         }
     }
 

@@ -15,12 +15,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::tracing::{info, warn};
+use elasticjob::__private::log::{error, info, warn};
+use elasticjob::ident::JobName;
 use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::{RegistryCenter, SessionState};
-use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
+use elasticjob::runtime::{Activity, JobStatus, OneOffJob, ScheduleJob, ShutdownMode};
 use elasticjob::trace::Tracing;
+use futures_util::StreamExt;
 use futures_util::future::{join_all, select_all};
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::watch;
 
 pub use builder::ElasticJobAppBuilder;
 use jobs::{Handle, Job};
@@ -123,7 +127,8 @@ impl ElasticJobApp {
     ///
     /// # Errors
     /// [`AppError::Signals`] when signals cannot be received; [`AppError::RegistryClosed`] when the registry center is
-    /// closed for good meanwhile, for example because it refuses the digest when it is back.
+    /// closed for good meanwhile, for example because it refuses the digest when it is back; [`AppError::JobFailed`] when the
+    /// coordination of a job ended by a bug again and again. A supervisor that restarts the program then has all jobs again.
     pub async fn until_shutdown(self) -> Result<(), AppError> {
         self.until_shutdown_or(std::future::pending()).await
     }
@@ -140,6 +145,11 @@ impl ElasticJobApp {
             () = closed(self.registries.clone()) => {
                 self.leave(ShutdownMode::Now).await;
                 return Err(AppError::RegistryClosed);
+            }
+            (job, why) = failed(self.jobs.iter().map(Job::status).collect()) => {
+                error!("shutting down: the coordination of job '{job}' ended by a bug again and again: {why}");
+                self.leave(ShutdownMode::Graceful).await;
+                return Err(AppError::JobFailed { job, why });
             }
         };
         info!("shutting down: {why}; running items have {:?} to finish", self.grace);
@@ -165,6 +175,24 @@ impl ElasticJobApp {
         join_all(self.registries.iter().map(|registry| registry.close())).await;
         join_all(self.tracings.values().map(|tracing| tracing.close(TRACING_GRACE))).await;
     }
+}
+
+/// Completes when a job has failed for good; says which and why.
+async fn failed(jobs: Vec<(JobName, watch::Receiver<JobStatus>)>) -> (JobName, String) {
+    let mut failures: FuturesUnordered<_> = jobs
+        .into_iter()
+        .map(|(name, mut status)| async move {
+            let failed = status.wait_for(|status| status.activity == Activity::Failed).await;
+            // An error means that it has left.
+            failed.ok().map(|status| (name, status.trouble.as_deref().unwrap_or("the log says why").to_owned()))
+        })
+        .collect();
+    while let Some(failure) = failures.next().await {
+        if let Some(failure) = failure {
+            return failure;
+        }
+    }
+    std::future::pending().await
 }
 
 /// Completes when one of these registry centers is closed for good.

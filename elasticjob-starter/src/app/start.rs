@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ::tracing::{info, warn};
+use elasticjob::__private::log::{info, warn};
 use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode, StartError};
 use elasticjob::spi::{Catalog, CatalogError, JOBS};
 use futures_util::future::join_all;

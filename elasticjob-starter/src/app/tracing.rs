@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use elasticjob::__private::log::{info, warn};
 use elasticjob::api::Beans;
 use elasticjob::spi::Catalog;
 use elasticjob::trace::{JobSelection, JobTracingStorage, TracingConfiguration};
-use tracing::{info, warn};
 
 use crate::AppError;
 use crate::settings::{SettingError, Settings, TracingSettings};

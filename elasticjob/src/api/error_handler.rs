@@ -60,6 +60,8 @@ pub enum Failed {
     },
     /// The check of the clock: see `max-time-diff-seconds`.
     Clock,
+    /// The coordination of the job, which ended by a bug; it starts again by itself, some times in a row.
+    Coordination,
     /// The start: the configuration in the registry cannot be used. The failure has the one of the program.
     Configuration,
     /// Fires of these items, of all where there are none: no instance began them, and none will.
@@ -127,6 +129,7 @@ impl fmt::Display for Failed {
             Self::Item(item) => write!(f, "item {item}"),
             Self::Listener { type_name, hook } => write!(f, "listener {type_name} {hook} the items"),
             Self::Clock => f.write_str("the check of the clock"),
+            Self::Coordination => f.write_str("the coordination of the job"),
             Self::Configuration => f.write_str("the start with the configuration in the registry"),
             Self::Fires(items) if items.is_empty() => f.write_str("the begin of fires"),
             Self::Fires(items) => write!(f, "the begin of fires of items {items:?}"),

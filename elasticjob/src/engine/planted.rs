@@ -64,12 +64,20 @@ pub enum Bug {
     BlindTrust,
     /// Who joins looks at no fire that came before.
     LateJoiner,
+    /// What cleans up after an engine leaves the leader's node there.
+    LeftLeader,
+    /// What cleans up after an engine leaves the marks of runs there.
+    LeftMark,
+    /// What cleans up after an engine takes away the marks of code that goes on.
+    HastyCleanUp,
+    /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
+    SessionForEngine,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 30] = [
+    pub const ALL: [(&'static str, Self); 34] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -100,6 +108,10 @@ impl Bug {
         ("usurper", Self::Usurper),
         ("blind-trust", Self::BlindTrust),
         ("late-joiner", Self::LateJoiner),
+        ("left-leader", Self::LeftLeader),
+        ("left-mark", Self::LeftMark),
+        ("hasty-clean-up", Self::HastyCleanUp),
+        ("session-for-engine", Self::SessionForEngine),
     ];
 }
 

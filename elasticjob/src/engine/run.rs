@@ -105,6 +105,8 @@ pub(super) struct Run {
     pub(super) is_counted: bool,
     /// Its listeners. Boxed, as most jobs have none.
     pub(super) round: Option<Box<Round>>,
+    /// It began with an earlier engine of the process and could not be stopped: what fires here runs beside it.
+    pub(super) is_left: bool,
 }
 
 /// The run of one item.
@@ -148,11 +150,11 @@ impl Runs {
 
     /// The run of a fire that came here. There is one at a time; what is taken over runs beside it.
     pub(super) fn regular(&self) -> Option<&Run> {
-        self.0.iter().find(|run| run.source != ExecutionSource::Failover)
+        self.0.iter().find(|run| run.is_regular())
     }
 
     pub(super) fn regular_mut(&mut self) -> Option<&mut Run> {
-        self.0.iter_mut().find(|run| run.source != ExecutionSource::Failover)
+        self.0.iter_mut().find(|run| run.is_regular())
     }
 
     /// An item that began here and is not over. It is in one run only.
@@ -208,6 +210,28 @@ impl Runs {
         &mut self.0[place]
     }
 
+    /// Takes the run of an item that an earlier engine began.
+    pub(super) fn take_over(
+        &mut self,
+        fire: Fire,
+        source: ExecutionSource,
+        skipped: Option<i64>,
+        item: ShardingItem,
+        run: ItemRun,
+    ) {
+        let place = self.0.iter().position(|run| run.is_left && run.fire == fire && run.source == source);
+        let place = place.unwrap_or_else(|| {
+            self.0.push(Run { skipped, is_left: true, ..Run::new(fire, source) });
+            self.0.len() - 1
+        });
+        self.0[place].items.insert(item, run);
+    }
+
+    /// Whether an earlier engine began an item, and its end is not written.
+    pub(super) fn is_left(&self, item: ShardingItem) -> bool {
+        self.0.iter().any(|run| run.is_left && run.items.contains_key(&item))
+    }
+
     /// Takes out the runs that are over.
     pub(super) fn take_finished(&mut self) -> Vec<Run> {
         self.0
@@ -226,12 +250,18 @@ impl Run {
             skipped: None,
             is_counted: false,
             round: None,
+            is_left: false,
         }
     }
 
     /// Whether items of its fire may become part of it.
     pub(super) fn takes_items(&self) -> bool {
-        self.round.as_ref().is_none_or(|round| round.takes_items())
+        !self.is_left && self.round.as_ref().is_none_or(|round| round.takes_items())
+    }
+
+    /// Whether it is of a fire that came here; what is taken over, and what was left, runs beside it.
+    fn is_regular(&self) -> bool {
+        self.source != ExecutionSource::Failover && !self.is_left
     }
 
     /// Its round, when it has listeners.

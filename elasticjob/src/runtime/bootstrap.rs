@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use tracing::{error, warn};
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -18,6 +17,7 @@ use crate::api::ItemHandler;
 use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
+use crate::log::{error, warn};
 use crate::random::{random_u64, uuid_v4};
 use crate::registry::RegistryCenter;
 use crate::spi::Catalog;
@@ -176,6 +176,7 @@ impl Bootstrap {
             instance: instance.clone(),
             suffix: random_u64() as u16,
             candidate: uuid_v4(),
+            nonce: random_u64() as u32,
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
@@ -192,10 +193,10 @@ impl Bootstrap {
     }
 
     async fn start(&mut self) -> Result<(), StartError> {
-        let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
+        let Some(mut job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
         warn_of_open(&self.name, &job);
-        self.enter(&job).await?;
+        self.enter(&mut job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
@@ -223,11 +224,26 @@ impl Bootstrap {
         }
     }
 
-    /// Waits until the last job of this name has left.
-    async fn enter(&self, job: &Job) -> Result<(), StartError> {
-        let entering = self.environment.members().enter(&job.registry, &self.name, &self.handle);
+    /// Waits until the last job of this name has left, and takes over what of it goes on: its session is that of this one.
+    async fn enter(&self, job: &mut Job) -> Result<(), StartError> {
+        let members = self.environment.members();
+        let entering = members.enter(&job.registry, &self.name, &self.handle);
         let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
-            Ok(Ok(())) => return Ok(()),
+            Ok(Ok(None)) => return Ok(()),
+            Ok(Ok(Some(last))) => match tokio::time::timeout(START_TIMEOUT, last.hand_over(&self.handle)).await {
+                Ok(left) => {
+                    job.engine.take_left_runs(left);
+                    return Ok(());
+                }
+                Err(_) => {
+                    members.give_back(&job.registry, &self.name, last);
+                    let waited = START_TIMEOUT.as_secs();
+                    format!(
+                        "what the last job of this name left in the registry center could not be deleted within {waited} s; \
+                         the log says why"
+                    )
+                }
+            },
             Ok(Err(AlreadyThere)) => {
                 "a job of this name runs in this process already; shut it down first, or give this one another name"
                     .to_owned()

@@ -1,10 +1,9 @@
 //! One line of the log for each thing an engine has to say.
 
-use tracing::{debug, error, info, warn};
-
 use crate::engine::{Fire, FireState, Notice, SkipReason};
 use crate::escaped::Escaped;
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::log::{debug, error, info, warn};
 use crate::schedule::{TimeZone, format_rfc3339};
 
 /// Logs a notice of an engine. Fires are shown in the zone of the job.

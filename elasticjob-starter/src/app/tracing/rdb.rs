@@ -1,11 +1,11 @@
 //! The storage `RDB`: a data source of the settings, or a pool of the application.
 
+use elasticjob::__private::log::{info, warn};
 use elasticjob::api::Beans;
 use elasticjob::trace::TracingConfiguration;
 #[cfg(any(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))]
 use elasticjob::trace::rdb::sqlx;
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbPool, RdbTracingStorage, Retention};
-use tracing::{info, warn};
 
 use super::Found;
 use crate::AppError;

@@ -289,8 +289,8 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
         }
     }
     let busy = |by| Verdict::Busy(SkipReason::RunsElsewhere { by });
-    // Also where a Java peer took the mark away.
-    if engine.runs.item(item).is_some_and(ItemRun::is_executing) {
+    // Also where a Java peer took the mark away, and where the code of an earlier engine goes on under a mark of the session.
+    if engine.runs.item(item).is_some_and(ItemRun::is_executing) || engine.runs.is_left(item) {
         return Some(busy(Some(engine.identity.instance.clone())));
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover

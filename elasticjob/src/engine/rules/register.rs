@@ -84,7 +84,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         }
     }
     // Also what is there is written: an operator may disable it, and a leader sweep it up, at this moment.
-    let status = if accepted.disabled { DISABLED } else { ENABLED };
+    let status = if accepted.disabled && !engine.membership.is_back { DISABLED } else { ENABLED };
     match version {
         Some(Some(version)) => {
             txn.set(&server, status, Some(version));
@@ -203,7 +203,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
         }
         Lookup::Known(known) => (known.data.clone(), known.mtime),
     };
-    if local.overwrite() {
+    if local.overwrite() && !engine.membership.is_back {
         usable_alone(engine, "`overwrite: true` would take it out of the registry center")
             .map_err(Unacceptable::ForGood)?;
         let theirs = wire::from_yaml(job, &data).ok();

@@ -9,9 +9,9 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tracing::{debug, info, warn};
 
 use super::conversation::Conversation;
+use crate::log::{debug, info, warn};
 use crate::operations::Operations;
 use crate::registry::RegistryCenter;
 

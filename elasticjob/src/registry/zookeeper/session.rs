@@ -290,7 +290,7 @@ impl Session {
                 }
                 ClientState::Expired | ClientState::Closed => return End::Lost,
                 ClientState::AuthFailed => {
-                    tracing::error!("ZooKeeper refused the digest: the registry center is closed");
+                    crate::log::error!("ZooKeeper refused the digest: the registry center is closed");
                     return End::Final;
                 }
             }
@@ -353,7 +353,7 @@ impl Session {
     async fn pause(&self, what: &str, error: &Error, retry: &mut u32) {
         let pause = self.config.pause(*retry, random());
         *retry = retry.saturating_add(1);
-        tracing::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
+        crate::log::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
         tokio::time::sleep(pause).await;
     }
 
@@ -363,12 +363,12 @@ impl Session {
             match dial(&self.config, self.config.connection_timeout()).await {
                 Ok(client) => return Some(client),
                 Err(error @ ConnectError::AuthFailed { .. }) => {
-                    tracing::error!(%error, "the registry center is closed");
+                    crate::log::error!(%error, "the registry center is closed");
                     return None;
                 }
                 Err(error) => {
                     let pause = self.config.pause(retry, random());
-                    tracing::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
+                    crate::log::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
                     tokio::time::sleep(pause).await;
                 }
             }
@@ -382,7 +382,7 @@ impl Session {
         self.close_watches();
         let ended = async { while !states.changed().await.is_terminated() {} };
         if tokio::time::timeout(CLOSE_LIMIT, ended).await.is_err() {
-            tracing::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
+            crate::log::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
         }
         End::Final
     }
@@ -418,7 +418,7 @@ impl Drop for PublishClosed<'_> {
 }
 
 fn given_up(why: &str) {
-    tracing::error!(
+    crate::log::error!(
         "the ZooKeeper client does not work any more: {why}; it is given up with its session, what runs is cancelled, and \
          another session is dialled"
     );

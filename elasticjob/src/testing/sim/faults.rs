@@ -27,10 +27,10 @@ impl FaultCounts {
 
 impl World {
     /// Lets one thing go wrong, or lets an operator do something.
-    pub(super) fn inject(&mut self) {
+    pub(super) fn inject(&mut self) -> Result<(), String> {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(38) {
+        match self.rng.below(43) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -157,16 +157,17 @@ impl World {
                 transaction.delete(JobPath::LeaderInstance.absolute(&self.job), None);
                 self.operate(&transaction);
             }
-            30 if running => {
+            30..=32 if running => self.drop_engine(host)?,
+            33 if running => {
                 self.count("suspended");
                 let duration = self.rng.between(200, 3 * self.session_timeout);
                 self.suspend(host, duration);
             }
-            31 | 34 | 35 => {
+            34..=36 => {
                 self.count("clocks_of_another_speed");
                 self.drift(host);
             }
-            32 | 33 => {
+            37 | 38 => {
                 self.count("lagging_follower");
                 let duration = self.rng.between(200, 2 * self.session_timeout);
                 self.lag(duration);
@@ -176,5 +177,6 @@ impl World {
                 self.latency = self.rng.between(1, 5);
             }
         }
+        Ok(())
     }
 }

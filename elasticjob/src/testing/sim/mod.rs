@@ -7,6 +7,7 @@
 mod clocks;
 mod connections;
 mod engines;
+mod fallen;
 mod faults;
 mod follower;
 mod haywire;
@@ -19,6 +20,7 @@ mod shape;
 mod world;
 
 pub use clocks::MonoClock;
+pub use fallen::Fallen;
 pub use faults::FaultCounts;
 pub use haywire::HAYWIRE;
 pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};
