@@ -117,6 +117,8 @@ impl World {
         let mono = &mut self.hosts[host].mono;
         mono.change(now, speed, mono.runs);
         mono.wrong_until = until;
+        // Until its wall clock is moved first, and after it was moved last.
+        mono.drifted += 2 * STEP * DRIFT / RIGHT;
         self.incident();
     }
 
