@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::engine::{Identity, JobEngine};
+use super::engine::{Identity, JobEngine, Phase};
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::planted::Bug;
@@ -72,7 +72,8 @@ impl JobEngine {
     }
 
     /// The engine that takes the place of this one in the same process, where the coordination of the job starts again. It
-    /// knows nothing of what this one knew but its settings, and since when fires may be unattended.
+    /// knows nothing of what this one knew but its settings, since when fires may be unattended, and that it leaves: an
+    /// operator who removed the instance, or a program that ends, asks only once.
     pub fn successor(&self, identity: Identity) -> Self {
         let Self { local, strategies, listeners, check, .. } = self;
         let mut next = Self::new(identity, local.clone(), strategies.clone());
@@ -82,6 +83,11 @@ impl JobEngine {
         if self.membership.session.is_some() {
             next.membership.is_back = true;
             next.membership.joining_since = self.seen.map(|now| now.wall);
+        }
+        if let Phase::Leaving { cut_at, .. } = self.phase
+            && !self.planted.has(Bug::ForgottenLeaving)
+        {
+            next.start_leaving(cut_at);
         }
         next
     }
