@@ -99,8 +99,8 @@ impl Accounted {
             Observation::Notice { notice: Notice::Begun { fire: Fire::Scheduled(at), items, .. }, .. } => {
                 self.begun.entry(*at).or_default().extend(items);
             }
-            Observation::Passed { latency } if !scene.is_mixed() && !scene.calm => {
-                for due in self.duties.look(scene, *latency, i64::from(scene.period) * 1_000) {
+            Observation::Passed { latency, lagging } if !scene.is_mixed() && !scene.calm => {
+                for due in self.duties.look(scene, *latency, *lagging) {
                     self.demand(scene, &due)?;
                 }
             }
@@ -191,7 +191,7 @@ impl Accounted {
         Ok(())
     }
 
-    /// Counts the items of a fire that an excuse kept from being looked at.
+    /// Counts the items of a fire that were not begun, without a good reason, and that an excuse kept from being demanded.
     fn count(&mut self, scene: &Scene<'_>, at: i64, total: u32) {
         self.item_fires += u64::from(total);
         if at >= self.calm_from {
@@ -200,7 +200,8 @@ impl Accounted {
         for item in 0..total {
             let mut said = self.skipped.get(&at).into_iter().flatten();
             let is_said = said.any(|(items, reason)| (items.is_empty() || items.contains(&item)) && is_good(reason));
-            if !is_said && !self.duties.was_looked_at(at, item) {
+            let is_begun = self.begun.get(&at).is_some_and(|items| items.contains(&item));
+            if !is_begun && !is_said && !self.duties.was_looked_at(at, item) {
                 let cause = if scene.is_mixed() { Cause::Java } else { self.duties.cause(at, item) };
                 *self.not_looked_at.entry(cause.name()).or_default() += 1;
             }

@@ -5,6 +5,7 @@
 //! the same or another one, is well for long enough before the next fire.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::Scene;
 use crate::engine::JobEngine;
@@ -144,14 +145,14 @@ impl Duties {
     }
 
     /// Looks at all items; returns what had to be begun by now, each once.
-    pub(super) fn look(&mut self, scene: &Scene<'_>, latency: Millis, period: i64) -> Vec<Due> {
-        let now = scene.now;
+    pub(super) fn look(&mut self, scene: &Scene<'_>, latency: Millis, lagging: bool) -> Vec<Due> {
+        let (now, period) = (scene.now, i64::from(scene.period) * 1_000);
         if latency >= self.slow.0 || now > self.slow.1 + 3_000 {
             self.slow = (latency, now);
         }
         let latency = self.slow.0;
         let (settle, need) = (24 * latency + 800, (8 * latency + 400) as i64);
-        self.look_at_hosts(scene, latency, settle);
+        self.look_at_hosts(scene, latency, lagging, settle);
         let online: BTreeSet<String> = scene.children(&JobPath::Instances).into_iter().collect();
         let owners: Vec<Option<String>> = (0..scene.total).map(|item| scene.text(&JobPath::owner_of(item))).collect();
         let is_live = |owner: &Option<String>| owner.as_ref().is_some_and(|owner| online.contains(owner));
@@ -201,13 +202,16 @@ impl Duties {
         due
     }
 
-    fn look_at_hosts(&mut self, scene: &Scene<'_>, latency: Millis, settle: Millis) {
+    fn look_at_hosts(&mut self, scene: &Scene<'_>, latency: Millis, lagging: bool, settle: Millis) {
         let now = scene.now;
         for (number, host) in scene.hosts.iter().enumerate() {
             let state = self.hosts.entry(number).or_default();
             let wall = EPOCH + now as i64 + host.clock_offset;
             let mut cause =
-                host.process.as_ref().map_or(Some(Cause::NoOwner), |process| wrong(scene, process, latency));
+                host.process.as_ref().map_or(Some(Cause::NoOwner), |process| wrong(scene, host, process, latency));
+            if lagging && host.process.as_ref().is_some_and(|process| process.on_follower) {
+                cause = Some(Cause::Cut);
+            }
             if let Some(process) = &host.process
                 && std::mem::replace(&mut state.life, process.life) != process.life
             {
@@ -283,11 +287,12 @@ impl ItemState {
 }
 
 /// What is wrong with a process now.
-fn wrong(scene: &Scene<'_>, process: &Process, latency: Millis) -> Option<Cause> {
+fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> Option<Cause> {
     let Some(engine) = engine_of(process) else { return Some(Cause::NoOwner) };
     let node = scene.tree.get(&JobPath::Instance(engine.instance().clone()).absolute(scene.job)).ok().flatten();
     let is_registered = node.is_some_and(|node| node.stat.ephemeral_owner == process.session);
-    let waits_long = process.outstanding.iter().any(|sent| sent.at + 2 * latency + 100 < scene.now);
+    let (shown, longest) = (host.now(scene.now).mono, Duration::from_millis(2 * latency + 100));
+    let waits_long = process.outstanding.iter().any(|sent| sent.at.mono + longest < shown);
     match () {
         () if process.is_frozen() => Some(Cause::Frozen),
         () if process.connection.is_none() => Some(Cause::Cut),

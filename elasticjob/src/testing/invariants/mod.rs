@@ -147,10 +147,12 @@ pub enum Observation<'a> {
     },
     /// Every host was asked to leave, and had the time.
     AllLeft,
-    /// Time passed; the network delays by up to so many milliseconds.
+    /// Time passed.
     Passed {
-        /// These.
+        /// By how many milliseconds the network delays at most.
         latency: Millis,
+        /// Whether the follower has lost its leader.
+        lagging: bool,
     },
     /// Nothing follows.
     Over,

@@ -75,7 +75,7 @@ impl Triggered {
                     }
                 }
             }
-            Observation::SessionEnded => {
+            Observation::SessionEnded { .. } => {
                 self.waiting.retain(|id, _| scene.exists(&JobPath::Instance(id.clone())));
             }
             Observation::Started { host, fire: Fire::Manual { .. }, .. }

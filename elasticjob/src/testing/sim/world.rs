@@ -384,8 +384,8 @@ impl World {
             Happening::Expire => {
                 self.keep_drifting()?;
                 self.expire()?;
-                let latency = self.latency;
-                self.observe(Observation::Passed { latency })?;
+                let (latency, lagging) = (self.latency, self.lagging.is_some());
+                self.observe(Observation::Passed { latency, lagging })?;
                 let next = self.now + 100;
                 self.at(next, Happening::Expire);
             }
