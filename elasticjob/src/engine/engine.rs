@@ -439,6 +439,11 @@ impl JobEngine {
             let told = matches!(run.stage, Stage::Cancelled { .. } | Stage::Aborted);
             let state = if told && end.state == FireState::Failed { FireState::Cancelled } else { end.state };
             run.stage = Stage::Ended { at: now.mono, end: ItemEnd { state, ..end } };
+            return;
+        }
+        // Left behind already: whatever takes the place of this engine does not hear of the end again.
+        if let Some(left) = self.abandoned.iter_mut().find(|left| left.item == item && left.end.is_none()) {
+            left.ended(end);
         }
     }
 

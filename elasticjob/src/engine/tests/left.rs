@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::group::{EPOCH, Group, every_five, job};
 use crate::config::JobConfiguration;
 use crate::engine::{
-    Action, Activity, CallState, CleanUp, Event, Fire, Hook, JobEngine, ListenerSpec, Now, OnceCalls, OnceTimeouts,
+    Action, Activity, CallState, CleanUp, Event, ExecutionSource, Fire, FireState, Hook, ItemEnd, JobEngine, LeftRun,
+    ListenerSpec, Now, OnceCalls, OnceTimeouts,
 };
 use crate::registry::SessionState;
 use crate::registry::path::JobPath;
@@ -53,6 +54,20 @@ fn the_engine_that_takes_the_place_of_one_that_leaves_leaves_too() {
     assert_ne!(activity(engine), Activity::Leaving);
     engine.handle(at(4_500), Event::Shutdown { grace: Duration::from_secs(5) });
     assert_eq!(activity(engine), Activity::Leaving);
+}
+
+#[test]
+fn code_that_was_left_behind_and_returns_before_its_engine_is_gone_is_not_waited_for() {
+    let mut group = Group::settled(1, &every_five(1));
+    let engine = &mut group.hosts[0].engine;
+    engine.handle(at(4_500), Event::Shutdown { grace: Duration::ZERO });
+    let source = ExecutionSource::NormalTrigger;
+    engine.abandoned.push(LeftRun { item: 0, fire: FIRST, source, attempt: None, skipped: None, end: None });
+    let end = ItemEnd { state: FireState::Failed, took: 1, error: None };
+    engine.handle(at(4_600), Event::ItemEnded { item: 0, end });
+    let left = engine.left_runs();
+    assert_eq!(left[0].end.as_ref().map(|end| end.state), Some(FireState::Cancelled), "it was told to end before");
+    assert_eq!(CleanUp::after(engine).busy().count(), 0);
 }
 
 #[test]
