@@ -11,7 +11,7 @@ use super::duty::{Cause, Due, Duties};
 use super::kept::Kept;
 use super::{Observation, Scene};
 use crate::config::wire;
-use crate::engine::{Fire, Notice, SkipReason};
+use crate::engine::{Fire, FireRecord, FireState, Notice, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Transaction;
 use crate::registry::path::{ItemNode, JobPath};
@@ -157,7 +157,7 @@ impl Accounted {
         let is_begun = self.begun.range(at..).any(|(_, items)| items.contains(item));
         let said = self.skipped.range(at..).flat_map(|(_, said)| said);
         let mut said = said.filter(|(items, reason)| (items.is_empty() || items.contains(item)) && is_good(reason));
-        if is_begun || said.next().is_some() {
+        if is_begun || said.next().is_some() || was_cut_off(scene, *item, *at) {
             return Ok(());
         }
         Err(format!(
@@ -261,6 +261,14 @@ fn out_of_date(scene: &Scene<'_>) -> BTreeSet<String> {
         _ => None,
     });
     java.collect()
+}
+
+/// Whether the record of an item says that its begin for this fire was cut off before anything was started: the engine that
+/// began it is gone, or was too late to trust it.
+fn was_cut_off(scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
+    let record = scene.text(&JobPath::fire(item)).unwrap_or_default();
+    let last = FireRecord::parse(record.as_bytes()).last;
+    last.is_some_and(|begun| begun.at == at && matches!(begun.state, FireState::Cancelled | FireState::NotRun))
 }
 
 /// Reasons that hold without any fault.

@@ -240,7 +240,11 @@ impl Duties {
         settle: Millis,
     ) -> Option<Cause> {
         let now = scene.now;
-        let is_held_up = self.unassigned_since.is_some_and(|since| now < since + ASSIGNMENT_WAIT + settle);
+        // Each fire waits for itself.
+        let offset = host.map_or(0, |host| scene.hosts[host].clock_offset);
+        let since_fire = (EPOCH + now as i64 + offset).rem_euclid(i64::from(scene.period) * 1_000) as Millis;
+        let waits_until = |since: Millis| since.max(now.saturating_sub(since_fire)) + ASSIGNMENT_WAIT + settle;
+        let is_held_up = self.unassigned_since.is_some_and(|since| now < waits_until(since));
         let is_damaged = self.damaged_at.is_some_and(|at| now < at + REPAIRED);
         let state = self.items.entry(item).or_default();
         let is_moved = state.owner != owner;

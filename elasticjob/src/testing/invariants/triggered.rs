@@ -64,7 +64,7 @@ impl Triggered {
                         // It has nothing to run.
                         (Op::Delete { .. }, Some(JobPath::Trigger(id)))
                             if host.and_then(|host| scene.instance(host)).as_ref() == Some(&id)
-                                && !owns_items(scene, &id) =>
+                                && !owned_items(scene, &id, self.waiting.get(&id).copied()) =>
                         {
                             self.waiting.remove(&id);
                         }
@@ -127,8 +127,16 @@ impl Triggered {
     }
 }
 
-fn owns_items(scene: &Scene<'_>, id: &InstanceId) -> bool {
-    (0..scene.total).any(|item| scene.text(&JobPath::owner_of(item)).as_deref() == Some(id.as_str()))
+/// Whether an instance had items when it was triggered, and still has them. It may not have heard of later ones yet.
+fn owned_items(scene: &Scene<'_>, id: &InstanceId, triggered_at: Option<Millis>) -> bool {
+    let owned = |item: ShardingItem| {
+        let owner = scene.tree.get(&JobPath::owner_of(item).absolute(scene.job)).ok().flatten();
+        owner.is_some_and(|node| {
+            let was_before = triggered_at.is_some_and(|at| node.stat.mtime <= EPOCH + at as i64);
+            node.data.text() == Some(id.as_str()) && was_before
+        })
+    };
+    (0..scene.total).any(owned)
 }
 
 /// Whether the owner of an item is online and one of ours: Java drops a trigger that comes during a run.
