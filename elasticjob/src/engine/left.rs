@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::engine::{Identity, JobEngine};
+use super::engine::{Identity, JobEngine, Phase};
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::planted::Bug;
@@ -78,12 +78,21 @@ impl JobEngine {
         let mut next = Self::new(identity, local.clone(), strategies.clone());
         next = next.with_listeners(listeners.clone()).with_check(check.clone());
         next.bound = self.bound.clone();
-        next.planted = self.planted.clone();
+        next.planted = self.planted;
         if self.membership.session.is_some() {
             next.membership.is_back = true;
             next.membership.joining_since = self.seen.map(|now| now.wall);
         }
+        // What was to leave, by the program or an operator, does not come back.
+        if let Phase::Leaving { cut_at, .. } = self.phase {
+            next.phase = Phase::Leaving { cut_at, give_up_at: None };
+        }
         next
+    }
+
+    /// How long a run may go on that is cut off now.
+    pub fn grace(&self) -> Duration {
+        self.session.grace()
     }
 
     /// Takes over runs of an earlier engine of the job in this process. Their items are busy until they end; then this engine
