@@ -73,6 +73,8 @@ struct InFlight(BTreeMap<JobPath, (u32, u32)>);
 #[derive(Debug)]
 pub struct Mirror {
     job: JobName,
+    /// What the namespace adds to each path.
+    namespace_bytes: usize,
     nodes: Nodes,
     /// Grows with every gap: answers to older questions are dropped.
     generation: u32,
@@ -91,6 +93,7 @@ impl Mirror {
     pub fn new(job: JobName) -> Self {
         Self {
             job,
+            namespace_bytes: 0,
             nodes: Nodes::new(),
             generation: 0,
             to_list: BTreeSet::new(),
@@ -99,6 +102,16 @@ impl Mirror {
             in_flight: InFlight::default(),
             watching: false,
         }
+    }
+
+    /// Tells how many bytes the namespace adds to each path.
+    pub fn count_namespace(&mut self, bytes: usize) {
+        self.namespace_bytes = bytes;
+    }
+
+    /// How many bytes the namespace adds to each path.
+    pub fn namespace_bytes(&self) -> usize {
+        self.namespace_bytes
     }
 
     /// Whether all nodes were listed since the last gap.
