@@ -92,6 +92,7 @@ use syn::parse_quote;
 /// | `monitor_execution` | flag | Runs are recorded in the registry, so that no item runs twice at a time. Costs two requests a fire; for jobs that fire every few moments `false` may be better. | `true` |
 /// | `failover` | flag | What an instance had begun and not finished when it died, or was cut off by its shutdown, is begun again at once by another one. Part of the work may have been done. Needs `monitor_execution`. | `false` |
 /// | `misfire` | flag | A fire that comes while the one before still runs is made up for right after it; of several only the latest. | `true` |
+/// | `max_late_begin_seconds` | seconds from 1 | How late a fire may begin that no instance began in time. Needs `monitor_execution`. -1: until the next fire, or 10 s where `misfire` is off. | -1 |
 /// | `max_time_diff_seconds` | seconds | Largest difference allowed between the clocks of the host and of the registry; while it is larger the job does not start and fires are skipped. Negative: not checked. | -1 |
 /// | `reconcile_interval_minutes` | minutes | How often the leader looks at all nodes of the job again, for what no event told of. Below 1: never. | 10 |
 /// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`, or the type name of an own strategy. | `AVG_ALLOCATION` |
@@ -100,14 +101,15 @@ use syn::parse_quote;
 /// | `job_listener_types` | `["A", "B"]` | Type names of the listeners around each run. Also written `listeners`. | none |
 /// | `description` | text | What the job is for. | empty |
 /// | `props` | `{ "a.b" = "c" }` | Properties of the job, its error handler and listeners. | none |
-/// | `disabled` | flag | The job is registered disabled when it starts. | `false` |
+/// | `disabled` | flag | The server is marked as disabled at each start; `false` leaves a mark that is there. | `false` |
 /// | `overwrite` | flag | Settings of this program replace those in the registry at each start; otherwise those in the registry stand. | `false` |
 /// | `label` | text | A label that is kept with the configuration. | none |
 /// | `static_sharding` | flag | Items stay where they are when instances come and go, also with one that is gone. | `false` |
 /// | `elastic_job_class` | text | Class name that Java instances of the same job have. | none |
 /// | `elastic_job_type` | text | `SIMPLE` of a function and `DATAFLOW` of an `impl` may be said; otherwise the type name that Java instances of the same job have. Not together with `elastic_job_class`. | none |
 /// | `job_bootstrap_bean_name` | text | Name under which the handle of the job is found. | name of the job and `OneOffJobBootstrap` or `ScheduleJobBootstrap` |
-/// | `registry_center` | text | Name of the registry center, where the application has several. | the only one |
+/// | `registry_center_ref` | text | Name of the registry center, where the application has several. Also written `registry_center`. | the one of `elasticjob.reg-center` |
+/// | `tracing_ref` | text | Name of the tracing, where the application has several. Also written `tracing`. | the one of `elasticjob.tracing` |
 /// | `crate` | path | Where the library is found, when a dependency was renamed: `crate = ::jobs::elasticjob`. | from where the attribute is taken |
 ///
 /// Texts are string literals, flags `true` or `false`.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use elasticjob::ident::JobName;
 use elasticjob::registry::zookeeper::ConnectError;
 use elasticjob::runtime::address::AddressError;
 use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
@@ -50,9 +51,16 @@ pub enum AppError {
         /// Where the setting stands.
         origin: Origin,
         /// The setting.
-        key: &'static str,
+        key: String,
         /// What is wrong.
         reason: String,
+    },
+    /// The coordination of a job ended by a bug again and again.
+    JobFailed {
+        /// The job.
+        job: JobName,
+        /// What ended it last.
+        why: String,
     },
     /// The dump port could not be opened.
     Dump {
@@ -63,6 +71,8 @@ pub enum AppError {
     },
     /// A job could not be started.
     Start(StartError),
+    /// No job could be started, as the configurations of all of them in the registry center cannot be used.
+    NoneStarted(Vec<StartError>),
     /// A handle was asked for by a name that no job of its kind has.
     NoSuchJob {
         /// The name.
@@ -108,6 +118,10 @@ impl fmt::Display for AppError {
                 write!(f, "no job was started: {origin}: elasticjob.dump.port: {reason}")
             }
             AppError::Start(error) => write!(f, "{error}"),
+            AppError::NoneStarted(errors) => {
+                f.write_str("no job was started:")?;
+                errors.iter().try_for_each(|error| write!(f, "\n  - {error}"))
+            }
             AppError::NoSuchJob { bean, wanted, known } => write!(f, "no {wanted} has the bean name '{bean}'; {known}"),
             AppError::Disabled { bean } => {
                 write!(f, "there is no job '{bean}': `elasticjob.enabled` is false, so no job was started")
@@ -122,6 +136,11 @@ impl fmt::Display for AppError {
             AppError::RegistryClosed => f.write_str(
                 "the registry center is closed for good, so no job runs any more: the log says why, for example that it \
                  refused the digest; start the program again when that is mended",
+            ),
+            AppError::JobFailed { job, why } => write!(
+                f,
+                "the coordination of job '{job}' ended by a bug again and again, so that the program ends: start it again, and \
+                 report the bug: {why}"
             ),
             AppError::Signals(error) => write!(f, "signals cannot be received: {error}"),
         }

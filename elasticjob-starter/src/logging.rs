@@ -1,5 +1,7 @@
 //! Logging for programs that have none of their own.
 
+mod lossy;
+
 use std::io::IsTerminal;
 
 use tracing::{Level, Metadata};
@@ -8,6 +10,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use self::lossy::Lossy;
 use crate::AppError;
 
 /// Filters of the log; the first one that is set counts.
@@ -24,6 +27,9 @@ const DEFAULT: &str = "info,zookeeper_client=error";
 /// with it anybody could take the session over. A subscriber of your own should leave out `zookeeper_client::session` below
 /// `info`, too.
 ///
+/// A line that cannot be written, as the pipe is closed or the disk is full, is lost; jobs go on. How many were lost stands
+/// before the next line that can be written.
+///
 /// A program that has set up `tracing` itself keeps what it has. Nothing in this library calls this function.
 ///
 /// # Errors
@@ -33,7 +39,9 @@ pub fn init_logging() -> Result<(), AppError> {
     let is_terminal = std::io::stderr().is_terminal();
     // An error means that the program has a subscriber already.
     let _ = tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(Lossy::new(std::io::stderr()))
+        // It would tell of them on the standard error, which may be what is broken, and panic.
+        .log_internal_errors(false)
         .with_ansi(is_terminal)
         .with_env_filter(filter)
         .finish()

@@ -12,6 +12,8 @@ pub mod executor;
 mod http_client;
 pub mod ident;
 pub mod job_types;
+#[doc(hidden)]
+pub mod log;
 #[cfg(test)]
 mod logged;
 pub mod operations;

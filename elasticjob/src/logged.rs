@@ -1,5 +1,6 @@
 //! The log, for tests that look at it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What is logged while it is the default subscriber: a line for each event, the level first.
@@ -34,6 +35,46 @@ impl tracing::Subscriber for Logged {
         let mut line = event.metadata().level().to_string();
         event.record(&mut |_: &tracing::field::Field, value: &dyn std::fmt::Debug| line += &format!(" {value:?}"));
         self.0.lock().unwrap().push(line);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// A subscriber that panics about every line.
+#[derive(Debug, Clone)]
+pub(crate) struct Panicking {
+    told: Arc<AtomicU64>,
+}
+
+impl Panicking {
+    pub(crate) fn always() -> Self {
+        Self { told: Arc::default() }
+    }
+
+    /// How many lines it was told.
+    pub(crate) fn lines(&self) -> u64 {
+        self.told.load(Ordering::Relaxed)
+    }
+}
+
+impl tracing::Subscriber for Panicking {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        self.told.fetch_add(1, Ordering::Relaxed);
+        panic!("the subscriber of a test panics about {:?}", event.metadata().level());
     }
 
     fn enter(&self, _: &tracing::span::Id) {}

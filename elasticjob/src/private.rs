@@ -6,7 +6,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
-pub use linkme;
+pub use {linkme, tracing};
+
+pub use crate::log;
 
 use crate::api::{
     ArgumentSite, Beans, Dataflow, IntoFetched, IntoJobResult, ItemHandler, JobArgument, JobError, JobResult,

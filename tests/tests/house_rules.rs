@@ -176,3 +176,54 @@ fn every_example_in_the_documentation_is_compiled() {
     }
     assert!(broken.is_empty(), "examples that are not even compiled:\n{}", broken.join("\n"));
 }
+
+/// The macros of `tracing` that log.
+const LOGGING: [&str; 6] = ["error", "warn", "info", "debug", "trace", "event"];
+
+/// Whether the code takes a macro that logs from `tracing` itself.
+fn logs_unguarded(code: &str) -> bool {
+    let words = words(code);
+    let places =
+        (0..words.len()).filter(|place| words[*place..].starts_with(&["tracing".into(), ":".into(), ":".into()]));
+    places.into_iter().any(|place| {
+        let named: Vec<&str> = words[place + 3..].iter().map(String::as_str).take(12).collect();
+        let list: Vec<&str> = match named.as_slice() {
+            // What is imported together stands there with commas.
+            [_, ",", ..] => named.split(|word| *word == ";").next().unwrap_or_default().to_vec(),
+            [name, ..] => vec![name],
+            [] => vec![],
+        };
+        list.iter().any(|name| LOGGING.contains(name))
+    })
+}
+
+#[test]
+fn what_the_library_logs_never_unwinds_into_it() {
+    let mut broken = Vec::new();
+    for folder in ["elasticjob/src", "elasticjob-starter/src", "elasticjob-starter/cli/src"] {
+        for file in files_below(&root().join(folder)) {
+            let place = file.strip_prefix(root()).expect("a file of the workspace").display().to_string();
+            let is_code = file.extension().is_some_and(|extension| extension == "rs");
+            if is_code
+                && place != "elasticjob/src/log.rs"
+                && logs_unguarded(&fs::read_to_string(&file).expect("source"))
+            {
+                broken.push(place);
+            }
+        }
+    }
+    let remedy = "take the macros of elasticjob::log (in the starter of elasticjob::__private::log)";
+    assert!(broken.is_empty(), "a subscriber that panics would end these; {remedy}: {}", broken.join(", "));
+}
+
+#[test]
+fn the_rule_about_the_log_sees_imports_and_paths() {
+    for code in ["use tracing::warn;", "use ::tracing::{info, warn};", "fn f() { tracing::error!(\"x\") }"] {
+        assert!(logs_unguarded(code), "{code}");
+    }
+    for code in
+        ["use crate::log::{error, warn};", "use tracing::field::{Field, Visit};", "mod tracing { fn error() {} }"]
+    {
+        assert!(!logs_unguarded(code), "{code}");
+    }
+}

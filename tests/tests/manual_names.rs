@@ -50,6 +50,8 @@ const SETTINGS: &[Section] = &[
             ("props.script.command.line", "echo SCRIPT Job: ", ""),
             ("disabled", "true", ""),
             ("overwrite", "true", ""),
+            ("registryCenterRef", "archive", ""),
+            ("tracingRef", "audit", ""),
         ],
     ),
     ("tracing", &[("type", "RDB", "")]),
@@ -95,7 +97,7 @@ fn every_setting_is_understood_in_both_spellings_and_under_its_older_name() {
             tried += 1;
         }
     }
-    assert_eq!(tried, 32, "settings of the manual");
+    assert_eq!(tried, 34, "settings of the manual");
 }
 
 /// Settings, and the types that the manual has for each.
@@ -230,6 +232,30 @@ fn every_property_is_read_and_a_wrong_one_is_named() {
     }
     let (older, today) = HTTP_URL;
     assert_eq!(problems(job_with(HTTP, today).prop(older, "http://shop.example")), "");
+}
+
+#[test]
+fn every_property_can_be_given_in_the_environment_whose_letters_are_capitals() {
+    let required = REQUIRED.iter().flat_map(|(_, props)| props.iter().map(|(key, _)| *key));
+    let formed = FORMED.iter().map(|(_, key, _)| *key).chain(FREE.iter().map(|(_, key)| *key));
+    for key in required.chain(formed).chain([HTTP_URL.0, STREAMING]) {
+        let words: String = key
+            .chars()
+            .flat_map(|c| match c {
+                '.' => vec!['_'],
+                c if c.is_ascii_uppercase() => vec!['_', c],
+                c => vec![c.to_ascii_uppercase()],
+            })
+            .collect();
+        for words in [words.clone(), key.replace('.', "_").to_uppercase()] {
+            let sources = Sources::of_arguments(["--elasticjob.jobs.myJob.label=x"])
+                .environment([(format!("ELASTICJOB_JOBS_MYJOB_PROPS_{words}"), "x")]);
+            let settings = Settings::load(&sources, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
+            let props = settings.jobs[0].settings.props.as_ref().unwrap();
+            let props: Vec<&str> = props.keys().map(String::as_str).collect();
+            assert_eq!((props, settings.warnings), (vec![key], Vec::new()), "{words}");
+        }
+    }
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn effective(arguments: &[String]) -> String {
     let arguments = required.into_iter().map(str::to_owned).chain(arguments.iter().cloned());
     let settings = Settings::load(&Sources::of_arguments(arguments), &[]).unwrap();
     let job = JobConfiguration::from_settings(JobName::new("settle").unwrap(), &settings.jobs[0].settings).unwrap();
-    let numbers = (job.max_time_diff_seconds(), job.reconcile_interval_minutes());
+    let numbers = (job.max_late_begin_seconds(), job.max_time_diff_seconds(), job.reconcile_interval_minutes());
     let flags = [
         job.monitor_execution(),
         job.failover(),

@@ -93,6 +93,8 @@ const WRONG: &[Wrong] = &[
     Wrong("jobs.settle.overwrite", NOTHING, "x", &["'x'", "true or false"]),
     Wrong("jobs.settle.label", NOTHING, MAP, &["a map", "expected text"]),
     Wrong("jobs.settle.static-sharding", NOTHING, "x", &["'x'", "true or false"]),
+    Wrong("jobs.settle.registry-center-ref", NOTHING, "nowhere", &["'nowhere'", "reg-centers", "known: default"]),
+    Wrong("jobs.settle.tracing-ref", NOTHING, "nowhere", &["'nowhere'", "tracings", "known: default"]),
 ];
 
 /// What needs a driver, which only tests with databases have.

@@ -43,6 +43,7 @@ pub const OPTIONS: &[JobOption] = &[
     JobOption::new("monitor_execution", Kind::Flag),
     JobOption::new("failover", Kind::Flag),
     JobOption::new("misfire", Kind::Flag),
+    JobOption::new("max_late_begin_seconds", Kind::Number),
     JobOption::new("max_time_diff_seconds", Kind::Number),
     JobOption::new("reconcile_interval_minutes", Kind::Number),
     JobOption::new("job_sharding_strategy_type", Kind::Name),
@@ -58,12 +59,18 @@ pub const OPTIONS: &[JobOption] = &[
     JobOption::new("elastic_job_class", Kind::Name),
     JobOption::new("elastic_job_type", Kind::Name),
     JobOption::new("job_bootstrap_bean_name", Kind::Name),
-    JobOption::new("registry_center", Kind::Name),
+    JobOption::new("registry_center_ref", Kind::Name),
+    JobOption::new("tracing_ref", Kind::Name),
     JobOption::new("crate", Kind::Path),
 ];
 
 /// Other names for options: the second is short for the first.
-const SHORT: &[(&str, &str)] = &[("sharding_item_parameters", "params"), ("job_listener_types", "listeners")];
+const SHORT: &[(&str, &str)] = &[
+    ("sharding_item_parameters", "params"),
+    ("job_listener_types", "listeners"),
+    ("registry_center_ref", "registry_center"),
+    ("tracing_ref", "tracing"),
+];
 
 /// Names that other editions of ElasticJob use for an option, for suggestions only.
 const ELSEWHERE: &[(&str, &str)] =

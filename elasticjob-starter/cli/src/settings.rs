@@ -47,7 +47,8 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
 /// The settings as the starter reads them from arguments: the same names, types and errors.
 fn parse(set: &Set) -> Result<JobSettings, Failure> {
     /// Of the program, not of the registry center.
-    const NOT_KEPT: [&str; 3] = ["elastic-job-class", "elastic-job-type", "job-bootstrap-bean-name"];
+    const NOT_KEPT: [&str; 5] =
+        ["elastic-job-class", "elastic-job-type", "job-bootstrap-bean-name", "registry-center-ref", "tracing-ref"];
     let mut arguments = Vec::new();
     for setting in &set.settings {
         let Some((name, value)) = setting.split_once('=') else {

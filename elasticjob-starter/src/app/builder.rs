@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::api::{
-    Beans, DistributeOnceElasticJobListener, ElasticJobListener, JobErrorHandler, JobExecutorThreadPoolSizeProvider,
-    ShardingStrategy, TypedJobItemExecutor,
+    Beans, DistributeOnceElasticJobListener, ElasticJobListener, ItemHandler, JobErrorHandler,
+    JobExecutorThreadPoolSizeProvider, ShardingStrategy, TypedJobItemExecutor,
 };
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
@@ -24,6 +24,7 @@ pub struct ElasticJobAppBuilder {
     pub(super) beans: Beans,
     pub(super) names: BTreeSet<String>,
     pub(super) registry_centers: BTreeMap<String, Arc<dyn RegistryCenter>>,
+    pub(super) given: BTreeMap<String, ItemHandler>,
     pub(super) catalog: CatalogBuilder,
     pub(super) wrong: Vec<PlanError>,
 }
@@ -35,6 +36,7 @@ impl ElasticJobAppBuilder {
             beans: Beans::default(),
             names: BTreeSet::new(),
             registry_centers: BTreeMap::new(),
+            given: BTreeMap::new(),
             catalog: Catalog::builder(),
             wrong: Vec::new(),
         }
@@ -59,8 +61,17 @@ impl ElasticJobAppBuilder {
         self
     }
 
-    /// Adds a registry center for the jobs that name it: `#[elastic_job(registry_center = "name")]`. A later one of
-    /// that name replaces it. It stays open when the application shuts down.
+    /// Adds the code of a job that has no attribute, such as one of an [own kind](elasticjob::api::classed_item_handler).
+    /// `elasticjob.jobs` configures the job of that name, and other ones that name it in `elastic-job-class`. A later one of
+    /// that name replaces it.
+    pub fn job(mut self, name: impl Into<String>, code: ItemHandler) -> Self {
+        self.given.insert(name.into(), code);
+        self
+    }
+
+    /// Adds a registry center for the jobs that name it: `registry-center-ref: name` in the settings, or
+    /// `#[elastic_job(registry_center = "name")]`. A later one of that name replaces it. It stays open when the
+    /// application shuts down.
     pub fn registry_center(mut self, name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
         self.registry_centers.insert(name.into(), center);
         self
@@ -155,6 +166,10 @@ impl ElasticJobAppBuilder {
     /// [`AppError::Invalid`] with everything that is wrong with settings and jobs, before a registry center is touched;
     /// [`AppError::Connect`] when the registry center is not reached; [`AppError::Start`] when it refuses a job. Jobs
     /// that were started by then are shut down again.
+    ///
+    /// A job whose configuration in the registry center cannot be used keeps no other one from its start: it is logged and
+    /// told to its error handler, its status says why, and it starts by itself when the configuration is mended. Where that
+    /// is so of all jobs, it is an error, [`AppError::NoneStarted`].
     pub async fn start(self) -> Result<ElasticJobApp, AppError> {
         start(self).await
     }

@@ -9,24 +9,25 @@ use elasticjob::runtime::JobEnvironment;
 use crate::AppError;
 use crate::settings::DumpSettings;
 
-/// Opens the port for the jobs of the registry center of the settings, and of those given to the builder.
+/// Opens the port for the jobs of these registry centers; the first that has a job of a name is asked.
 ///
 /// # Errors
 /// [`AppError::Dump`] when the operating system refuses address or port.
 pub(super) async fn open<'r>(
     settings: &DumpSettings,
-    registry: &Arc<dyn RegistryCenter>,
-    others: impl Iterator<Item = &'r Arc<dyn RegistryCenter>>,
+    mut registries: impl Iterator<Item = &'r Arc<dyn RegistryCenter>>,
     environment: &JobEnvironment,
-) -> Result<DumpPort, AppError> {
-    let service = DumpService::new(Arc::clone(registry), settings.port).address(settings.address);
-    let service = others.fold(service, |service, registry| service.registry(Arc::clone(registry)));
-    service.listen_on(environment.system()).await.map_err(|error| AppError::Dump {
+) -> Result<Option<DumpPort>, AppError> {
+    let Some(first) = registries.next() else { return Ok(None) };
+    let service = DumpService::new(Arc::clone(first), settings.port).address(settings.address);
+    let service = registries.fold(service, |service, registry| service.registry(Arc::clone(registry)));
+    let opened = service.listen_on(environment.system()).await.map_err(|error| AppError::Dump {
         origin: settings.origin.clone(),
         reason: format!(
             "cannot listen at {}, port {}: {error}; another program may have it, or another copy of this one: set another \
              port, or 0 for any that is free, for example with ELASTICJOB_DUMP_PORT=0",
             settings.address, settings.port
         ),
-    })
+    });
+    opened.map(Some)
 }

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use elasticjob::api::{Beans, ItemHandler, ItemWork, JobError};
+use elasticjob::ident::JobName;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{
-    JobEnvironment, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode, StartError,
+    JobEnvironment, JobStatus, OneOffJob, OneOffJobBootstrap, ScheduleJob, ScheduleJobBootstrap, ShutdownMode,
+    StartError,
 };
+use tokio::sync::watch;
 
 use crate::error::Problem;
 use crate::plan::{JobCode, Plan, PlannedJob, bind};
@@ -51,6 +54,14 @@ impl Job {
         }
     }
 
+    /// Its name, and its status as it changes.
+    pub fn status(&self) -> (JobName, watch::Receiver<JobStatus>) {
+        match self {
+            Job::Schedule(job) => (job.handle().name().clone(), job.handle().status()),
+            Job::OneOff(job) => (job.handle().name().clone(), job.handle().status()),
+        }
+    }
+
     pub async fn shutdown(&mut self, mode: ShutdownMode) {
         match self {
             Job::Schedule(job) => job.shutdown(mode).await,
@@ -71,7 +82,7 @@ pub(super) struct Jobs {
 /// Every job that cannot be, and every argument that nothing fills.
 pub(super) fn make(
     plan: &Plan,
-    environment: &JobEnvironment,
+    environment_of: impl Fn(&PlannedJob) -> JobEnvironment,
     registry_of: impl Fn(&PlannedJob) -> Arc<dyn RegistryCenter>,
     provided: &Beans,
 ) -> Result<Jobs, Vec<Problem>> {
@@ -80,17 +91,19 @@ pub(super) fn make(
     let mut problems = Vec::new();
     let mut late = Vec::new();
     for job in &plan.jobs {
-        let (slot, handler) = match job.code {
+        let environment = environment_of(job);
+        let (slot, handler) = match &job.code {
             JobCode::Function(function) => {
                 let (slot, handler) = late_handler();
                 (
-                    Some((function, slot)),
+                    Some((*function, slot)),
                     handler.checked_by(function.kind.check()).with_options(function.kind.options()),
                 )
             }
-            JobCode::Type => (None, handler_of_type(job, environment)),
+            JobCode::Given(handler) => (None, handler.clone()),
+            JobCode::Type => (None, handler_of_type(job, &environment)),
         };
-        match Job::make(job, environment, registry_of(job), handler) {
+        match Job::make(job, &environment, registry_of(job), handler) {
             Ok((job_made, handle)) => {
                 match handle.clone() {
                     Handle::Schedule(handle) => beans.provide_named(&job.bean_name, handle),

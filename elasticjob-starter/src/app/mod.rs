@@ -1,6 +1,7 @@
 //! The application: everything that was started, and how it ends.
 
 mod builder;
+mod centers;
 mod dump;
 mod jobs;
 mod signals;
@@ -14,17 +15,23 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::tracing::{info, warn};
+use elasticjob::__private::log::{error, info, warn};
+use elasticjob::ident::JobName;
 use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::{RegistryCenter, SessionState};
-use elasticjob::runtime::{OneOffJob, ScheduleJob, ShutdownMode};
+use elasticjob::runtime::{Activity, JobStatus, OneOffJob, ScheduleJob, ShutdownMode};
 use elasticjob::trace::Tracing;
+use futures_util::StreamExt;
+use futures_util::future::{join_all, select_all};
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::watch;
 
 pub use builder::ElasticJobAppBuilder;
 use jobs::{Handle, Job};
 use signals::Signals;
 
 use crate::AppError;
+use crate::settings::DEFAULT;
 
 /// The jobs of a program, started.
 ///
@@ -33,9 +40,9 @@ use crate::AppError;
 pub struct ElasticJobApp {
     jobs: Vec<Job>,
     handles: BTreeMap<String, Handle>,
-    /// The registry center of the settings. Those given to the builder are for their owner to close.
-    registry: Option<Arc<dyn RegistryCenter>>,
-    tracing: Option<Tracing>,
+    /// The registry centers of the settings. Those given to the builder are for their owner to close.
+    registries: Vec<Arc<dyn RegistryCenter>>,
+    tracings: BTreeMap<String, Tracing>,
     dump: Option<DumpPort>,
     enabled: bool,
     grace: Duration,
@@ -57,7 +64,12 @@ impl ElasticJobApp {
 
     /// The tracing of `elasticjob.tracing`, `None` when it is not set: tells how many events were written, and lost.
     pub fn tracing(&self) -> Option<&Tracing> {
-        self.tracing.as_ref()
+        self.tracings.get(DEFAULT)
+    }
+
+    /// The tracing of `elasticjob.tracings` that has this name; `None` where there is none, or no job refers to it.
+    pub fn tracing_named(&self, name: &str) -> Option<&Tracing> {
+        self.tracings.get(name)
     }
 
     /// Where dumps of jobs are given, `None` when `elasticjob.dump.port` is not set: with port 0 the one that was free.
@@ -115,7 +127,8 @@ impl ElasticJobApp {
     ///
     /// # Errors
     /// [`AppError::Signals`] when signals cannot be received; [`AppError::RegistryClosed`] when the registry center is
-    /// closed for good meanwhile, for example because it refuses the digest when it is back.
+    /// closed for good meanwhile, for example because it refuses the digest when it is back; [`AppError::JobFailed`] when the
+    /// coordination of a job ended by a bug again and again. A supervisor that restarts the program then has all jobs again.
     pub async fn until_shutdown(self) -> Result<(), AppError> {
         self.until_shutdown_or(std::future::pending()).await
     }
@@ -129,9 +142,14 @@ impl ElasticJobApp {
         let why = tokio::select! {
             signal = signals.next() => signal,
             () = end => "the program ends",
-            () = closed(self.registry.clone()) => {
+            () = closed(self.registries.clone()) => {
                 self.leave(ShutdownMode::Now).await;
                 return Err(AppError::RegistryClosed);
+            }
+            (job, why) = failed(self.jobs.iter().map(Job::status).collect()) => {
+                error!("shutting down: the coordination of job '{job}' ended by a bug again and again: {why}");
+                self.leave(ShutdownMode::Graceful).await;
+                return Err(AppError::JobFailed { job, why });
             }
         };
         info!("shutting down: {why}; running items have {:?} to finish", self.grace);
@@ -149,25 +167,44 @@ impl ElasticJobApp {
     }
 
     async fn leave(&mut self, mode: ShutdownMode) {
-        futures_util::future::join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
+        join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
         // Until then it shows what holds a shutdown up.
         if let Some(dump) = self.dump.take() {
             dump.close().await;
         }
-        if let Some(registry) = &self.registry {
-            registry.close().await;
-        }
-        if let Some(tracing) = &self.tracing {
-            tracing.close(TRACING_GRACE).await;
-        }
+        join_all(self.registries.iter().map(|registry| registry.close())).await;
+        join_all(self.tracings.values().map(|tracing| tracing.close(TRACING_GRACE))).await;
     }
 }
 
-/// Completes when a registry center is closed for good.
-async fn closed(registry: Option<Arc<dyn RegistryCenter>>) {
-    let Some(registry) = registry else { return std::future::pending().await };
-    // An error means that nobody is there to tell of any change.
-    let _ = registry.session().wait_for(|state| *state == SessionState::Closed).await;
+/// Completes when a job has failed for good; says which and why.
+async fn failed(jobs: Vec<(JobName, watch::Receiver<JobStatus>)>) -> (JobName, String) {
+    let mut failures: FuturesUnordered<_> = jobs
+        .into_iter()
+        .map(|(name, mut status)| async move {
+            let failed = status.wait_for(|status| status.activity == Activity::Failed).await;
+            // An error means that it has left.
+            failed.ok().map(|status| (name, status.trouble.as_deref().unwrap_or("the log says why").to_owned()))
+        })
+        .collect();
+    while let Some(failure) = failures.next().await {
+        if let Some(failure) = failure {
+            return failure;
+        }
+    }
+    std::future::pending().await
+}
+
+/// Completes when one of these registry centers is closed for good.
+async fn closed(registries: Vec<Arc<dyn RegistryCenter>>) {
+    let closed = |registry: Arc<dyn RegistryCenter>| async move {
+        // An error means that nobody is there to tell of any change.
+        let _ = registry.session().wait_for(|state| *state == SessionState::Closed).await;
+    };
+    match registries.is_empty() {
+        true => std::future::pending().await,
+        false => drop(select_all(registries.into_iter().map(|registry| Box::pin(closed(registry)))).await),
+    }
 }
 
 impl fmt::Debug for ElasticJobApp {
@@ -188,7 +225,7 @@ mod tests {
     async fn a_program_whose_registry_center_is_closed_for_good_ends_with_an_error() {
         let nothing = std::env::temp_dir().join("elasticjob-no-such-folder");
         let app = ElasticJobApp::builder().sources(Sources::in_folder(nothing)).start().await.expect("it starts");
-        let registry = app.registry.clone().expect("it is enabled");
+        let registry = app.registries[0].clone();
         let ended = tokio::join!(app.until_shutdown(), registry.close()).0;
         assert!(matches!(ended, Err(AppError::RegistryClosed)), "{ended:?}");
     }

@@ -3,66 +3,81 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ::tracing::{info, warn};
-use elasticjob::registry::RegistryCenter;
-use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode};
-use elasticjob::spi::JOBS;
+use elasticjob::__private::log::{info, warn};
+use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode, StartError};
+use elasticjob::spi::{Catalog, CatalogError, JOBS};
+use futures_util::future::join_all;
 
+use super::centers::{self, FoundStorages, RegistryCenters};
 use super::jobs::{Jobs, make};
 use super::{ElasticJobApp, ElasticJobAppBuilder, dump, tracing};
 use crate::AppError;
 use crate::error::Problem;
 use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
-use crate::settings::{Key, Read, Settings};
+use crate::settings::{DEFAULT, Read, Settings};
 
 pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp, AppError> {
-    let linked = Linked::new(JOBS.static_slice());
-    let names: Vec<&str> = linked.iter().map(|function| function.name).collect();
-    let read = Settings::read(&builder.sources, &names);
+    let linked = Linked::new(JOBS.static_slice(), &builder.given);
+    let names: Vec<&str> = linked.names().collect();
+    let catalog = builder.catalog.clone().build();
+    let of_attributes = linked.iter().flat_map(|function| (function.settings)().props.unwrap_or_default().into_keys());
+    let options = catalog.iter().flat_map(Catalog::option_names).map(str::to_owned);
+    let read = Settings::read(&builder.sources, &names, of_attributes.chain(options).collect());
     let settings = &read.settings;
     settings.warnings.iter().for_each(|warning| warn!("{warning}"));
     if !settings.enabled && read.errors.is_empty() {
         info!("`elasticjob.enabled` is false: no job is started");
-        let (jobs, handles) = (Vec::new(), BTreeMap::new());
+        let (jobs, handles, registries, tracings) = (Vec::new(), BTreeMap::new(), Vec::new(), BTreeMap::new());
         let grace = settings.shutdown_grace;
-        return Ok(ElasticJobApp { jobs, handles, registry: None, tracing: None, dump: None, enabled: false, grace });
+        return Ok(ElasticJobApp { jobs, handles, registries, tracings, dump: None, enabled: false, grace });
     }
 
-    let (plan, environment, storage) = checked(&builder, &linked, &read)?;
+    let (plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
     info!("{}", announcement(&plan, settings));
-    let environment = match settings.tracing.as_ref().zip(storage) {
-        Some((settings, storage)) => environment.with_tracing(tracing::open(storage, settings).await?),
-        None => environment,
-    };
+    let traced = centers::trace(found, settings, &plan, &environment).await?;
     tracing::warn_of_strangers(settings, plan.jobs.iter().map(|job| job.configuration.job_name().as_str()));
-    let registry = registry(&environment, settings).await?;
-    let registry_of = |job: &PlannedJob| {
-        let named = job.registry_center.as_ref().and_then(|name| builder.registry_centers.get(name));
-        Arc::clone(named.unwrap_or(&registry))
+    let centers = RegistryCenters::connect(&builder, settings, &plan, &environment).await?;
+    let environment_of = |job: &PlannedJob| {
+        let name = job.tracing.as_deref().unwrap_or(DEFAULT);
+        traced.get(name).unwrap_or(&environment).clone()
     };
-    let Jobs { jobs, handles } = make(&plan, &environment, registry_of, &builder.beans).map_err(AppError::Invalid)?;
+    let Jobs { jobs, handles } =
+        make(&plan, environment_of, |job| centers.of(job), &builder.beans).map_err(AppError::Invalid)?;
     let dump = match &settings.dump {
-        Some(settings) => Some(dump::open(settings, &registry, builder.registry_centers.values(), &environment).await?),
+        Some(settings) => dump::open(settings, centers.all(), &environment).await?,
         None => None,
     };
-    let (registry, tracing, grace) = (Some(registry), environment.tracing().cloned(), settings.shutdown_grace);
-    let mut app = ElasticJobApp { jobs, handles, registry, tracing, dump, enabled: true, grace };
-    let started = futures_util::future::try_join_all(app.jobs.iter_mut().map(|job| job.start())).await;
-    match started {
-        Ok(_) => Ok(app),
-        Err(error) => {
-            app.leave(ShutdownMode::Now).await;
-            Err(AppError::Start(error))
+    let (registries, tracings, grace) = (centers.own, centers::tracings(&traced), settings.shutdown_grace);
+    let mut app = ElasticJobApp { jobs, handles, registries, tracings, dump, enabled: true, grace };
+    let started = join_all(app.jobs.iter_mut().map(|job| job.start())).await;
+    let failed = match outcome(started) {
+        Ok(()) => return Ok(app),
+        Err(failed) => failed,
+    };
+    app.leave(ShutdownMode::Now).await;
+    Err(failed)
+}
+
+/// Jobs that wait for their stored configuration keep others from nothing. Where all do, nothing runs.
+fn outcome(started: Vec<Result<(), StartError>>) -> Result<(), AppError> {
+    let jobs = started.len();
+    let mut waiting = Vec::new();
+    for error in started.into_iter().filter_map(Result::err) {
+        match error {
+            StartError::WaitsForConfiguration { .. } => waiting.push(error),
+            failed => return Err(AppError::Start(failed)),
         }
     }
+    if waiting.is_empty() || waiting.len() < jobs { Ok(()) } else { Err(AppError::NoneStarted(waiting)) }
 }
 
 /// Everything that can be found out without a registry center.
 fn checked(
     builder: &ElasticJobAppBuilder,
-    linked: &Linked<'static>,
+    linked: &Linked<'_>,
+    catalog: &Result<Catalog, CatalogError>,
     read: &Read<Settings>,
-) -> Result<(Plan, JobEnvironment, Option<tracing::Found>), AppError> {
+) -> Result<(Plan, JobEnvironment, FoundStorages), AppError> {
     let Read { settings, errors, doubt } = read;
     let mut problems: Vec<Problem> = errors.iter().cloned().map(Problem::from).collect();
     if !settings.enabled {
@@ -70,15 +85,25 @@ fn checked(
     }
     problems.extend(builder.wrong.iter().cloned().map(Problem::from));
     // Without a catalog jobs are looked at as far as that goes: everything that is wrong is told together.
-    let catalog = builder.catalog.clone().build();
-    // A database that cannot be read is told already.
-    let is_known = !doubt.is_within(&Key::of(["tracing", "data-source"]));
-    let tracing = settings.tracing.as_ref().filter(|_| is_known).zip(catalog.as_ref().ok());
-    let storage = tracing.map(|(settings, catalog)| tracing::find(settings, catalog, &builder.beans)).transpose();
-    let storage = storage.map_err(|error| problems.push(error.into())).ok().flatten();
-    let registry_centers: BTreeSet<String> = builder.registry_centers.keys().cloned().collect();
+    problems.extend(centers::given_twice(builder, settings).into_iter().map(Problem::from));
+    let mut storages = FoundStorages::new();
+    if let Ok(catalog) = catalog {
+        let all = settings.tracings.iter().filter_map(|(name, tracing)| Some((name.as_str(), tracing.as_ref()?)));
+        let all = all.chain(settings.tracing.as_ref().map(|tracing| (DEFAULT, tracing)));
+        // A database that cannot be read is told already.
+        for (name, tracing) in all.filter(|(_, tracing)| !doubt.is_within(&tracing.section.child("data-source"))) {
+            match tracing::find(tracing, catalog, &builder.beans) {
+                Ok(found) => drop(storages.insert(name.to_owned(), found)),
+                Err(error) => problems.push(error.into()),
+            }
+        }
+    }
+    let registry_centers: BTreeSet<String> =
+        builder.registry_centers.keys().chain(settings.reg_centers.keys()).cloned().collect();
+    let tracings: BTreeSet<String> = settings.tracings.keys().cloned().collect();
     let around = Surroundings {
         registry_centers: &registry_centers,
+        tracings: &tracings,
         provided: &builder.names,
         beans: &builder.beans,
         catalog: catalog.as_ref().ok(),
@@ -88,7 +113,7 @@ fn checked(
         .preferred_network_interface(settings.preferred_network_interface.clone())
         .preferred_network_ip(settings.preferred_network_ip.clone())
         .shutdown_grace(settings.shutdown_grace);
-    let environment = match &catalog {
+    let environment = match catalog {
         Ok(catalog) => environment.catalog(catalog.clone()).build(),
         Err(clashes) => Err(clashes.clone().into()),
     };
@@ -96,9 +121,9 @@ fn checked(
         (Ok(plan), Ok(environment)) => {
             // Made to see that they can be; these are never started.
             let nowhere = environment.embedded_registry();
-            let made = make(&plan, &environment, |_| Arc::clone(&nowhere), &builder.beans);
+            let made = make(&plan, |_| environment.clone(), |_| Arc::clone(&nowhere), &builder.beans);
             problems.extend(made.err().into_iter().flatten());
-            if problems.is_empty() { Ok((plan, environment, storage)) } else { Err(AppError::Invalid(problems)) }
+            if problems.is_empty() { Ok((plan, environment, storages)) } else { Err(AppError::Invalid(problems)) }
         }
         (plan, environment) => {
             problems.extend(plan.err().into_iter().flatten().map(Problem::from));
@@ -112,19 +137,6 @@ fn of_environment(error: EnvironmentError, settings: &Settings) -> Problem {
     match (error, settings.preferred_network_origin.clone()) {
         (EnvironmentError::Address(reason), Some(origin)) => Problem::Address { origin, reason },
         (error, _) => error.into(),
-    }
-}
-
-async fn registry(environment: &JobEnvironment, settings: &Settings) -> Result<Arc<dyn RegistryCenter>, AppError> {
-    match settings.reg_center.zookeeper() {
-        Some(configuration) => environment.connect_zookeeper(configuration).await.map_err(AppError::Connect),
-        None => {
-            warn!(
-                "no `elasticjob.reg-center.server-lists` is set: jobs run on the embedded registry of this process; no other \
-                 process sees it, and N copies of the program run everything N times"
-            );
-            Ok(environment.embedded_registry())
-        }
     }
 }
 

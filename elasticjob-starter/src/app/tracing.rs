@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use elasticjob::__private::log::{info, warn};
 use elasticjob::api::Beans;
 use elasticjob::spi::Catalog;
 use elasticjob::trace::{JobSelection, JobTracingStorage, TracingConfiguration};
-use tracing::{info, warn};
 
 use crate::AppError;
 use crate::settings::{SettingError, Settings, TracingSettings};
@@ -18,7 +18,7 @@ pub(super) enum Found {
     Rdb(rdb::Place),
 }
 
-/// Finds what `elasticjob.tracing.type` names.
+/// Finds what the `type` of a tracing names.
 ///
 /// # Errors
 /// There is none of that type, or it lacks something.
@@ -29,7 +29,7 @@ pub(super) fn find(settings: &TracingSettings, catalog: &Catalog, beans: &Beans)
     catalog.tracing_storages().get(&settings.storage_type).cloned().map(Found::Own).map_err(|unknown| {
         SettingError::Refused {
             origin: settings.origin.clone(),
-            key: "elasticjob.tracing.type".to_owned(),
+            key: settings.section.child("type").to_string(),
             value: settings.storage_type.clone(),
             reason: format!("{unknown}; RDB (built in) is always there"),
         }
@@ -72,7 +72,7 @@ mod rdb {
     pub(super) fn find(settings: &TracingSettings, _: &Beans) -> Result<Found, SettingError> {
         Err(SettingError::NotBuiltIn {
             origin: settings.origin.clone(),
-            key: "elasticjob.tracing.type".to_owned(),
+            key: settings.section.child("type").to_string(),
             reason: "add `features = [\"tracing-sqlite\"]`, `[\"tracing-postgres\"]` or `[\"tracing-mysql\"]` to \
                      elasticjob-starter in Cargo.toml"
                 .to_owned(),

@@ -29,9 +29,9 @@ pub(super) fn missing(drafts: &[Draft<'_>], around: &Surroundings<'_>) -> Vec<Pl
             false => beans.provide_named(bean, OneOffJob::detached(job)),
         };
     }
-    let of_draft = |draft: &Draft<'_>| match draft.code {
+    let of_draft = |draft: &Draft<'_>| match &draft.code {
         Some(JobCode::Function(function)) => bind(&draft.title, function, &beans).err().unwrap_or_default(),
-        Some(JobCode::Type) | None => Vec::new(),
+        Some(JobCode::Given(_) | JobCode::Type) | None => Vec::new(),
     };
     let is_known = |error: &PlanError| match error {
         PlanError::MissingBean { missing, .. } => !unsure.may_be(missing),

@@ -36,8 +36,9 @@ pub(super) fn configure(draft: &Draft<'_>, around: &Surroundings<'_>) -> (Option
 /// What this program cannot do of what a configuration asks for.
 fn problems(draft: &Draft<'_>, configuration: &JobConfiguration, around: &Surroundings<'_>) -> Vec<Invalid> {
     let catalog = around.catalog;
-    let of_code = match (draft.code, catalog, configuration.job_type()) {
+    let of_code = match (&draft.code, catalog, configuration.job_type()) {
         (Some(JobCode::Function(function)), ..) => function.kind.check().problems(configuration),
+        (Some(JobCode::Given(handler)), ..) => handler.problems_of_program(configuration),
         (Some(JobCode::Type), Some(catalog), Some(kind)) => {
             let job_type = catalog.job_types().get(kind);
             job_type.map(|job_type| job_type.handler().problems_of_program(configuration)).unwrap_or_default()

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use elasticjob::api::{JobDescriptor, JobKind};
+use elasticjob::api::JobKind;
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::spi::Catalog;
 
-use super::linked::{Linked, NotOne, place};
+use super::linked::{GIVEN, Linked, NotOne, place};
 use super::{JobCode, PlanError, Surroundings, configuration};
-use crate::settings::{Doubt, JobEntry, Key, Origin, Settings};
+use crate::settings::{DEFAULT, Doubt, JobEntry, Key, Origin, Settings};
 
 /// A job before its settings are checked.
 pub(super) struct Draft<'a> {
@@ -35,7 +35,7 @@ impl Draft<'_> {
             }),
             None => entry.origins.get(setting),
         });
-        match (given, self.code, self.entry) {
+        match (given, &self.code, self.entry) {
             (Some(origin), ..) => origin.clone(),
             (None, Some(JobCode::Function(function)), _) => Origin::place(place(function)),
             (None, _, entry) => entry.map_or_else(|| Origin::place("settings"), |entry| entry.origin.clone()),
@@ -72,15 +72,24 @@ impl Draft<'_> {
         format!("{}{kind}", self.title)
     }
 
-    /// The name of its registry center, `None` for the one of the settings.
+    /// The name of its registry center, `None` for the one without a name.
     pub fn registry_center(&self) -> Option<&str> {
-        self.settings.registry_center.as_deref().filter(|center| !center.is_empty())
+        reference(&self.settings.registry_center_ref)
     }
+
+    /// The name of its tracing, `None` for the one without a name.
+    pub fn tracing(&self) -> Option<&str> {
+        reference(&self.settings.tracing_ref)
+    }
+}
+
+fn reference(given: &Option<String>) -> Option<&str> {
+    given.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != DEFAULT)
 }
 
 /// The jobs of settings and functions.
 pub(super) fn of<'a>(
-    linked: &Linked<'static>,
+    linked: &Linked<'_>,
     settings: &'a Settings,
     around: &Surroundings<'_>,
     errors: &mut Vec<PlanError>,
@@ -89,7 +98,10 @@ pub(super) fn of<'a>(
     let mut used: BTreeSet<&str> = BTreeSet::new();
     for entry in &settings.jobs {
         let (code, is_incomplete) = match code_of(linked, around, entry) {
-            Ok(code) => (code, code.is_none()),
+            Ok(code) => {
+                let is_unknown = code.is_none();
+                (code, is_unknown)
+            }
             Err(wrong) => {
                 used.extend(wrong.meant);
                 let is_of_a_type = matches!(wrong.error, PlanError::NoSuchType { .. });
@@ -97,8 +109,14 @@ pub(super) fn of<'a>(
                 (None, !is_of_a_type)
             }
         };
-        if let Some(JobCode::Function(function)) = code {
-            used.insert(function.function);
+        match &code {
+            Some(JobCode::Function(function)) => drop(used.insert(function.function)),
+            Some(JobCode::Given(_)) => {
+                let named =
+                    entry.settings.elastic_job_class.as_deref().filter(|class| linked.given().contains_key(*class));
+                used.insert(named.unwrap_or(&entry.name));
+            }
+            Some(JobCode::Type) | None => {}
         }
         drafts.push(Draft { is_incomplete, ..draft(code, &entry.name, Some(entry), errors) });
     }
@@ -120,6 +138,10 @@ pub(super) fn of<'a>(
             drafts.push(Draft { is_incomplete: true, ..draft(code, function.name, None, errors) });
         }
     }
+    let idle = linked.given().keys().filter(|name| !used.contains(name.as_str()));
+    for name in idle.filter(|_| !any_may_be_used && !around.doubt.is_about(&Key::of(["jobs"]))) {
+        errors.push(PlanError::NotConfigured { job: name.clone(), place: GIVEN.to_owned() });
+    }
     drafts
 }
 
@@ -129,9 +151,9 @@ fn draft<'a>(
     entry: Option<&'a JobEntry>,
     errors: &mut Vec<PlanError>,
 ) -> Draft<'a> {
-    let attribute = match code {
+    let attribute = match &code {
         Some(JobCode::Function(function)) => (function.settings)(),
-        Some(JobCode::Type) | None => JobSettings::default(),
+        Some(JobCode::Given(_) | JobCode::Type) | None => JobSettings::default(),
     };
     let (name, wrong) = match JobName::new(title) {
         Ok(name) => (name, None),
@@ -140,7 +162,7 @@ fn draft<'a>(
     let settings = configuration::over(attribute, entry);
     let draft = Draft { title: title.to_owned(), name, code, settings, entry, is_incomplete: false };
     errors.extend(wrong.map(|error| {
-        let origin = match (entry, code) {
+        let origin = match (entry, &draft.code) {
             (Some(entry), _) => entry.origin.clone(),
             (None, Some(JobCode::Function(function))) => Origin::place(place(function)),
             (None, _) => Origin::place("settings"),
@@ -153,7 +175,7 @@ fn draft<'a>(
 
 /// Compares the kind that the settings of a job name, if they do, with what its code is.
 fn check_kind(draft: &Draft<'_>) -> Result<(), PlanError> {
-    let Some(JobCode::Function(function)) = draft.code else { return Ok(()) };
+    let Some(JobCode::Function(function)) = &draft.code else { return Ok(()) };
     match draft.settings.elastic_job_type.as_deref().and_then(JobKind::named) {
         Some(kind) if kind != function.kind => Err(PlanError::OtherKind {
             origin: draft.origin("elastic-job-type"),
@@ -189,11 +211,7 @@ fn type_of(entry: &JobEntry) -> Key {
 
 /// The code of an entry: the function its class refers to, the type it names, else the function of its name. `None`
 /// where the settings that name it cannot be read.
-fn code_of(
-    linked: &Linked<'static>,
-    around: &Surroundings<'_>,
-    entry: &JobEntry,
-) -> Result<Option<JobCode>, Box<NoCode>> {
+fn code_of(linked: &Linked<'_>, around: &Surroundings<'_>, entry: &JobEntry) -> Result<Option<JobCode>, Box<NoCode>> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     let origin = |setting: &str| entry.origins.get(setting).unwrap_or(&entry.origin).clone();
     let job = entry.name.clone();
@@ -204,6 +222,7 @@ fn code_of(
             let error = PlanError::ClassAndType { origin: origin("elastic-job-type"), job };
             Err(NoCode::new(error, linked.meant(&class)))
         }
+        (Some(class), None) if linked.given().contains_key(&class) => Ok(given_code(linked, &class)),
         (Some(class), None) => match (linked.referred(&class), by_name) {
             (Ok(function), _) => Ok(Some(JobCode::Function(function))),
             (Err(NotOne::Several(functions)), _) => {
@@ -213,6 +232,9 @@ fn code_of(
             }
             // The class name that Java instances of the same job have.
             (Err(NotOne::Nothing), Some(function)) => Ok(Some(JobCode::Function(function))),
+            (Err(NotOne::Nothing), None) if linked.given().contains_key(&entry.name) => {
+                Ok(given_code(linked, &entry.name))
+            }
             (Err(NotOne::Nothing), None) => {
                 let (wanted, listing) = (format!("'{class}' (elastic-job-class)"), linked.listing(&class));
                 let error = PlanError::NoCode { origin: origin("elastic-job-class"), job, wanted, linked: listing };
@@ -220,32 +242,43 @@ fn code_of(
             }
         },
         (None, _) if doubt.is_about(&class_of(entry)) => Ok(None),
-        (None, Some(kind)) => code_of_type(around.catalog, entry, kind, by_name),
+        (None, Some(kind)) => code_of_type(linked, around.catalog, entry, kind),
         (None, None) if doubt.is_about(&type_of(entry)) => Ok(None),
-        (None, None) => by_name.map(|function| Some(JobCode::Function(function))).ok_or_else(|| {
-            let (wanted, listing) = (format!("'{}'", entry.name), linked.listing(&entry.name));
-            let error = PlanError::NoCode { origin: entry.origin.clone(), job, wanted, linked: listing };
-            NoCode::new(error, linked.meant(&entry.name))
-        }),
+        (None, None) => {
+            by_name.map(JobCode::Function).or_else(|| given_code(linked, &entry.name)).map(Some).ok_or_else(|| {
+                let (wanted, listing) = (format!("'{}'", entry.name), linked.listing(&entry.name));
+                let error = PlanError::NoCode { origin: entry.origin.clone(), job, wanted, linked: listing };
+                NoCode::new(error, linked.meant(&entry.name))
+            })
+        }
     }
 }
 
+fn given_code(linked: &Linked<'_>, name: &str) -> Option<JobCode> {
+    linked.given().get(name).cloned().map(JobCode::Given)
+}
+
 fn code_of_type(
+    linked: &Linked<'_>,
     catalog: Option<&Catalog>,
     entry: &JobEntry,
     kind: String,
-    by_name: Option<&'static JobDescriptor>,
 ) -> Result<Option<JobCode>, Box<NoCode>> {
     let origin = entry.origins.get("elastic-job-type").unwrap_or(&entry.origin).clone();
     let job = entry.name.clone();
     let known = catalog.map(|catalog| catalog.job_types().get(&kind).map(|_| ()));
+    let function = linked.named(&entry.name);
+    let by_name = function.map(JobCode::Function).or_else(|| given_code(linked, &entry.name));
     match (known, by_name) {
-        (_, Some(function)) if JobKind::named(&kind).is_some() => Ok(Some(JobCode::Function(function))),
+        (_, Some(JobCode::Function(function))) if JobKind::named(&kind).is_some() => {
+            Ok(Some(JobCode::Function(function)))
+        }
         (None | Some(Ok(())), None) => Ok(Some(JobCode::Type)),
         // The type name that Java instances of the same job have.
-        (None | Some(Err(_)), Some(function)) => Ok(Some(JobCode::Function(function))),
-        (Some(Ok(())), Some(function)) => {
-            Err(NoCode::new(PlanError::TypeAndFunction { origin, job, kind, place: place(function) }, Vec::new()))
+        (None | Some(Err(_)), Some(code)) => Ok(Some(code)),
+        (Some(Ok(())), Some(_)) => {
+            let place = function.map_or_else(|| format!("the code that was {GIVEN}"), place);
+            Err(NoCode::new(PlanError::TypeAndFunction { origin, job, kind, place }, Vec::new()))
         }
         (Some(Err(unknown)), None) => {
             Err(NoCode::new(PlanError::NoSuchType { origin, job, unknown: unknown.to_string() }, Vec::new()))

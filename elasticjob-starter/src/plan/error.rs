@@ -144,19 +144,17 @@ pub enum PlanError {
         /// The other owner.
         second: String,
     },
-    /// A registry center that the application does not have.
-    #[error(
-        "job '{job}' ({place}): there is no registry center '{center}'; add it with `.registry_center(\"{center}\", ...)`; known: {known}"
-    )]
-    NoRegistryCenter {
+    /// A registry center, or a tracing, that the application does not have.
+    #[error("{origin}: job '{job}': {setting}: {unknown}")]
+    UnknownReference {
+        /// Where the name stands.
+        origin: Origin,
         /// The job.
         job: String,
-        /// Function and place.
-        place: String,
-        /// The name.
-        center: String,
-        /// The names there are.
-        known: String,
+        /// The setting that names it.
+        setting: &'static str,
+        /// What was looked for, and what there is.
+        unknown: String,
     },
     /// An argument that cannot be filled.
     #[error("job '{job}' ({place}): {missing}")]

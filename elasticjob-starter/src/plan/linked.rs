@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use elasticjob::api::JobDescriptor;
+use elasticjob::api::{ItemHandler, JobDescriptor};
 
 use super::PlanError;
 use crate::settings::nearest;
 
-/// The functions that were linked.
+/// The functions that were linked, and the code that the application's builder was given.
 pub(crate) struct Linked<'a> {
-    functions: &'a [JobDescriptor],
+    functions: &'static [JobDescriptor],
+    given: &'a BTreeMap<String, ItemHandler>,
 }
+
+/// Where the code that the builder was given stands, for messages.
+pub(super) const GIVEN: &str = "given to the application's builder";
 
 /// A reference to a function that is not exactly one.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,12 +24,22 @@ pub(crate) enum NotOne {
 }
 
 impl<'a> Linked<'a> {
-    pub fn new(functions: &'a [JobDescriptor]) -> Self {
-        Self { functions }
+    pub fn new(functions: &'static [JobDescriptor], given: &'a BTreeMap<String, ItemHandler>) -> Self {
+        Self { functions, given }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &'a JobDescriptor> + use<'a> {
+    pub fn iter(&self) -> impl Iterator<Item = &'static JobDescriptor> + use<> {
         self.functions.iter()
+    }
+
+    /// The code that the builder was given, by name.
+    pub fn given(&self) -> &'a BTreeMap<String, ItemHandler> {
+        self.given
+    }
+
+    /// The names of all jobs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().map(|function| function.name).chain(self.given.keys().map(String::as_str))
     }
 
     /// Names that several functions have.
@@ -41,24 +55,31 @@ impl<'a> Linked<'a> {
                 });
             }
         }
+        let twice = self.given.keys().filter_map(|name| self.named(name));
+        errors.extend(twice.map(|function| PlanError::DuplicateJob {
+            job: function.name.to_owned(),
+            first: place(function),
+            second: GIVEN.to_owned(),
+        }));
         errors
     }
 
     /// The function of a job by its name.
-    pub fn named(&self, name: &str) -> Option<&'a JobDescriptor> {
+    pub fn named(&self, name: &str) -> Option<&'static JobDescriptor> {
         self.functions.iter().find(|function| function.name == name)
     }
 
     /// The function that `elastic-job-class` refers to: by its path, by its own name, by the name of its job, or by the
     /// class name that its attribute gives.
-    pub fn referred(&self, class: &str) -> Result<&'a JobDescriptor, NotOne> {
+    pub fn referred(&self, class: &str) -> Result<&'static JobDescriptor, NotOne> {
         let own_name = |function: &JobDescriptor| function.function.rsplit("::").next() == Some(class);
         let by: [&dyn Fn(&JobDescriptor) -> bool; 4] =
             [&|function| function.function == class, &own_name, &|function| function.name == class, &|function| {
                 (function.settings)().elastic_job_class.as_deref() == Some(class)
             }];
         for is_meant in by {
-            let found: Vec<&JobDescriptor> = self.functions.iter().filter(|function| is_meant(function)).collect();
+            let found: Vec<&'static JobDescriptor> =
+                self.functions.iter().filter(|function| is_meant(function)).collect();
             match found.as_slice() {
                 [] => {}
                 [only] => return Ok(only),
@@ -81,19 +102,19 @@ impl<'a> Linked<'a> {
         }
     }
 
-    fn near(&self, wanted: &str) -> Option<&'static str> {
-        let names = self.functions.iter().map(|function| function.name);
-        nearest(wanted, names.chain(self.functions.iter().map(|function| function.function)))
+    fn near(&self, wanted: &str) -> Option<&str> {
+        nearest(wanted, self.names().chain(self.functions.iter().map(|function| function.function)))
     }
 
     /// What there is, for a reference that was not found.
     pub fn listing(&self, wanted: &str) -> String {
-        if self.functions.is_empty() {
+        if self.functions.is_empty() && self.given.is_empty() {
             return "none is linked at all".to_owned();
         }
         let near = self.near(wanted).map(|name| format!("did you mean '{name}'? ")).unwrap_or_default();
         let mut all: Vec<String> =
             self.functions.iter().map(|function| format!("'{}' ({})", function.name, function.function)).collect();
+        all.extend(self.given.keys().map(|name| format!("'{name}' ({GIVEN})")));
         all.sort();
         format!("{near}Linked: {}", all.join(", "))
     }

@@ -20,7 +20,7 @@ pub(crate) use linked::Linked;
 use linked::place;
 
 use self::drafts::Draft;
-use crate::settings::{Doubt, Settings};
+use crate::settings::{DEFAULT, Doubt, Key, Settings, nearest};
 
 /// The jobs to start.
 pub(crate) struct Plan {
@@ -33,8 +33,10 @@ pub(crate) struct PlannedJob {
     pub code: JobCode,
     /// The name under which its handle is found.
     pub bean_name: String,
-    /// The registry center it belongs to, `None` for the one of the settings.
+    /// The registry center it belongs to, `None` for the one without a name.
     pub registry_center: Option<String>,
+    /// Where it is traced to, `None` for what has no name.
+    pub tracing: Option<String>,
 }
 
 impl PlannedJob {
@@ -44,17 +46,21 @@ impl PlannedJob {
 }
 
 /// What runs the items of a job.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum JobCode {
     Function(&'static JobDescriptor),
+    /// What the application's builder was given.
+    Given(ItemHandler),
     /// The type that its settings name.
     Type,
 }
 
 /// What the application has beside the settings, and what of the settings is not known.
 pub(crate) struct Surroundings<'a> {
-    /// Names of registry centers given to the builder.
+    /// Names of registry centers, of the settings and of the builder.
     pub registry_centers: &'a BTreeSet<String>,
+    /// Names of tracings.
+    pub tracings: &'a BTreeSet<String>,
     /// Names of provided values.
     pub provided: &'a BTreeSet<String>,
     /// Provided values.
@@ -70,21 +76,23 @@ impl Plan {
     ///
     /// # Errors
     /// Everything that does not fit.
-    pub fn make(
-        linked: &Linked<'static>,
-        settings: &Settings,
-        around: &Surroundings<'_>,
-    ) -> Result<Self, Vec<PlanError>> {
+    pub fn make(linked: &Linked<'_>, settings: &Settings, around: &Surroundings<'_>) -> Result<Self, Vec<PlanError>> {
         let mut errors = linked.duplicates();
         let drafts = drafts::of(linked, settings, around, &mut errors);
         let mut jobs = Vec::new();
         for draft in &drafts {
             let (configuration, wrong) = configuration::configure(draft, around);
             errors.extend(wrong);
-            errors.extend(no_registry_center(draft, around));
-            if let Some((configuration, code)) = configuration.zip(draft.code) {
-                let (bean_name, registry_center) = (draft.bean_name(), draft.registry_center().map(str::to_owned));
-                jobs.push(PlannedJob { configuration, code, bean_name, registry_center });
+            errors.extend(unknown_references(draft, around));
+            if let Some((configuration, code)) = configuration.zip(draft.code.clone()) {
+                let (registry_center, tracing) = (draft.registry_center(), draft.tracing());
+                jobs.push(PlannedJob {
+                    configuration,
+                    code,
+                    bean_name: draft.bean_name(),
+                    registry_center: registry_center.map(str::to_owned),
+                    tracing: tracing.map(str::to_owned),
+                });
             }
         }
         errors.extend(arguments::missing(&drafts, around));
@@ -108,15 +116,49 @@ pub(crate) fn bind(job: &str, function: &JobDescriptor, beans: &Beans) -> Result
     })
 }
 
-fn no_registry_center(draft: &Draft<'_>, around: &Surroundings<'_>) -> Option<PlanError> {
-    let center = draft.registry_center().filter(|center| !around.registry_centers.contains(*center))?;
-    let known: Vec<&str> = around.registry_centers.iter().map(String::as_str).collect();
-    Some(PlanError::NoRegistryCenter {
+/// What a job refers to by name and is not there.
+fn unknown_references(draft: &Draft<'_>, around: &Surroundings<'_>) -> Vec<PlanError> {
+    let references = [
+        (draft.registry_center(), &References::REGISTRY_CENTERS, around.registry_centers),
+        (draft.tracing(), &References::TRACINGS, around.tracings),
+    ];
+    let unknown = references.into_iter().filter_map(|(name, of, known)| Some((name?, of, known)));
+    let unknown = unknown
+        .filter(|(name, of, known)| !known.contains(*name) && !around.doubt.is_about(&Key::of([of.section, name])));
+    let error = |(name, of, known): (&str, &References, &BTreeSet<String>)| PlanError::UnknownReference {
+        origin: draft.origin(of.setting),
         job: draft.title.clone(),
-        place: draft.origin("registry-center").to_string(),
-        center: center.to_owned(),
-        known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
-    })
+        setting: of.setting,
+        unknown: of.unknown(name, known),
+    };
+    unknown.map(error).collect()
+}
+
+/// What jobs refer to by name.
+struct References {
+    setting: &'static str,
+    section: &'static str,
+    what: &'static str,
+    /// What else gives one a name.
+    builder: &'static str,
+}
+
+impl References {
+    const REGISTRY_CENTERS: Self = Self {
+        setting: "registry-center-ref",
+        section: "reg-centers",
+        what: "registry center",
+        builder: ", or give it to the application's builder with `.registry_center(\"...\", ...)`",
+    };
+    const TRACINGS: Self = Self { setting: "tracing-ref", section: "tracings", what: "tracing", builder: "" };
+
+    fn unknown(&self, name: &str, known: &BTreeSet<String>) -> String {
+        let Self { section, what, builder, .. } = self;
+        let all = || known.iter().map(String::as_str).chain([DEFAULT]);
+        let near = nearest(name, all()).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
+        let all = Vec::from_iter(all()).join(", ");
+        format!("there is no {what} '{name}'; {near}set it below `elasticjob.{section}.{name}`{builder}; known: {all}")
+    }
 }
 
 fn duplicate_beans(drafts: &[Draft<'_>], around: &Surroundings<'_>) -> Vec<PlanError> {

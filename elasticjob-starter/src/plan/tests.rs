@@ -33,7 +33,7 @@ fn peer() -> JobSettings {
 }
 
 fn elsewhere() -> JobSettings {
-    JobSettings { registry_center: Some("reports".to_owned()), ..complete() }
+    JobSettings { registry_center_ref: Some("reports".to_owned()), ..complete() }
 }
 
 const fn function(name: &'static str, path: &'static str, settings: fn() -> JobSettings) -> JobDescriptor {
@@ -55,7 +55,7 @@ fn read(yaml: &str) -> Read<Settings> {
     let folder = std::env::temp_dir().join(format!("elasticjob-plan-{}-{test}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), yaml).unwrap();
-    let read = Settings::read(&Sources::in_folder(&folder), &[]);
+    let read = Settings::read(&Sources::in_folder(&folder), &[], Vec::new());
     std::fs::remove_dir_all(&folder).unwrap();
     read
 }
@@ -69,26 +69,33 @@ impl ElasticJobListener for Audit {
 }
 
 /// The plan, or everything that is wrong with settings and jobs.
-fn made_with(functions: &'static [JobDescriptor], yaml: &str, registry_centers: &[&str]) -> Result<Plan, Vec<String>> {
+fn made_with(
+    functions: &'static [JobDescriptor],
+    given: &[&str],
+    yaml: &str,
+    registry_centers: &[&str],
+) -> Result<Plan, Vec<String>> {
     let catalog = Catalog::builder().listener(Audit).build().unwrap();
     let Read { settings, errors, doubt } = read(yaml);
     let mut beans = Beans::default();
     beans.provide(7_u32);
     let around = Surroundings {
         registry_centers: &registry_centers.iter().map(|name| (*name).to_owned()).collect(),
+        tracings: &settings.tracings.keys().cloned().collect(),
         provided: &BTreeSet::from(["taken".to_owned()]),
         beans: &beans,
         catalog: Some(&catalog),
         doubt: &doubt,
     };
-    let plan = Plan::make(&Linked::new(functions), &settings, &around);
+    let given = given.iter().map(|name| ((*name).to_owned(), item_handler(|_| async {}))).collect();
+    let plan = Plan::make(&Linked::new(functions, &given), &settings, &around);
     let of_plan = plan.as_ref().err().into_iter().flatten().map(ToString::to_string);
     let all: Vec<String> = errors.iter().map(ToString::to_string).chain(of_plan).collect();
     if all.is_empty() { plan.map_err(|_| all) } else { Err(all) }
 }
 
 fn made(functions: &'static [JobDescriptor], yaml: &str) -> Result<Plan, Vec<String>> {
-    made_with(functions, yaml, &[])
+    made_with(functions, &[], yaml, &[])
 }
 
 fn jobs(functions: &'static [JobDescriptor], yaml: &str) -> Vec<String> {
@@ -97,8 +104,9 @@ fn jobs(functions: &'static [JobDescriptor], yaml: &str) -> Vec<String> {
         format!(
             "{} {} {} {} {}",
             job.configuration.job_name(),
-            match job.code {
+            match &job.code {
                 JobCode::Function(function) => function.function,
+                JobCode::Given(_) => "given",
                 JobCode::Type => job.configuration.job_type().unwrap(),
             },
             job.configuration.schedule().map_or("-".to_owned(), |schedule| schedule.cron().to_string()),
@@ -266,9 +274,19 @@ fn a_bean_name_belongs_to_one() {
 #[test]
 fn a_registry_center_has_to_be_there() {
     static ELSEWHERE: [JobDescriptor; 1] = [function("r", "shop::r", elsewhere)];
-    only_error(&ELSEWHERE, "", &["'r'", "'reports'", ".registry_center(\"reports\", ...)", "known: none"]);
-    let plan = made_with(&ELSEWHERE, "", &["reports"]).unwrap_or_else(|errors| panic!("{errors:?}"));
+    only_error(&ELSEWHERE, "", &["'r'", "'reports'", ".registry_center(\"...\", ...)", "known: default"]);
+    let plan = made_with(&ELSEWHERE, &[], "", &["reports"]).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert_eq!(plan.jobs[0].registry_center.as_deref(), Some("reports"));
+    let of =
+        |setting: &str| format!("elasticjob:\n  tracings: {{audit: {{type: ''}}}}\n  jobs:\n    r: {{{setting}}}\n");
+    let plan =
+        made(&ELSEWHERE, &of("registry-center-ref: default, tracing-ref: audit")).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!((plan.jobs[0].registry_center.as_deref(), plan.jobs[0].tracing.as_deref()), (None, Some("audit")));
+    let parts = [
+        "application.yaml:4: job 'r': tracing-ref: there is no tracing 'audti'; did you mean 'audit'?",
+        "known: audit, default",
+    ];
+    only_error(&ELSEWHERE, &of("registry-center-ref: default, tracing-ref: audti"), &parts);
 }
 
 #[test]
@@ -373,4 +391,30 @@ fn what_only_follows_from_a_setting_that_cannot_be_read_is_not_told() {
 #[test]
 fn a_file_that_cannot_be_read_may_have_anything() {
     only_errors(&NEEDY_HANDLES, "elasticjob: [", &["application.yaml:"]);
+}
+
+#[test]
+fn code_that_the_builder_is_given_is_configured_by_settings() {
+    let with_rows = |yaml: &str| made_with(&SYNC, &["rows"], yaml, &[]);
+    let yaml = "elasticjob: {jobs: {rows: {sharding-total-count: 1}, more: {elastic-job-class: rows, sharding-total-count: 1}, \
+                java: {elastic-job-class: rows, sharding-total-count: 2}}}";
+    let plan = with_rows(yaml).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let given = plan.jobs.iter().filter(|job| matches!(job.code, JobCode::Given(_)));
+    assert_eq!(given.map(|job| job.configuration.job_name().as_str()).collect::<Vec<_>>(), ["java", "more", "rows"]);
+    for (yaml, part) in [
+        ("", "job 'rows' (given to the application's builder) is configured nowhere"),
+        (
+            "elasticjob: {jobs: {rows: {elastic-job-type: SCRIPT, sharding-total-count: 1, props: {script.command.line: x}}}}",
+            "two things to run, the type 'SCRIPT' and the code that was given to the application's builder",
+        ),
+        ("elasticjob: {jobs: {row: {sharding-total-count: 1}}}", "did you mean 'rows'?"),
+    ] {
+        let errors = with_rows(yaml).err().unwrap_or_default();
+        assert!(errors.iter().any(|error| error.contains(part)), "no {part:?} in {errors:#?}");
+    }
+    let twice = made_with(&SYNC, &["syncOrders"], "", &[]).err().unwrap_or_default();
+    assert!(
+        twice[0].contains("shop::jobs::sync_orders at src/jobs.rs:7 and given to the application's builder"),
+        "{twice:?}"
+    );
 }

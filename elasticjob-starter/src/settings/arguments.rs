@@ -50,24 +50,27 @@ pub(super) fn resolve(sources: &Sources, scope: Scope<'_>) -> (Layer, Vec<Settin
 #[cfg(test)]
 mod tests {
     use super::super::resolve::Wanted;
-    use super::super::schema::Key;
+    use super::super::schema::{Key, KnownNames};
     use super::*;
 
     fn resolved(arguments: &[&str]) -> (Layer, Vec<String>) {
         let sources = Sources::of_arguments(arguments.iter().copied());
-        let scope = Scope { jobs: &["known.job".to_owned()], wanted: Wanted::All };
+        let names = KnownNames::of_jobs(["known.job"]);
+        let scope = Scope { names: &names, wanted: Wanted::All };
         let (layer, errors) = resolve(&sources, scope);
         (layer, errors.iter().map(ToString::to_string).collect())
     }
 
     #[test]
     fn names_of_jobs_with_dots_need_no_brackets() {
-        let cases: [(&str, &[&str]); 6] = [
+        let cases: [(&str, &[&str]); 8] = [
             ("--elasticjob.jobs.my.dotted.job.overwrite=v", &["jobs", "my.dotted.job", "overwrite"]),
             ("--elasticjob.jobs[my.dotted.job].overwrite=v", &["jobs", "my.dotted.job", "overwrite"]),
             ("--elasticjob.jobs.known.job.props.a.cron=v", &["jobs", "known.job", "props", "a.cron"]),
             ("--elasticjob.jobs.a.props.script.command.line=v", &["jobs", "a", "props", "script.command.line"]),
             ("--elasticjob.regCenter.server_lists=v", &["reg-center", "server-lists"]),
+            ("--elasticjob.tracings.audit.data-source.url=v", &["tracings", "audit", "data-source", "url"]),
+            ("--elasticjob.regCenters[my.archive].digest=v", &["reg-centers", "my.archive", "digest"]),
             ("--elasticjob.preferred.network.ip=v", &["preferred", "network", "ip"]),
         ];
         for (argument, path) in cases {

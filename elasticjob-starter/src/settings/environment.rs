@@ -10,8 +10,8 @@ use super::resolve::{Resolver, Scope, Wanted, ours};
 use super::schema::{Kind, ROOT, Schema, Setting, nearest};
 
 const PREFIX: &str = "ELASTICJOB_";
-/// The filter of the log, read where logging is set up.
-const NOT_SETTINGS: &[&str] = &["ELASTICJOB_LOG"];
+/// The filter of the log, read where logging is set up, and what the programs of SCRIPT jobs are marked with.
+const NOT_SETTINGS: &[&str] = &["ELASTICJOB_LOG", "ELASTICJOB_RUN"];
 
 /// What is known of jobs before the environment is read.
 pub(super) struct Known<'a> {
@@ -37,7 +37,10 @@ pub(super) fn resolve(
                 [] => warnings.extend(unknown(name, known)),
                 // Whoever does not look at jobs does not mind which of them is meant.
                 [tokens, ..] if !known.scope.wanted.includes(&tokens[0].text) => {}
-                [tokens] => resolver.dotted(tokens, &node),
+                [tokens] => {
+                    warnings.extend(unknown_property(name, tokens, known));
+                    resolver.dotted(tokens, &node);
+                }
                 several => {
                     several.iter().for_each(|tokens| resolver.without_value(tokens, &node.origin));
                     let jobs: Vec<String> = several.iter().map(|tokens| format!("'{}'", tokens[1].text)).collect();
@@ -49,6 +52,20 @@ pub(super) fn resolve(
     let (layer, more) = resolver.finish();
     errors.extend(more);
     (layer, errors, warnings)
+}
+
+/// What to say of a property that no file and no option has: whether its letters are capitals, and where its dots are, is
+/// a guess.
+fn unknown_property(name: &str, tokens: &[Token], known: &Known<'_>) -> Option<String> {
+    let [_, job, props, property] = tokens else { return None };
+    let is_guessed = props.text == "props" && !name.contains('.') && !known.props.contains(&property.text);
+    is_guessed.then(|| {
+        let (job, property) = (&job.text, &property.text);
+        format!(
+            "environment variable {name} is taken for the property '{property}' of job '{job}': no option and no file has one \
+             of that name; where it has capitals or other dots, give it in a file, or as --elasticjob.jobs[{job}].props.NAME=VALUE"
+        )
+    })
 }
 
 /// Whether Kubernetes put it there for a service of that name: `ELASTICJOB_DUMP_PORT=tcp://10.0.0.1:9888`. No port of ours
@@ -91,14 +108,23 @@ fn follow(
     path: &mut Vec<Token>,
     found: &mut Vec<Vec<Token>>,
 ) {
-    let mut end = |token: Option<Token>| found.push(path.iter().cloned().chain(token).collect());
     match schema {
         Schema::Section(settings) => section(settings, words, known, path, found),
-        Schema::Jobs(settings) => {
-            for name in known.scope.jobs {
+        Schema::Named(names, settings) => {
+            let section_name = path.last().map(|token| token.text.clone()).unwrap_or_default();
+            let before = found.len();
+            for name in known.scope.names.of(&section_name) {
                 let flat = flat(name);
                 for taken in (1..words.len()).filter(|taken| words[..*taken].concat() == flat) {
-                    path.push(Token::bracketed(name.clone()));
+                    path.push(Token::bracketed(name));
+                    section(settings, &words[taken..], known, path, found);
+                    path.pop();
+                }
+            }
+            // A job is known by its code or a file; the others may stand in the environment alone.
+            if found.len() == before && names.beside.is_some() {
+                for taken in 1..words.len() {
+                    path.push(Token::bracketed(words[..taken].join("-").to_lowercase()));
                     section(settings, &words[taken..], known, path, found);
                     path.pop();
                 }
@@ -108,12 +134,13 @@ fn follow(
         Schema::Props => {
             let flat_words = words.concat();
             let key = known.props.iter().find(|key| flat(key) == flat_words).cloned();
-            end(Some(Token::part(key.unwrap_or_else(|| words.join(".").to_lowercase()))));
+            let key = Token::part(key.unwrap_or_else(|| words.join(".").to_lowercase()));
+            found.push(path.iter().cloned().chain([key]).collect());
         }
         Schema::Value(Kind::List) if words.len() == 1 && words[0].bytes().all(|byte| byte.is_ascii_digit()) => {
-            end(Some(Token::bracketed(words[0])));
+            found.push(path.iter().cloned().chain([Token::bracketed(words[0])]).collect());
         }
-        Schema::Value(_) if words.is_empty() => end(None),
+        Schema::Value(_) if words.is_empty() => found.push(path.clone()),
         Schema::Value(_) => {}
     }
 }
@@ -158,7 +185,7 @@ fn unknown(name: &str, known: &Known<'_>) -> Option<String> {
     let hint = match nearest {
         Some(nearest) => format!("did you mean '{nearest}'?"),
         None if upper.starts_with("ELASTICJOB_JOBS_") => {
-            let jobs = known.scope.jobs.join(", ");
+            let jobs = Vec::from_iter(known.scope.names.of("jobs")).join(", ");
             format!("after ELASTICJOB_JOBS_ stands the name of a job ({jobs}) and a setting")
         }
         None => "it is ignored".to_owned(),
@@ -175,11 +202,12 @@ fn keys(schema: &'static Schema, path: &mut Vec<String>, known: &Known<'_>, all:
                 path.pop();
             }
         }
-        Schema::Jobs(settings) => {
-            for job in known.scope.jobs {
+        Schema::Named(_, settings) => {
+            let section = path.last().map(|section| section.replace('_', "-").to_lowercase()).unwrap_or_default();
+            for name in known.scope.names.of(&section) {
                 for setting in *settings {
                     let setting = setting.name.replace('-', "_").to_uppercase();
-                    all.push(format!("{PREFIX}{}_{}_{setting}", path.join("_"), flat(job)));
+                    all.push(format!("{PREFIX}{}_{}_{setting}", path.join("_"), flat(name)));
                 }
             }
         }
@@ -199,7 +227,7 @@ pub(super) fn variable<'a>(environment: &'a BTreeMap<String, String>, name: &str
 
 #[cfg(test)]
 mod tests {
-    use super::super::schema::Key;
+    use super::super::schema::{Key, KnownNames};
     use super::*;
 
     fn resolved(jobs: &[&str], variables: &[(&str, &str)]) -> (Layer, Vec<String>, Vec<String>) {
@@ -208,10 +236,10 @@ mod tests {
 
     fn resolved_for(wanted: Wanted, jobs: &[&str], variables: &[(&str, &str)]) -> (Layer, Vec<String>, Vec<String>) {
         let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let jobs: Vec<String> = jobs.iter().map(|job| (*job).to_owned()).collect();
+        let names = KnownNames::of_jobs(jobs.iter().copied());
         let props = ["streaming.process".to_owned(), "script.commandLine".to_owned()];
         let (layer, errors, warnings) =
-            resolve(&environment, &Known { scope: Scope { jobs: &jobs, wanted }, props: &props });
+            resolve(&environment, &Known { scope: Scope { names: &names, wanted }, props: &props });
         (layer, errors.iter().map(ToString::to_string).collect(), warnings)
     }
 
@@ -252,10 +280,35 @@ mod tests {
     }
 
     #[test]
+    fn a_property_that_is_not_known_is_told_with_the_name_that_it_is_taken_for() {
+        let variables =
+            [("ELASTICJOB_JOBS_J_PROPS_STREAMING_PROCESS", "true"), ("ELASTICJOB_JOBS_J_PROPS_MY_KEY", "v")];
+        let (_, _, warnings) = resolved(&["j"], &variables);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        for part in ["ELASTICJOB_JOBS_J_PROPS_MY_KEY", "'my.key' of job 'j'"] {
+            assert!(warnings[0].contains(part), "{warnings:?}");
+        }
+        let (_, _, warnings) = resolved(&["j"], &[("elasticjob.jobs.j.props.MyKey", "v")]);
+        assert!(warnings.is_empty(), "its letters are as they are: {warnings:?}");
+    }
+
+    #[test]
+    fn other_registry_centers_need_no_file() {
+        let variables = [
+            ("ELASTICJOB_REG_CENTERS_ARCHIVE_SERVER_LISTS", "a:1"),
+            ("ELASTICJOB_TRACINGS_AUDIT_DATA_SOURCE_URL", "u"),
+        ];
+        let (layer, errors, warnings) = resolved(&[], &variables);
+        assert!(errors.is_empty() && warnings.is_empty(), "{errors:?} {warnings:?}");
+        assert_eq!(value(&layer, Key::of(["reg-centers", "archive", "server-lists"])), "a:1");
+        assert_eq!(value(&layer, Key::of(["tracings", "audit", "data-source", "url"])), "u");
+    }
+
+    #[test]
     fn a_variable_that_names_two_jobs_is_an_error() {
         let (_, errors, _) = resolved(&["myJob", "MyJob"], &[("ELASTICJOB_JOBS_MYJOB_CRON", "x")]);
         assert_eq!(errors.len(), 1);
-        for part in ["ELASTICJOB_JOBS_MYJOB_CRON", "'myJob' and 'MyJob'"] {
+        for part in ["ELASTICJOB_JOBS_MYJOB_CRON", "'MyJob' and 'myJob'"] {
             assert!(errors[0].contains(part), "{}", errors[0]);
         }
     }

@@ -45,6 +45,7 @@ fn entry(reader: &mut Reader<'_>, key: &Key, name: String, origin: Origin) -> Jo
         monitor_execution: fields.with("monitor-execution", Reader::flag),
         failover: fields.with("failover", Reader::flag),
         misfire: fields.with("misfire", Reader::flag),
+        max_late_begin_seconds: fields.with("max-late-begin-seconds", Reader::whole),
         max_time_diff_seconds: fields.with("max-time-diff-seconds", Reader::whole),
         reconcile_interval_minutes: fields.with("reconcile-interval-minutes", Reader::whole),
         job_sharding_strategy_type: fields.text("job-sharding-strategy-type"),
@@ -57,8 +58,8 @@ fn entry(reader: &mut Reader<'_>, key: &Key, name: String, origin: Origin) -> Jo
         overwrite: fields.with("overwrite", Reader::flag),
         label: fields.text("label"),
         static_sharding: fields.with("static-sharding", Reader::flag),
-        // A registry center is made, and named, by the code alone.
-        registry_center: None,
+        registry_center_ref: fields.text("registry-center-ref"),
+        tracing_ref: fields.text("tracing-ref"),
     };
     JobEntry { name, settings, origins: fields.origins, prop_origins, origin }
 }
@@ -95,8 +96,10 @@ mod tests {
         let job = Map::from_iter([(setting.to_owned(), value)]);
         let jobs = Map::from_iter([("sync".to_owned(), Value::from(job))]);
         let merged = Map::from_iter([("jobs".to_owned(), Value::from(jobs))]);
+        let places = BTreeMap::new();
         let mut reader = Reader {
             merged: &merged,
+            places: &places,
             lookup: &|_| None,
             errors: Vec::new(),
             warnings: Vec::new(),

@@ -8,17 +8,14 @@ use config::{Config, ConfigError, Map, Source, Value, ValueKind};
 use super::doubt::Doubt;
 use super::error::SettingError;
 use super::node::Origin;
-use super::schema::Key;
-
-/// The section of jobs.
-const JOBS: &str = "jobs";
+use super::schema::{Key, has_names};
 
 /// What a source gives for one key.
 #[derive(Clone)]
 pub(super) enum Given {
     Text(String),
     List(Vec<String>),
-    /// A job or its properties without anything in it.
+    /// What has a name, such as a job, or properties, without anything in it.
     Empty,
 }
 
@@ -28,8 +25,8 @@ pub(super) struct Layer {
     values: BTreeMap<Key, (Origin, Given)>,
     /// Items given one by one: `job-listener-types[0]`.
     items: BTreeMap<Key, BTreeMap<usize, (Origin, String)>>,
-    /// Jobs of which it says something, be it wrong: they are there, and looked at, all the same.
-    mentioned: BTreeMap<String, Origin>,
+    /// Jobs and others with a name of which it says something, be it wrong: they are there, and looked at, all the same.
+    mentioned: BTreeMap<Key, Origin>,
     doubt: Doubt,
 }
 
@@ -75,12 +72,12 @@ impl Layer {
         self.doubt.add(Key::default());
     }
 
-    /// Notes that the source says something of a job.
+    /// Notes that the source says something of what has a name, such as a job.
     pub fn mention(&mut self, key: &Key, origin: &Origin) {
-        if let [section, job, ..] = key.segments()
-            && section == JOBS
+        if let [section, name, ..] = key.segments()
+            && has_names(section)
         {
-            self.mentioned.entry(job.clone()).or_insert_with(|| origin.clone());
+            self.mentioned.entry(Key::of([section, name])).or_insert_with(|| origin.clone());
         }
     }
 
@@ -116,18 +113,24 @@ impl Layer {
         errors
     }
 
-    /// The names of the jobs that the source mentions.
-    pub fn job_names(&self) -> impl Iterator<Item = &str> {
-        self.job_keys().map(|segments| segments[1].as_str()).chain(self.mentioned.keys().map(String::as_str))
+    /// The names that the source mentions, of jobs and others, each behind its section.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let keys = self.values.keys().chain(self.mentioned.keys()).map(Key::segments);
+        let named = keys.filter(|segments| segments.len() > 1 && has_names(&segments[0]));
+        named.map(|segments| (segments[0].as_str(), segments[1].as_str()))
     }
 
     /// The keys of properties that the source mentions.
     pub fn prop_keys(&self) -> impl Iterator<Item = &str> {
-        self.job_keys().filter(|segments| segments.len() == 4).map(|segments| segments[3].as_str())
+        let keys = self.values.keys().map(Key::segments);
+        let props = keys.filter(|segments| segments.len() == 4 && segments[0] == "jobs" && segments[2] == "props");
+        props.map(|segments| segments[3].as_str())
     }
 
-    fn job_keys(&self) -> impl Iterator<Item = &[String]> {
-        self.values.keys().map(Key::segments).filter(|segments| segments.len() > 1 && segments[0] == JOBS)
+    /// The places of what has nothing in it: values keep theirs themselves.
+    pub fn places(&self) -> impl Iterator<Item = (&Key, &Origin)> {
+        let empty = self.values.iter().filter(|(_, (_, given))| matches!(given, Given::Empty));
+        empty.map(|(key, (origin, _))| (key, origin)).chain(&self.mentioned)
     }
 
     /// The text and the place of a setting, where it is one text.
@@ -152,9 +155,9 @@ impl Source for Layer {
 
     fn collect(&self) -> Result<Map<String, Value>, ConfigError> {
         let mut root = Map::new();
-        for (job, origin) in &self.mentioned {
+        for (key, origin) in &self.mentioned {
             let nothing = Value::new(Some(origin.as_string()), ValueKind::Table(Map::new()));
-            put(&mut root, Key::of([JOBS, job]).segments(), nothing);
+            put(&mut root, key.segments(), nothing);
         }
         for (key, (origin, given)) in &self.values {
             let kind = match given {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use config::{Map, Value, ValueKind};
+use elasticjob::spi::Catalog;
 
 use super::doubt::Doubt;
 use super::environment::{self, Known};
@@ -13,7 +14,7 @@ use super::node::Origin;
 use super::placeholder::{self, Found};
 use super::read::{Reader, parse_duration, parse_flag};
 use super::resolve::{Scope, Wanted};
-use super::schema::{Key, squash};
+use super::schema::{Key, KnownNames, squash};
 use super::{RegCenterSettings, Settings, Sources, arguments, dump, jobs, reg_center, tracing};
 
 impl Settings {
@@ -22,25 +23,30 @@ impl Settings {
     /// # Errors
     /// Everything that is wrong, in the order of the sources.
     pub fn load(sources: &Sources, linked: &[&str]) -> Result<Self, Vec<SettingError>> {
-        let Read { settings, errors, .. } = Self::read(sources, linked);
+        let built_in = Catalog::builder().build().ok();
+        let props = built_in.iter().flat_map(Catalog::option_names).map(str::to_owned).collect();
+        let Read { settings, errors, .. } = Self::read(sources, linked, props);
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 
-    /// Reads all sources, as far as that goes: what can be read may be wrong beside what cannot.
-    pub(crate) fn read(sources: &Sources, linked: &[&str]) -> Read<Self> {
-        let names = linked.iter().map(|name| (*name).to_owned()).collect();
-        let mut load = Load::new(sources, names, Wanted::All);
+    /// Reads all sources, as far as that goes: what can be read may be wrong beside what cannot. `props` are the properties
+    /// that are known, which environment variables may refer to.
+    pub(crate) fn read(sources: &Sources, linked: &[&str], props: Vec<String>) -> Read<Self> {
+        let names = KnownNames::of_jobs(linked.iter().copied());
+        let mut load = Load { props, ..Load::new(sources, names, Wanted::All) };
         let documents = load.documents();
         let read = load.put_together(documents);
         load.finish(&read, |reader, load| Self {
             enabled: reader.or_default(&Key::of(["enabled"]), parse_flag),
-            reg_center: reg_center::read(reader),
+            reg_center: reg_center::read(reader, &Key::of(["reg-center"])),
+            reg_centers: named(reader, "reg-centers", reg_center::read),
             jobs: jobs::read(reader),
             preferred_network_interface: filled(reader.text(&Key::of(["preferred", "network", "interface"]))),
             preferred_network_ip: filled(reader.text(&Key::of(["preferred", "network", "ip"]))),
             preferred_network_origin: reader.origin(&Key::of(["preferred", "network"])),
             shutdown_grace: reader.or_default(&Key::of(["shutdown", "grace"]), parse_duration),
-            tracing: tracing::read(reader),
+            tracing: tracing::read(reader, &Key::of(["tracing"])),
+            tracings: named(reader, "tracings", tracing::read),
             dump: dump::read(reader),
             profiles: load.profiles.clone(),
             files: read.files.clone(),
@@ -56,11 +62,11 @@ impl RegCenterSettings {
     /// # Errors
     /// Everything that is wrong with `elasticjob.reg-center` and with what says which files are read.
     pub fn load(sources: &Sources) -> Result<(Self, Vec<String>), Vec<SettingError>> {
-        let mut load = Load::new(sources, Vec::new(), Wanted::RegistryCenter);
+        let mut load = Load::new(sources, KnownNames::default(), Wanted::RegistryCenter);
         let documents = load.documents();
         let read = load.put_together(documents);
-        let Read { settings, errors, .. } =
-            load.finish(&read, |reader, load| (reg_center::read(reader), load.warnings.clone()));
+        let Read { settings, errors, .. } = load
+            .finish(&read, |reader, load| (reg_center::read(reader, &Key::of(["reg-center"])), load.warnings.clone()));
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 }
@@ -75,6 +81,7 @@ pub(crate) struct Read<T> {
 /// What the sources say, laid over each other.
 struct Merged {
     map: Map<String, Value>,
+    places: BTreeMap<Key, Origin>,
     /// Any other key of the files.
     scalars: BTreeMap<String, String>,
     files: Vec<std::path::PathBuf>,
@@ -82,8 +89,10 @@ struct Merged {
 
 struct Load<'a> {
     sources: &'a Sources,
-    /// Names of jobs known so far.
-    names: Vec<String>,
+    /// Names known so far.
+    names: KnownNames,
+    /// Properties that are known beside those of the files.
+    props: Vec<String>,
     wanted: Wanted,
     errors: Vec<SettingError>,
     doubt: Doubt,
@@ -92,9 +101,9 @@ struct Load<'a> {
 }
 
 impl<'a> Load<'a> {
-    fn new(sources: &'a Sources, names: Vec<String>, wanted: Wanted) -> Self {
+    fn new(sources: &'a Sources, names: KnownNames, wanted: Wanted) -> Self {
         let (errors, warnings, profiles) = (Vec::new(), Vec::new(), Vec::new());
-        Self { sources, names, wanted, errors, doubt: Doubt::default(), warnings, profiles }
+        Self { sources, names, props: Vec::new(), wanted, errors, doubt: Doubt::default(), warnings, profiles }
     }
 
     /// A source that cannot be read may have any setting.
@@ -104,7 +113,7 @@ impl<'a> Load<'a> {
     }
 
     fn scope(&self) -> Scope<'_> {
-        Scope { jobs: &self.names, wanted: self.wanted }
+        Scope { names: &self.names, wanted: self.wanted }
     }
 
     /// The files: the base file and one for each profile.
@@ -144,7 +153,7 @@ impl<'a> Load<'a> {
         };
         let active = first(&profiles_key()).or_else(in_base);
         for (profile, origin) in self.active_profiles(active) {
-            self.learn_names(&documents);
+            self.learn_names(documents.iter().map(|document| &document.layer));
             match search.profile(&profile, &origin, self.scope()) {
                 Ok((document, hidden)) => {
                     self.hidden(&document, &hidden);
@@ -170,7 +179,7 @@ impl<'a> Load<'a> {
             }
             self.errors.append(&mut document.errors);
         }
-        self.learn_names(&documents);
+        self.learn_names(documents.iter().map(|document| &document.layer));
         documents
     }
 
@@ -238,11 +247,9 @@ impl<'a> Load<'a> {
         }
     }
 
-    fn learn_names(&mut self, documents: &[Document]) {
-        for name in documents.iter().flat_map(|document| document.layer.job_names()) {
-            if !self.names.iter().any(|known| known == name) {
-                self.names.push(name.to_owned());
-            }
+    fn learn_names<'l>(&mut self, layers: impl IntoIterator<Item = &'l Layer>) {
+        for (section, name) in layers.into_iter().flat_map(Layer::names) {
+            self.names.add(section, name);
         }
     }
 
@@ -256,14 +263,10 @@ impl<'a> Load<'a> {
             layers.push(document.layer);
         }
         let (arguments, wrong_arguments) = arguments::resolve(self.sources, self.scope());
-        for name in arguments.job_names() {
-            if !self.names.iter().any(|known| known == name) {
-                self.names.push(name.to_owned());
-            }
-        }
+        self.learn_names([&arguments]);
         let props: BTreeSet<String> =
             layers.iter().chain([&arguments]).flat_map(Layer::prop_keys).map(str::to_owned).collect();
-        let props: Vec<String> = props.into_iter().collect();
+        let props: Vec<String> = props.into_iter().chain(std::mem::take(&mut self.props)).collect();
         let known = Known { scope: self.scope(), props: &props };
         let (environment, wrong_variables, warnings) = environment::resolve(&self.sources.environment, &known);
         self.errors.extend(wrong_variables);
@@ -275,7 +278,8 @@ impl<'a> Load<'a> {
             self.unread([error]);
             Map::new()
         });
-        Merged { map, scalars, files }
+        let places = layers.iter().flat_map(Layer::places).map(|(key, origin)| (key.clone(), origin.clone())).collect();
+        Merged { map, places, scalars, files }
     }
 
     /// Turns what the sources say into values.
@@ -283,12 +287,39 @@ impl<'a> Load<'a> {
         let lookup = Lookup::new(&self.sources.environment, &read.scalars, &read.map);
         let lookup = |name: &str| lookup.find(name);
         let doubt = self.doubt.clone();
-        let mut reader = Reader { merged: &read.map, lookup: &lookup, errors: Vec::new(), warnings: Vec::new(), doubt };
+        let mut reader = Reader {
+            merged: &read.map,
+            places: &read.places,
+            lookup: &lookup,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            doubt,
+        };
         let settings = values(&mut reader, &self);
         let Reader { errors, doubt, .. } = reader;
         self.errors.extend(errors);
         Read { settings, errors: self.errors, doubt }
     }
+}
+
+/// What the one without a name is called where one is named.
+pub(crate) const DEFAULT: &str = "default";
+
+/// All of a section by their names.
+fn named<T>(reader: &mut Reader<'_>, section: &str, read: impl Fn(&mut Reader<'_>, &Key) -> T) -> BTreeMap<String, T> {
+    let section = Key::of([section]);
+    let mut all = BTreeMap::new();
+    for (name, origin) in reader.names(&section) {
+        let key = section.child(&name);
+        if name == DEFAULT {
+            let beside = section.to_string();
+            let reason = format!("the one of `{}` has that name; set it there", beside.trim_end_matches('s'));
+            reader.errors.push(SettingError::Misplaced { origin, key: key.to_string(), reason });
+        }
+        let one = read(reader, &key);
+        all.insert(name, one);
+    }
+    all
 }
 
 /// A text that says something: an empty one is what a placeholder with an empty default leaves.

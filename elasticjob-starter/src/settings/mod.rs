@@ -27,6 +27,7 @@ mod toml;
 mod tracing;
 mod yaml;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ pub(crate) use doubt::Doubt;
 pub use dump::DumpSettings;
 pub use error::SettingError;
 pub use jobs::JobEntry;
-pub(crate) use load::Read;
+pub(crate) use load::{DEFAULT, Read};
 pub use node::Origin;
 pub use reference::{SettingReference, reference};
 pub use reg_center::RegCenterSettings;
@@ -50,6 +51,8 @@ pub struct Settings {
     pub enabled: bool,
     /// `elasticjob.reg-center`.
     pub reg_center: RegCenterSettings,
+    /// `elasticjob.reg-centers`, by name.
+    pub reg_centers: BTreeMap<String, RegCenterSettings>,
     /// `elasticjob.jobs`, those of one source by name.
     pub jobs: Vec<JobEntry>,
     /// `elasticjob.preferred.network.interface`: the network interface whose address names this instance.
@@ -62,6 +65,8 @@ pub struct Settings {
     pub shutdown_grace: Duration,
     /// `elasticjob.tracing`, `None` when no type is set.
     pub tracing: Option<TracingSettings>,
+    /// `elasticjob.tracings`, by name; `None` where its type is empty.
+    pub tracings: BTreeMap<String, Option<TracingSettings>>,
     /// `elasticjob.dump`, `None` when no port is set, or it is not enabled.
     pub dump: Option<DumpSettings>,
     /// The profiles that are active; later ones win.

@@ -23,6 +23,8 @@ pub(crate) struct Sourced<T> {
 /// Reads values by their keys and collects everything that is wrong.
 pub(super) struct Reader<'a> {
     pub merged: &'a Map<String, Value>,
+    /// Where sections without anything in them stand.
+    pub places: &'a BTreeMap<Key, Origin>,
     pub lookup: &'a dyn Fn(&str) -> Option<Found>,
     pub errors: Vec<SettingError>,
     /// What is odd but no error.
@@ -34,7 +36,7 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     pub fn text(&mut self, key: &Key) -> Option<Sourced<String>> {
         let value = find(self.merged, key.segments())?;
-        let origin = origin_of(value);
+        let origin = self.place(key, value);
         let text = match &value.kind {
             ValueKind::String(text) => text.clone(),
             ValueKind::Array(items) => {
@@ -119,7 +121,8 @@ impl Reader<'_> {
     pub fn names(&self, key: &Key) -> Vec<(String, Origin)> {
         match find(self.merged, key.segments()).map(|value| &value.kind) {
             Some(ValueKind::Table(table)) => {
-                table.iter().map(|(name, value)| (name.clone(), origin_of(value))).collect()
+                let place = |name: &str, value| self.place(&key.child(name), value);
+                table.iter().map(|(name, value)| (name.clone(), place(name, value))).collect()
             }
             _ => Vec::new(),
         }
@@ -139,7 +142,12 @@ impl Reader<'_> {
 
     /// Where a value comes from.
     pub fn origin(&self, key: &Key) -> Option<Origin> {
-        find(self.merged, key.segments()).map(origin_of)
+        find(self.merged, key.segments()).map(|value| self.place(key, value))
+    }
+
+    fn place(&self, key: &Key, value: &Value) -> Origin {
+        let of_value = place_of(value).or_else(|| self.places.get(key).cloned());
+        of_value.unwrap_or_else(|| Origin::place("settings"))
     }
 }
 
@@ -161,11 +169,11 @@ fn find<'m>(table: &'m Map<String, Value>, path: &[String]) -> Option<&'m Value>
 }
 
 /// The place of a value; of a map that of the first value in it.
-fn origin_of(value: &Value) -> Origin {
+fn place_of(value: &Value) -> Option<Origin> {
     match (value.origin(), &value.kind) {
-        (Some(origin), _) => Origin::place(origin),
-        (None, ValueKind::Table(table)) => table.values().next().map_or_else(|| Origin::place("settings"), origin_of),
-        (None, _) => Origin::place("settings"),
+        (Some(origin), _) => Some(Origin::place(origin)),
+        (None, ValueKind::Table(table)) => table.values().find_map(place_of),
+        (None, _) => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every setting with its meaning: what `docs/settings.md` is made of.
 
-use super::schema::{Default, ROOT, Schema, Setting};
+use super::schema::{Default, Names, ROOT, Schema, Setting};
 
 /// The job and the property that stand for any other in keys.
 const JOB_NAME: &str = "settle";
@@ -43,7 +43,8 @@ impl SettingReference {
     }
 }
 
-/// All settings, in the order in which the page has them.
+/// All settings, in the order in which the page has them. Those of other registry centers and tracings, which have the
+/// settings of the ones without a name, are left out.
 pub fn reference() -> Vec<SettingReference> {
     let mut all = Vec::new();
     collect(&ROOT, &mut Vec::new(), &mut all);
@@ -53,7 +54,9 @@ pub fn reference() -> Vec<SettingReference> {
 fn collect(schema: &'static Schema, path: &mut Vec<&'static str>, all: &mut Vec<SettingReference>) {
     let (settings, depth) = match schema {
         Schema::Section(settings) => (settings, path.len()),
-        Schema::Jobs(settings) => {
+        // Those are the settings of the one beside it.
+        Schema::Named(Names { beside: Some(_), .. }, _) => return,
+        Schema::Named(_, settings) => {
             path.push(JOB_NAME);
             (settings, path.len() - 1)
         }

@@ -12,11 +12,13 @@ use super::schema::Key;
 /// What the longest pause is compared with.
 const BASE_SLEEP: &str = "base-sleep-time-milliseconds";
 
-/// `elasticjob.reg-center`: how the registry center is reached. Values that are not set have the defaults of
+/// `elasticjob.reg-center`, or one of `elasticjob.reg-centers`: how the registry center is reached. Values that are not set have the defaults of
 /// ElasticJob.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RegCenterSettings {
+    /// Where the section stands, or its first setting.
+    pub origin: Origin,
     /// `host:port` of the ZooKeeper servers. Empty: the embedded registry of this process.
     pub server_lists: Vec<String>,
     /// The node under which the jobs are kept.
@@ -54,9 +56,11 @@ impl RegCenterSettings {
     }
 }
 
-pub(super) fn read(reader: &mut Reader<'_>) -> RegCenterSettings {
-    let key = |name: &str| Key::of(["reg-center", name]);
+/// The section, or one of that form.
+pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> RegCenterSettings {
+    let key = |name: &str| section.child(name);
     let settings = RegCenterSettings {
+        origin: reader.origin(section).unwrap_or_else(|| Origin::place("settings")),
         server_lists: reader.list(&key("server-lists")).map(|list| list.value).unwrap_or_default(),
         namespace: filled(reader.text(&key("namespace"))),
         base_sleep_time_milliseconds: reader.whole(&key("base-sleep-time-milliseconds")),

@@ -6,7 +6,7 @@ use super::dotted::{self, Token};
 use super::error::SettingError;
 use super::layer::{Given, Layer};
 use super::node::{Node, NodeValue, Origin};
-use super::schema::{Key, Kind, ROOT, Schema, Setting, hint, nearest, squash};
+use super::schema::{Key, Kind, KnownNames, Names, ROOT, Schema, Setting, hint, nearest, squash};
 
 /// The name of the section that is ours in a file, and the prefix of our arguments.
 const ROOT_NAME: &str = "elasticjob";
@@ -29,8 +29,7 @@ impl Wanted {
 /// What a source is searched for.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
-    /// Names of jobs that are known, to tell a name with dots from the keys after it.
-    pub jobs: &'a [String],
+    pub names: &'a KnownNames,
     pub wanted: Wanted,
 }
 
@@ -106,7 +105,7 @@ impl<'a> Resolver<'a> {
     fn resolve(&mut self, schema: &'static Schema, key: &Key, tokens: &[Token], node: &Node) {
         match schema {
             Schema::Section(settings) => self.section(settings, key, tokens, node),
-            Schema::Jobs(settings) => self.jobs(settings, key, tokens, node),
+            Schema::Named(names, settings) => self.named(names, settings, key, tokens, node),
             Schema::Props => self.props(key, &dotted::join(tokens), node),
             Schema::Value(kind) => self.value(*kind, key, tokens, node),
         }
@@ -164,17 +163,19 @@ impl<'a> Resolver<'a> {
         !section.segments().is_empty() || self.scope.wanted.includes(setting.name)
     }
 
-    fn jobs(&mut self, settings: &'static [Setting], key: &Key, tokens: &[Token], node: &Node) {
+    fn named(&mut self, names: &'static Names, settings: &'static [Setting], key: &Key, tokens: &[Token], node: &Node) {
+        let what = names.what;
         if !tokens.is_empty() {
-            return match self.split(settings, tokens) {
-                Some((name, rest)) => self.job(settings, key, &name, rest, node),
+            return match self.split(settings, key, tokens) {
+                Some((name, rest)) => self.one(settings, key, &name, rest, node),
                 None if matches!(node.value, NodeValue::Map(_)) => {
-                    self.job(settings, key, &dotted::join(tokens), &[], node);
+                    self.one(settings, key, &dotted::join(tokens), &[], node);
                 }
                 None => {
                     let given = key.child(&dotted::join(tokens)).to_string();
+                    let example = names.example;
                     let hint = match tokens {
-                        [_] => format!("a job needs a setting after its name, for example {given}.cron"),
+                        [_] => format!("a {what} needs a setting after its name, for example {given}.{example}"),
                         [.., last] => hint(&last.text, settings.iter().map(|setting| setting.name)),
                         [] => String::new(),
                     };
@@ -185,23 +186,24 @@ impl<'a> Resolver<'a> {
         let entries = match &node.value {
             NodeValue::Map(entries) => entries,
             NodeValue::Null => return,
-            _ => return self.wrong(key, node, "a map from the names of jobs to their settings".to_owned()),
+            _ => return self.wrong(key, node, format!("a map in which each {what} has its name and settings")),
         };
         for (name, node) in entries {
             if matches!(node.value, NodeValue::Map(_) | NodeValue::Null) {
                 let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-                self.job(settings, key, name, &[], node);
+                self.one(settings, key, name, &[], node);
                 continue;
             }
             match dotted::tokens(name) {
-                Ok(tokens) if tokens.len() > 1 => self.jobs(settings, key, &tokens, node),
-                _ => self.wrong(&key.child(name), node, "a map with the settings of the job".to_owned()),
+                Ok(tokens) if tokens.len() > 1 => self.named(names, settings, key, &tokens, node),
+                _ => self.wrong(&key.child(name), node, format!("a map with the settings of the {what}")),
             }
         }
     }
 
-    fn job(&mut self, settings: &'static [Setting], jobs: &Key, name: &str, tokens: &[Token], node: &Node) {
-        let key = jobs.child(name);
+    /// The settings of one that has a name.
+    fn one(&mut self, settings: &'static [Setting], section: &Key, name: &str, tokens: &[Token], node: &Node) {
+        let key = section.child(name);
         let is_empty = match &node.value {
             NodeValue::Map(entries) => entries.is_empty(),
             NodeValue::Null => true,
@@ -214,26 +216,27 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Where the name of a job ends in a dotted key: at the longest name that is known, else such that a setting follows.
-    fn split<'t>(&self, settings: &[Setting], tokens: &'t [Token]) -> Option<(String, &'t [Token])> {
+    /// Where a name ends in a dotted key: at the longest name that is known, else such that a setting follows.
+    fn split<'t>(&self, settings: &[Setting], section: &Key, tokens: &'t [Token]) -> Option<(String, &'t [Token])> {
         let named = |token: &Token| settings.iter().find(|setting| !token.bracketed && setting.is_named(&token.text));
         if let [first, rest @ ..] = tokens
             && first.bracketed
         {
             return (!rest.is_empty()).then(|| (first.text.clone(), rest));
         }
-        let known = (1..tokens.len()).rev().find(|end| {
-            let name = dotted::join(&tokens[..*end]);
-            self.scope.jobs.contains(&name) && named(&tokens[*end]).is_some()
-        });
+        let is_known =
+            |name: &str| section.segments().first().is_some_and(|section| self.scope.names.has(section, name));
+        let known = (1..tokens.len())
+            .rev()
+            .find(|end| is_known(&dotted::join(&tokens[..*end])) && named(&tokens[*end]).is_some());
         let guessed = || {
-            let props = (1..tokens.len().saturating_sub(1))
-                .find(|at| named(&tokens[*at]).is_some_and(|setting| matches!(setting.schema, Schema::Props)));
+            let has_keys = |setting: &Setting| matches!(setting.schema, Schema::Props | Schema::Section(_));
+            let section = (1..tokens.len().saturating_sub(1)).find(|at| named(&tokens[*at]).is_some_and(has_keys));
             let value = || {
                 let items = tokens.iter().rev().take_while(|token| token.bracketed).count();
                 tokens.len().checked_sub(items + 1).filter(|at| *at > 0)
             };
-            props.or_else(value)
+            section.or_else(value)
         };
         let at = known.or_else(guessed)?;
         Some((dotted::join(&tokens[..at]), &tokens[at..]))

@@ -15,10 +15,11 @@ use super::schema::Key;
 /// What is set although only the built-in storage has it.
 const ONLY_RDB: [&str; 3] = ["data-source", "time-zone", "retention"];
 
-/// `elasticjob.tracing`: where runs are traced to.
+/// `elasticjob.tracing`, or one of `elasticjob.tracings`: where runs are traced to.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TracingSettings {
+    pub(crate) section: Key,
     /// `type`: `RDB`, or the type name of an own storage.
     pub storage_type: String,
     /// Where that stands.
@@ -60,9 +61,9 @@ impl TracingSettings {
     }
 }
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Option<TracingSettings> {
-    let section = Key::of(["tracing"]);
-    let place = reader.origin(&section)?;
+/// The section, or one of that form; `None` where its type is empty.
+pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> Option<TracingSettings> {
+    let place = reader.origin(section)?;
     let given = reader.text(&section.child("type"));
     // Empty is what a placeholder with an empty default leaves.
     if given.as_ref().is_some_and(|given| given.value.trim().is_empty()) {
@@ -75,10 +76,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<TracingSettings> {
     // What else is wrong is told beside a type that is missing.
     let type_known = given.is_some();
     let settings = TracingSettings {
+        section: section.clone(),
         storage_type: given.as_ref().map(|given| given.value.trim().to_owned()).unwrap_or_default(),
         origin: given.map_or(place, |given| given.origin),
         data_source: data_source(reader, &section.child("data-source")),
-        jobs: jobs(reader, &section),
+        jobs: jobs(reader, section),
         time_zone: time_zone(reader, &section.child("time-zone")),
         queue_size: reader.whole_or_default(&section.child("queue-size")),
         retention_days: reader.whole(&section.child("retention").child("days")),

@@ -4,10 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use tracing::debug;
-
 use super::{ItemHandler, JobError, JobResult, ShardingContext, item_handler};
 use crate::config::{JobKind, is_streaming};
+use crate::log::debug;
 
 /// A job that fetches data and processes them. The `DataflowJob` of Java.
 ///

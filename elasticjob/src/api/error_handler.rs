@@ -25,7 +25,7 @@ pub struct JobFailure {
     pub instance: InstanceId,
     /// What failed.
     pub what: Failed,
-    /// The run of a fire that it belongs to; `None` of the check of the clock.
+    /// The run of a fire that it belongs to; `None` of the check of the clock, of fires that did not begin and of a start.
     pub run: Option<FailedRun>,
     /// Why, with all causes; of a panic its message and place.
     pub error: String,
@@ -60,6 +60,12 @@ pub enum Failed {
     },
     /// The check of the clock: see `max-time-diff-seconds`.
     Clock,
+    /// The coordination of the job, which ended by a bug; it starts again by itself, some times in a row.
+    Coordination,
+    /// The start: the configuration in the registry cannot be used. The failure has the one of the program.
+    Configuration,
+    /// Fires of these items, of all where there are none: no instance began them, and none will.
+    Fires(Vec<ShardingItem>),
 }
 
 impl FailedRun {
@@ -123,6 +129,10 @@ impl fmt::Display for Failed {
             Self::Item(item) => write!(f, "item {item}"),
             Self::Listener { type_name, hook } => write!(f, "listener {type_name} {hook} the items"),
             Self::Clock => f.write_str("the check of the clock"),
+            Self::Coordination => f.write_str("the coordination of the job"),
+            Self::Configuration => f.write_str("the start with the configuration in the registry"),
+            Self::Fires(items) if items.is_empty() => f.write_str("the begin of fires"),
+            Self::Fires(items) => write!(f, "the begin of fires of items {items:?}"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod argument;
 mod beans;
+mod classed;
 mod context;
 mod dataflow;
 mod descriptor;
@@ -14,6 +15,7 @@ mod pool;
 
 pub use argument::{ArgumentSite, Inject, JobArgument};
 pub use beans::{Beans, MissingBean};
+pub use classed::{ClassedJobItemExecutor, classed_item_handler};
 #[cfg(test)]
 pub(crate) use context::fixture;
 pub use context::{ItemRun, ShardingContext};

@@ -58,6 +58,9 @@ impl JobConfigurationBuilder {
         failover: bool,
         /// Whether a fire missed because of an overrunning one is made up for; default true.
         misfire: bool,
+        /// How late a monitored fire may begin that no instance began in time, in seconds from 1; default -1: until the next
+        /// fire is due, or 10 s where `misfire` is off.
+        max_late_begin_seconds: i32,
         /// How far the clock of a host may be off from that of the registry center, in seconds; default -1: that is not
         /// looked at. Otherwise a job does not start on a host whose clock is further off, and fires are skipped while it
         /// is.

@@ -32,7 +32,7 @@ impl JobConfiguration {
         texts.chain(props).collect()
     }
 
-    pub(crate) fn texts(&self) -> [(&'static str, String); 18] {
+    pub(crate) fn texts(&self) -> [(&'static str, String); 19] {
         let or_none = |value: &Option<Box<str>>| value.as_deref().unwrap_or_default().to_owned();
         let cron = self.schedule.as_ref().map(|schedule| schedule.cron().to_string()).unwrap_or_default();
         [
@@ -44,6 +44,7 @@ impl JobConfiguration {
             ("monitor-execution", self.monitor_execution.to_string()),
             ("failover", self.failover.to_string()),
             ("misfire", self.misfire.to_string()),
+            ("max-late-begin-seconds", self.max_late_begin_seconds.to_string()),
             ("max-time-diff-seconds", self.max_time_diff_seconds.to_string()),
             ("reconcile-interval-minutes", self.reconcile_interval_minutes.to_string()),
             ("job-sharding-strategy-type", self.sharding_strategy_type().to_owned()),

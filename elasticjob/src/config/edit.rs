@@ -19,6 +19,7 @@ impl JobConfiguration {
             monitor_execution: Some(self.monitor_execution),
             failover: Some(self.failover),
             misfire: Some(self.misfire),
+            max_late_begin_seconds: Some(self.max_late_begin_seconds),
             max_time_diff_seconds: Some(self.max_time_diff_seconds),
             reconcile_interval_minutes: Some(self.reconcile_interval_minutes),
             job_sharding_strategy_type: text(&self.strategy),
@@ -34,7 +35,8 @@ impl JobConfiguration {
             elastic_job_class: text(&self.class_name),
             elastic_job_type: text(&self.job_type),
             job_bootstrap_bean_name: None,
-            registry_center: None,
+            registry_center_ref: None,
+            tracing_ref: None,
         }
     }
 
@@ -96,6 +98,7 @@ mod tests {
             .job_parameter("p")
             .failover(true)
             .misfire(false)
+            .max_late_begin_seconds(60)
             .max_time_diff_seconds(7)
             .reconcile_interval_minutes(1)
             .job_sharding_strategy_type("ODEVITY")

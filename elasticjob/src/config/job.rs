@@ -7,7 +7,7 @@ use super::JobKind;
 use super::bound::is_of_program;
 use super::items::ItemParameters;
 use super::room;
-use super::settings::JobSettings;
+use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
@@ -57,7 +57,8 @@ pub enum ConfigError {
 
 /// The configuration of a job. Every value was checked when it was made.
 ///
-/// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-time-diff-seconds` -1 (no check),
+/// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-late-begin-seconds` -1 (until the
+/// next fire), `max-time-diff-seconds` -1 (no check),
 /// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
 /// empty.
 ///
@@ -73,6 +74,7 @@ pub struct JobConfiguration {
     pub(super) monitor_execution: bool,
     pub(super) failover: bool,
     pub(super) misfire: bool,
+    pub(super) max_late_begin_seconds: i32,
     pub(super) max_time_diff_seconds: i32,
     pub(super) reconcile_interval_minutes: i32,
     pub(super) strategy: Option<Box<str>>,
@@ -174,6 +176,16 @@ impl JobConfiguration {
                 clash("and static-sharding exclude each other: items that stay cannot move on with each fire");
             }
         }
+        if settings.max_late_begin_seconds == Some(0) {
+            wrong(
+                "max-late-begin-seconds",
+                "0 leaves no time to begin: give seconds from 1, or -1 for no limit".to_owned(),
+            );
+        }
+        if settings.props.as_ref().is_some_and(|props| props.contains_key(MAX_LATE_BEGIN_PROP)) {
+            let reason = "is how the registry center keeps `max-late-begin-seconds`: set that instead";
+            problems.push(Invalid::prop(MAX_LATE_BEGIN_PROP, reason));
+        }
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -189,6 +201,7 @@ impl JobConfiguration {
             monitor_execution,
             failover,
             misfire: settings.misfire.unwrap_or(true),
+            max_late_begin_seconds: settings.max_late_begin_seconds.map_or(-1, |seconds| seconds.max(-1)),
             max_time_diff_seconds: settings.max_time_diff_seconds.unwrap_or(-1),
             reconcile_interval_minutes: settings.reconcile_interval_minutes.unwrap_or(10),
             strategy: strategy.map(Box::from),
@@ -274,6 +287,12 @@ impl JobConfiguration {
         self.static_sharding
     }
 
+    /// How late a monitored fire may begin that no instance began in time, as it is set, in seconds; `None` where it is
+    /// not.
+    pub fn max_late_begin_seconds(&self) -> Option<u32> {
+        u32::try_from(self.max_late_begin_seconds).ok()
+    }
+
     /// How far the clock of a host may be off from that of the registry center, in seconds; `None` when that is not
     /// looked at.
     pub fn max_time_diff_seconds(&self) -> Option<u32> {
@@ -337,6 +356,19 @@ impl JobConfiguration {
     pub(crate) fn leaves_to_program(&self, problem: &Invalid) -> bool {
         let secret = problem.setting.strip_prefix("props.").filter(|key| stays_with_program(key));
         secret.is_some_and(|key| self.prop(key).is_none())
+    }
+
+    /// This configuration of the registry as it counts where a program of the other one starts: either of them disables
+    /// its server.
+    #[must_use]
+    pub(crate) fn at_start_of(self, local: &Self) -> Self {
+        Self { disabled: self.disabled || local.disabled, ..self }
+    }
+
+    /// This configuration for a job of a type.
+    #[must_use]
+    pub(crate) fn of_type(self, job_type: &str) -> Self {
+        Self { job_type: Some(job_type.into()), ..self }
     }
 
     /// This configuration with what the other one carries without understanding it.

@@ -7,6 +7,10 @@ use serde::Serialize;
 
 use super::masked::Masked;
 
+/// Where the registry center keeps `max-late-begin-seconds`. Java refuses a configuration with a key that it does not know,
+/// and carries properties on.
+pub(super) const MAX_LATE_BEGIN_PROP: &str = "elasticjob.max-late-begin-seconds";
+
 /// Settings of a job as the attribute or a file gives them.
 ///
 /// What is missing falls back to the next weaker source, and at last to the default that
@@ -32,6 +36,8 @@ pub struct JobSettings {
     pub failover: Option<bool>,
     /// Whether a fire missed because of an overrunning one is made up for.
     pub misfire: Option<bool>,
+    /// How late a fire may begin that nobody began in time, in seconds; negative: until the next one.
+    pub max_late_begin_seconds: Option<i32>,
     /// How far the clock may be off, in seconds; negative: not checked.
     pub max_time_diff_seconds: Option<i32>,
     /// How often the leader looks for wrong assignments, in minutes; below 1: never.
@@ -63,7 +69,9 @@ pub struct JobSettings {
     /// Name of the handle.
     pub job_bootstrap_bean_name: Option<String>,
     /// Name of the registry center, where there are several.
-    pub registry_center: Option<String>,
+    pub registry_center_ref: Option<String>,
+    /// Name of the tracing, where there are several.
+    pub tracing_ref: Option<String>,
 }
 
 /// What is done with every setting: one that is missing from the list does not compile.
@@ -117,6 +125,7 @@ settings! {
     monitor_execution,
     failover,
     misfire,
+    max_late_begin_seconds,
     max_time_diff_seconds,
     reconcile_interval_minutes,
     job_sharding_strategy_type,
@@ -131,7 +140,8 @@ settings! {
     elastic_job_class,
     elastic_job_type,
     job_bootstrap_bean_name,
-    registry_center,
+    registry_center_ref,
+    tracing_ref,
 }
 
 #[cfg(test)]

@@ -13,13 +13,14 @@ pub(crate) mod implicit;
 mod instance;
 mod scalar;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use document::Entries;
-pub use instance::{InstanceNode, instance_from_yaml, instance_yaml};
+pub use instance::{InstanceNode, instance_from_yaml, instance_yaml, is_of_java};
 
 use super::job::{Invalid, JobConfiguration, Origin};
-use super::settings::JobSettings;
+use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
 use crate::ident::JobName;
 use crate::problems::in_one_line;
 use crate::yaml::{Limits, Unreadable};
@@ -122,7 +123,10 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.plain("misfire", c.misfire);
     out.plain("monitorExecution", c.monitor_execution);
     out.plain("overwrite", c.overwrite);
-    out.map("props", c.props.iter().map(|(key, value)| (key.as_ref(), value.as_ref())));
+    let late = c.max_late_begin_seconds().map(|seconds| seconds.to_string());
+    let late = late.as_deref().map(|seconds| (MAX_LATE_BEGIN_PROP, seconds));
+    let props: BTreeMap<&str, &str> = c.props.iter().map(|(key, value)| (&**key, &**value)).chain(late).collect();
+    out.map("props", props);
     out.plain("reconcileIntervalMinutes", c.reconcile_interval_minutes);
     out.text("shardingItemParameters", c.items.as_str());
     out.plain("shardingTotalCount", c.total);
@@ -162,6 +166,8 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
     let text = text_of(data)?;
     let entries = Entries::parse(text)?;
     let or_false = |key| entries.flag(key).map(|flag| Some(flag.unwrap_or(false)));
+    let mut props = entries.props.clone();
+    let max_late_begin_seconds = props.remove(MAX_LATE_BEGIN_PROP).map(seconds).transpose()?;
     let settings = JobSettings {
         cron: entries.text("cron"),
         time_zone: entries.text("timeZone"),
@@ -184,7 +190,8 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
         label: entries.text("label"),
         static_sharding: or_false("staticSharding")?,
         job_listener_types: Some(entries.listeners.clone()),
-        props: Some(entries.props.clone()),
+        max_late_begin_seconds,
+        props: Some(props),
         ..JobSettings::default()
     };
     let extra = entries.extra.as_ref().map(|value| extra::block(text, extra::KEY, value)).transpose()?;
@@ -193,6 +200,15 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
     let other_name = entries.text("jobName").filter(|name| name != job.as_str()).map(Ignored::JobName);
     let ignored = other_name.into_iter().chain(entries.unknown.into_iter().map(|(key, _)| Ignored::Key(key))).collect();
     Ok(Reading { configuration: JobConfiguration { extra, ..configuration }, ignored })
+}
+
+fn seconds(text: String) -> Result<i32, WireError> {
+    let wrong = |_| WireError::Type {
+        key: MAX_LATE_BEGIN_PROP,
+        value: text.clone(),
+        expected: "a whole number of seconds, from 1 or -1",
+    };
+    text.trim().parse().map_err(wrong)
 }
 
 fn text_of(data: &[u8]) -> Result<&str, WireError> {

@@ -234,7 +234,7 @@ mod tests {
     use crate::registry::SessionId;
 
     fn call(fire: Fire, hook: Hook, number: u64) -> OnceCall {
-        let attempt = Attempt::new(SessionId(0x2a), number);
+        let attempt = Attempt::new(SessionId(0x2a), 7, number);
         OnceCall::claim(fire, "settle", hook, InstanceId::of_process("10.0.0.1", 7), attempt)
     }
 
@@ -243,13 +243,13 @@ mod tests {
         let mut record = OnceCalls::default();
         record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
         record.add(call(Fire::Manual { trigger: 41, at: 2_000 }, Hook::After, 4));
-        let over = SettledClaim { claim: Attempt::new(SessionId(0x2a), 3), was_called: true };
+        let over = SettledClaim { claim: Attempt::new(SessionId(0x2a), 7, 3), was_called: true };
         assert!(record.settle(&over));
         assert!(!record.settle(&over), "it was over before");
         let text = String::from_utf8(record.to_bytes()).unwrap();
         let expected = concat!(
-            r#"{"calls":[{"at":1000,"listener":"settle","hook":"BEFORE","instance":"10.0.0.1@-@7","attempt":"2a-3","state":"DONE"},"#,
-            r#"{"at":2000,"triggered":41,"listener":"settle","hook":"AFTER","instance":"10.0.0.1@-@7","attempt":"2a-4","state":"CALLING"}]}"#
+            r#"{"calls":[{"at":1000,"listener":"settle","hook":"BEFORE","instance":"10.0.0.1@-@7","attempt":"2a-00000007.3","state":"DONE"},"#,
+            r#"{"at":2000,"triggered":41,"listener":"settle","hook":"AFTER","instance":"10.0.0.1@-@7","attempt":"2a-00000007.4","state":"CALLING"}]}"#
         );
         assert_eq!(text, expected);
         assert_eq!(OnceCalls::parse(text.as_bytes()), record);
@@ -280,7 +280,7 @@ mod tests {
     fn a_claim_that_was_not_acted_on_leaves_the_call_to_others() {
         let mut record = OnceCalls::default();
         record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
-        assert!(record.settle(&SettledClaim { claim: Attempt::new(SessionId(0x2a), 3), was_called: false }));
+        assert!(record.settle(&SettledClaim { claim: Attempt::new(SessionId(0x2a), 7, 3), was_called: false }));
         assert_eq!(record, OnceCalls::default());
     }
 

@@ -6,6 +6,7 @@ use super::action::Action;
 use super::engine::{JobEngine, Phase};
 use super::event::{ItemEnd, Now};
 use super::fire::FireState;
+use super::left::LeftRun;
 use super::notice::{CancelReason, Notice};
 use super::planted::Bug;
 use super::round::RoundStage;
@@ -94,8 +95,11 @@ impl JobEngine {
         }
         let items: Vec<ShardingItem> = self.runs.executing().collect();
         if !items.is_empty() {
-            self.has_abandoned_runs = true;
-            self.runs.iter_mut().for_each(|run| run.items.retain(|_, item| !item.is_executing()));
+            for run in self.runs.iter_mut() {
+                let left = run.items.iter().filter(|(_, of)| of.is_executing());
+                self.abandoned.extend(left.map(|(item, of)| LeftRun::of(run, *item, of)));
+                run.items.retain(|_, item| !item.is_executing());
+            }
             self.tell(Notice::RunsAbandoned { items });
         }
         let mut abandoned = Vec::new();

@@ -12,6 +12,7 @@ use super::calls::SettledClaim;
 use super::clock::ClockCheck;
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::left::LeftRun;
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
@@ -44,6 +45,15 @@ pub struct Identity {
     pub suffix: u16,
     /// Makes the name of the candidate node unique: a random UUID.
     pub candidate: String,
+    /// Tells the attempts of this engine from those of others in the same session: a random number.
+    pub nonce: u32,
+}
+
+impl Identity {
+    /// What the name of its candidate nodes begins with.
+    pub(super) fn candidate_prefix(&self) -> String {
+        format!("_c_{}-latch-", self.candidate)
+    }
 }
 
 /// The coordination of one job on one instance.
@@ -74,6 +84,10 @@ pub struct JobEngine {
     pub(super) calendar: Calendar,
     /// Boxed, as most of the time there is none.
     pub(super) open: Option<Box<OpenFire>>,
+    /// The last scheduled fire, while another one is open: it goes on being due for items that come here.
+    pub(super) standing: Option<Box<OpenFire>>,
+    /// Since when the schedule in force is followed, by the server's clock in milliseconds since 1970.
+    pub(super) follows_since: Option<i64>,
     pub(super) runs: Runs,
     /// Those that were there when the watch had a gap while something ran, until all nodes are listed again.
     pub(super) instances_before_gap: Option<Vec<InstanceId>>,
@@ -84,8 +98,10 @@ pub struct JobEngine {
     /// The latest of them, until another fire comes. Boxed, as most of the time there is none.
     pub(super) noted: Option<Box<Noted>>,
     pub(super) losses: Losses,
-    /// Runs go on that could not be stopped: their session has to say so.
-    pub(super) has_abandoned_runs: bool,
+    /// Runs that go on as they could not be stopped: their session has to say so.
+    pub(super) abandoned: Vec<LeftRun>,
+    /// It left without the answer of the registry center to its leaving.
+    pub(super) gave_up: bool,
     /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
     pub(super) unresolved: Option<Box<Unresolved>>,
     /// What was asked for and is not written yet.
@@ -147,6 +163,12 @@ pub(super) struct Membership {
     pub(super) own_sessions: Vec<SessionId>,
     /// What the clock of this host showed when the instance was about to register for the first time.
     pub(super) joining_since: Option<i64>,
+    /// An earlier engine of the process was in the group: it is not the program that starts, but the coordination that
+    /// starts again, so the settings of the program overwrite nothing.
+    pub(super) is_back: bool,
+    /// The schedule was in the registry before the configuration was written with the registration: since then, by the
+    /// server's clock.
+    pub(super) schedule_since: Option<i64>,
     /// The configuration in the registry was written with the registration.
     pub(super) wrote_configuration: bool,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
@@ -182,6 +204,8 @@ impl JobEngine {
     /// An engine that has not heard anything yet.
     pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
+        // A call of a round of an earlier engine may still be told to this one.
+        let rounds = RoundId::from(identity.nonce) << 32;
         Self {
             mirror: Mirror::new(job.clone()),
             job,
@@ -201,18 +225,21 @@ impl JobEngine {
             reconcile_at: None,
             calendar: Calendar::default(),
             open: None,
+            standing: None,
+            follows_since: None,
             runs: Runs::default(),
             instances_before_gap: None,
             missed: None,
             missed_items: BTreeMap::new(),
             noted: None,
             losses: Losses::default(),
-            has_abandoned_runs: false,
+            abandoned: Vec::new(),
+            gave_up: false,
             unresolved: None,
             triggers: Vec::new(),
             listeners: Arc::new(KnownListeners::new("listener")),
             plan: None,
-            rounds: 0,
+            rounds,
             settled: Vec::new(),
             fires: 0,
             last_skip: None,
@@ -268,7 +295,7 @@ impl JobEngine {
     }
 
     /// The configuration of the program.
-    pub fn local_configuration(&self) -> &JobConfiguration {
+    pub fn local_configuration(&self) -> &Arc<JobConfiguration> {
         &self.local
     }
 
@@ -284,7 +311,7 @@ impl JobEngine {
         }
         // Every transaction of the process brings a proof; nothing but a begin waits for one.
         if let Event::Proven { session, at } = event
-            && self.open.is_none()
+            && self.open.as_ref().is_none_or(|open| open.looked)
             && self.unresolved.is_none()
         {
             self.session.on_proof(session, at);
@@ -434,6 +461,7 @@ impl JobEngine {
             self.ask_for_lists();
         }
         if self.gave_up_leaving(now) {
+            self.gave_up = true;
             self.stop();
             return;
         }
@@ -505,7 +533,8 @@ impl JobEngine {
     /// A new attempt, unique in the group.
     pub(super) fn next_attempt(&mut self) -> Attempt {
         self.attempts += 1;
-        Attempt::new(self.session.last().unwrap_or(SessionId(0)), self.attempts)
+        // A session outlives the engine: an attempt of another one in it must not be taken for this one's.
+        Attempt::new(self.session.last().unwrap_or(SessionId(0)), self.identity.nonce, self.attempts)
     }
 
     /// What is known of a node; data that are not are wished for.

@@ -107,9 +107,10 @@ impl fmt::Display for FireState {
 pub struct Attempt(String);
 
 impl Attempt {
-    /// The `number`th attempt of a session.
-    pub fn new(session: SessionId, number: u64) -> Self {
-        Self(format!("{:x}-{number}", session.0))
+    /// The `number`th attempt of an engine in a session. The nonce tells engines apart that are in the same session one
+    /// after the other; records of earlier releases have none.
+    pub fn new(session: SessionId, nonce: u32, number: u64) -> Self {
+        Self(format!("{:x}-{nonce:08x}.{number}", session.0))
     }
 
     /// The session it was made in.
@@ -349,8 +350,13 @@ mod tests {
         let skipped = FireRecord::parse(later.as_bytes()).skip(6);
         assert_eq!(kept(&skipped), later.replace(":5,\"last", ":6,\"last"));
         let id = InstanceId::of_process("10.0.0.1", 7);
-        let begun =
-            skipped.begin(7, Fire::Scheduled(7), ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(0x2a), 3));
+        let begun = skipped.begin(
+            7,
+            Fire::Scheduled(7),
+            ExecutionSource::NormalTrigger,
+            id,
+            Attempt::new(SessionId(0x2a), 7, 3),
+        );
         let text = kept(&begun);
         assert!(
             text.contains(r#""more":{"deep":[1]}"#) && text.contains("RUNNING") && !text.contains("SUSPENDED"),
@@ -370,12 +376,12 @@ mod tests {
             Fire::Scheduled(1_000),
             ExecutionSource::NormalTrigger,
             id,
-            Attempt::new(SessionId(0x2a), 3),
+            Attempt::new(SessionId(0x2a), 7, 3),
         );
         let text = String::from_utf8(begun.to_bytes()).unwrap();
         assert_eq!(
             text,
-            r#"{"through":1000,"last":{"at":1000,"instance":"10.0.0.1@-@7","attempt":"2a-3","began":1003,"state":"RUNNING"}}"#
+            r#"{"through":1000,"last":{"at":1000,"instance":"10.0.0.1@-@7","attempt":"2a-00000007.3","began":1003,"state":"RUNNING"}}"#
         );
         assert_eq!(FireRecord::parse(text.as_bytes()), begun);
         let end = ItemEnd { state: FireState::Failed, took: 12, error: Some("no".to_owned()) };
@@ -383,17 +389,21 @@ mod tests {
         assert_eq!(ended.through, Some(2_000));
         assert_eq!(ended.last.as_ref().map(|begun| (begun.began, begun.ended)), Some((Some(1_003), Some(1_016))));
         assert_eq!(FireRecord::parse(&ended.to_bytes()), ended);
-        assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 3)));
+        assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 7, 3)));
         assert_eq!(ended.last_fire(), Some(Fire::Scheduled(1_000)));
     }
 
     #[test]
     fn an_attempt_names_its_session() {
         for id in [1, 0x1000_2a3b_0000_0001, -2] {
-            let attempt = Attempt::new(SessionId(id), 3);
+            let attempt = Attempt::new(SessionId(id), 7, 3);
             assert_eq!(attempt.session(), Some(SessionId(id)));
             assert!(attempt.is_of(SessionId(id)) && !attempt.is_of(SessionId(id + 1)));
+            let of_next_engine = Attempt::new(SessionId(id), 8, 3);
+            assert_ne!(attempt, of_next_engine, "an engine that comes after it in the session");
         }
+        let earlier: Attempt = serde_json::from_str("\"2a-3\"").unwrap();
+        assert!(earlier.is_of(SessionId(0x2a)), "of a release that had no nonce");
     }
 
     #[test]
@@ -401,7 +411,8 @@ mod tests {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let record = FireRecord { through: Some(5), ..FireRecord::empty() }.miss(6).miss(7);
         assert_eq!(record.to_make_up(), Some(7));
-        let misfire = record.begin(8, Fire::Scheduled(7), ExecutionSource::Misfire, id, Attempt::new(SessionId(1), 1));
+        let misfire =
+            record.begin(8, Fire::Scheduled(7), ExecutionSource::Misfire, id, Attempt::new(SessionId(1), 7, 1));
         assert_eq!((misfire.to_make_up(), misfire.missed), (None, None));
         assert!(String::from_utf8(misfire.to_bytes()).unwrap().contains(r#""source":"MISFIRE""#));
     }
@@ -411,7 +422,7 @@ mod tests {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let record = FireRecord { through: Some(5), ..FireRecord::empty() };
         let fire = Fire::Manual { trigger: 9, at: 1_000 };
-        let manual = record.begin(1_001, fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 1));
+        let manual = record.begin(1_001, fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 7, 1));
         assert_eq!(manual.last_fire(), Some(fire));
         assert_eq!(manual.through, Some(5));
         assert!(manual.last.as_ref().is_some_and(|begun| begun.manual));

@@ -1,15 +1,13 @@
 //! The way of a fire: due, open, looked at, running, over.
 
-use std::time::Duration;
-
 use super::action::{Action, Start};
 use super::engine::{JobEngine, Phase};
 use super::event::Now;
 use super::fire::{Attempt, ExecutionSource, Fire};
 use super::listeners::Hook;
-use super::notice::{Notice, SkipReason};
+use super::notice::{LateCause, Notice, SkipReason};
 use super::round::Round;
-use super::run::{ItemRun, LATE_ACQUISITION, OpenFire, Stage};
+use super::run::{ItemRun, OpenFire, Stage};
 use crate::config::JobConfiguration;
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -30,9 +28,9 @@ impl JobEngine {
             }
             self.on_due(now, due.at);
         }
-        let over = |open: &OpenFire| now.mono >= open.closes_at;
+        let over = |open: &OpenFire| open.closes_at.is_some_and(|at| now.mono >= at);
         if !self.is_beginning() && !self.is_begin_unresolved() && self.open.as_deref().is_some_and(over) {
-            self.close();
+            self.end_time(now);
         }
     }
 
@@ -68,6 +66,11 @@ impl JobEngine {
             None => under_way.map(|_| SkipReason::BeginUnknown),
         };
         if let Some(reason) = held_up {
+            if !beginning {
+                // What was due before is not begun any more.
+                self.close();
+                self.standing = None;
+            }
             if !makes_up {
                 self.skip_fire(fire, reason);
                 return;
@@ -85,11 +88,8 @@ impl JobEngine {
         }
         self.close();
         self.noted = None;
-        // Who has just joined may come to it a little later.
-        let late = u64::try_from(now.wall - at).map_or(Duration::ZERO, Duration::from_millis).min(LATE_ACQUISITION);
-        let mut open = OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono);
-        open.closes_at -= late;
-        self.open = Some(Box::new(open));
+        self.standing = None;
+        self.open = Some(Box::new(self.due_fire(now, at)));
     }
 
     /// Whether it is not known what became of the begin of a fire that came here.
@@ -98,7 +98,7 @@ impl JobEngine {
     }
 
     /// Closes the open fire; one that was never looked at is accounted for.
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         if let Some(open) = self.open.take()
             && !open.looked
         {
@@ -118,7 +118,8 @@ impl JobEngine {
 
     /// There is nothing to begin for the open fire. Said once, at the first look at it.
     pub(super) fn tell_nothing_to_run(&mut self) {
-        if let Some(open) = self.open.as_ref().filter(|open| !open.looked && open.begun.is_empty()) {
+        let is_new = |open: &&OpenFire| !open.looked && !open.looks_back && open.begun.is_empty();
+        if let Some(open) = self.open.as_deref().filter(is_new) {
             let fire = open.fire;
             self.tell(Notice::NothingToRun { fire });
         }
@@ -127,12 +128,16 @@ impl JobEngine {
     /// All items of the open fire that this instance owns now were begun or decided against.
     pub(super) fn looked_at(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let (fire, first) = (open.fire, !std::mem::replace(&mut open.looked, true));
-        if first && self.runs.regular().is_none() && matches!(fire, Fire::Scheduled(_)) {
+        let first = !std::mem::replace(&mut open.looked, true);
+        let counts = first && !open.looks_back && matches!(open.fire, Fire::Scheduled(_));
+        if open.why_late == LateCause::Waited {
+            open.why_late = LateCause::Acquired;
+        }
+        if counts && self.runs.regular().is_none() {
             self.fires += 1;
         }
         if first {
-            self.tell_items_of_the_gone(fire);
+            self.tell_items_of_the_gone();
         }
     }
 
@@ -149,9 +154,12 @@ impl JobEngine {
         if let Some(open) = self.open.as_mut().filter(|open| open.fire == fire && open.source == source) {
             open.begun.extend(items.iter().map(|(item, _)| *item));
         }
+        let was_looked_at = self.open.as_ref().is_some_and(|open| open.fire == fire && open.looked && !open.looks_back);
+        self.tell_late(now, fire, source, items.iter().map(|(item, _)| *item).collect());
         let plan = self.plan.clone();
         let run = self.runs.of_fire(fire, source);
         let is_new = run.items.is_empty();
+        run.is_counted |= is_new && was_looked_at && source == ExecutionSource::NormalTrigger;
         if let Some(plan) = plan.filter(|_| is_new) {
             self.rounds += 1;
             run.round = Some(Box::new(Round::new(self.rounds, plan, configuration.clone(), now.mono)));

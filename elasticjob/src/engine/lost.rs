@@ -117,10 +117,21 @@ impl JobEngine {
             Lookup::Known(known) => FireRecord::parse(&known.data),
         };
         if record.is_marked_by(mark.text()) {
+            // A begin of an engine that is gone, which reached the server late: this one knows what it runs.
+            let own = self.session.connected();
+            let is_ours = record.running().zip(own).is_some_and(|(begun, own)| begun.attempt.is_of(own));
+            if is_ours && !self.is_unresolved(item) {
+                return Some(false);
+            }
             return Some(self.runs_in_live_session(&record));
         }
         let instance: Option<InstanceId> = mark.text().and_then(|text| text.parse().ok());
         Some(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
+    }
+
+    /// Whether the item is among those of a begin of which is not known whether it went through.
+    fn is_unresolved(&self, item: ShardingItem) -> bool {
+        self.unresolved.as_ref().is_some_and(|unresolved| unresolved.items.contains(&item))
     }
 
     /// Whether somebody went away since all marks were found to be of live runs, or an item waits to be taken over.

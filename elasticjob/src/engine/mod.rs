@@ -7,6 +7,7 @@ mod action;
 mod asked;
 mod calendar;
 mod calls;
+mod clean_up;
 mod clock;
 mod deadlines;
 #[allow(clippy::module_inception)]
@@ -14,6 +15,8 @@ mod engine;
 mod event;
 mod fire;
 mod fires;
+mod late;
+mod left;
 mod listeners;
 mod lost;
 mod notice;
@@ -39,11 +42,13 @@ pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 #[cfg(feature = "testing")]
 pub(crate) use calls::KEPT_FIRES;
 pub use calls::{CallState, OnceCall, OnceCalls};
+pub use clean_up::CleanUp;
 pub use engine::{Identity, JobEngine, Phase};
 pub use event::{Event, ItemEnd, Now, TriggerId};
 pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
+pub use left::LeftRun;
 pub use listeners::{Hook, KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
-pub use notice::{CancelReason, Notice, SkipReason, StopReason, WaitedFor};
+pub use notice::{CancelReason, LateCause, Notice, SkipReason, StopReason, WaitedFor};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
 pub use round::RoundId;

@@ -46,6 +46,12 @@ pub enum Notice {
         /// Why.
         why: String,
     },
+    /// The configuration in the registry is not accepted, and there is no good one before it: the engine joins the group
+    /// when it is mended.
+    WaitsForConfiguration {
+        /// Why.
+        why: String,
+    },
     /// The configuration in the registry is in force, but for some values.
     ValuesRefused {
         /// These, and what to do.
@@ -80,6 +86,26 @@ pub enum Notice {
         strategy: String,
         /// What it did.
         fault: StrategyFault,
+    },
+    /// Items of a fire begin late.
+    BegunLate {
+        /// The fire.
+        fire: Fire,
+        /// The items.
+        items: Vec<ShardingItem>,
+        /// How late, in seconds.
+        seconds: u64,
+        /// Why, as far as this instance knows.
+        why: LateCause,
+    },
+    /// Fires were begun by no instance for items that came here, and will not be: a later one is begun.
+    NotBegun {
+        /// The items.
+        items: Vec<ShardingItem>,
+        /// The first of these fires, in milliseconds since 1970.
+        from: i64,
+        /// The fire that is begun.
+        before: i64,
     },
     /// The items of a fire that this instance owns began.
     Begun {
@@ -318,6 +344,51 @@ pub enum SkipReason {
     Leaving,
     /// The registry center is not connected.
     RegistryLost,
+    /// No instance has begun it, and it may not begin so late.
+    TooLate {
+        /// How late it is, in seconds.
+        seconds: u64,
+        /// How late it may begin, in seconds.
+        limit: u64,
+    },
+    /// It is late and no record says that it was begun, but a Java instance may have run it, which writes none.
+    MaybeRunByJava,
+}
+
+/// Why a fire begins late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LateCause {
+    /// It waited for its assignment, or for the registry center to answer.
+    Waited,
+    /// The item came to this instance when the fire was due already; its owner before had not begun it.
+    Acquired,
+    /// The registry center was not connected when it was due.
+    RegistryAway,
+    /// It was due before this instance was there, and no instance had begun it.
+    BeforeJoining,
+    /// The process was stopped when it was due, or its clock stepped.
+    Overslept,
+}
+
+impl fmt::Display for LateCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Waited => "it waited for the assignment of its items, or for the registry center",
+            Self::Acquired => {
+                "the items came to this instance when the fire was due already, and their owner had not begun them"
+            }
+            Self::RegistryAway => "the registry center was not connected when it was due",
+            Self::BeforeJoining => "it was due before this instance was there, and no instance had begun it",
+            Self::Overslept => "the process was stopped when it was due, or its clock stepped",
+        })
+    }
+}
+
+impl SkipReason {
+    /// Whether a fire is lost by it although it was to run.
+    pub fn gives_up(&self) -> bool {
+        matches!(self, Self::RegistryLost | Self::NotBegunInTime | Self::Refused | Self::TooLate { .. })
+    }
 }
 
 /// What a call on behalf of the group had to wait for.
@@ -422,6 +493,12 @@ impl fmt::Display for SkipReason {
             }
             Self::Leaving => f.write_str("the instance is leaving"),
             Self::RegistryLost => f.write_str("the registry center is not connected"),
+            Self::TooLate { seconds, limit } => {
+                write!(f, "no instance has begun it, it is {seconds} s late, and it may begin {limit} s late at most")
+            }
+            Self::MaybeRunByJava => f.write_str(
+                "no record says that it was begun, but a Java instance may have run it without one, so it does not begin late",
+            ),
         }
     }
 }

@@ -57,12 +57,20 @@ pub enum Bug {
     BlindTrust,
     /// Who joins looks at no fire that came before.
     LateJoiner,
+    /// What cleans up after an engine leaves the leader's node there.
+    LeftLeader,
+    /// What cleans up after an engine leaves the marks of runs there.
+    LeftMark,
+    /// What cleans up after an engine takes away the marks of code that goes on.
+    HastyCleanUp,
+    /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
+    SessionForEngine,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 27] = [
+    pub const ALL: [(&'static str, Self); 31] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -90,6 +98,10 @@ impl Bug {
         ("usurper", Self::Usurper),
         ("blind-trust", Self::BlindTrust),
         ("late-joiner", Self::LateJoiner),
+        ("left-leader", Self::LeftLeader),
+        ("left-mark", Self::LeftMark),
+        ("hasty-clean-up", Self::HastyCleanUp),
+        ("session-for-engine", Self::SessionForEngine),
     ];
 }
 
@@ -105,7 +117,7 @@ impl std::str::FromStr for Bug {
 }
 
 /// The bug planted in an engine, if any.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Planted {
     #[cfg(feature = "testing")]
     bug: Option<Bug>,

@@ -106,14 +106,14 @@ impl JobEngine {
         for id in ended {
             self.go_on(now, id, Hook::After, 0);
         }
-        for Run { fire, source, finished, .. } in self.runs.take_finished() {
+        for Run { fire, source, finished, is_counted, is_left, .. } in self.runs.take_finished() {
             let cut_off = finished.iter().filter(|(_, state)| state.is_unfinished()).map(|(item, _)| *item);
             let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.is_failover_on()).collect();
             self.tell(Notice::Finished { fire, source, items: finished });
             if !handed_over.is_empty() {
                 self.tell(Notice::HandedOver { fire, items: handed_over });
             }
-            if matches!(fire, Fire::Scheduled(_)) && source != ExecutionSource::Failover {
+            if matches!(fire, Fire::Scheduled(_)) && source != ExecutionSource::Failover && !is_counted && !is_left {
                 self.fires += 1;
             }
         }

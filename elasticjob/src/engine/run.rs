@@ -7,7 +7,7 @@ use litemap::LiteMap;
 
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
-use super::notice::StopReason;
+use super::notice::{LateCause, StopReason};
 use super::round::{Call, Round, RoundId, RoundStage, Step, Waiting};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -15,7 +15,8 @@ use crate::registry::Zxid;
 /// How long fires wait for the assignment of their items before they go on with what is there.
 pub(super) const SHARDING_WAIT: Duration = Duration::from_secs(5);
 
-/// How long after its time a fire still begins items that this instance acquires.
+/// How long after its time a fire still begins items that this instance acquires, where nothing else is known: no records
+/// are kept, it was triggered by hand or is made up for, or `misfire` is off.
 pub(super) const LATE_ACQUISITION: Duration = Duration::from_secs(10);
 
 /// How long an item that ended waits for others of the same run, to share the transaction that finishes it.
@@ -32,12 +33,24 @@ pub(super) struct OpenFire {
     pub(super) source: ExecutionSource,
     /// Until then it waits for the leader to assign items.
     pub(super) hold_until: Duration,
-    /// Until then it begins items that this instance acquires.
-    pub(super) closes_at: Duration,
+    /// Until then it begins items that this instance acquires; `None`: until the next fire.
+    pub(super) closes_at: Option<Duration>,
+    /// The time for that is over: items that come here are given up, which their new owner says.
+    pub(super) is_over: bool,
+    /// It was due before this instance set out to join: what others have begun is nothing to speak of.
+    pub(super) looks_back: bool,
+    /// The server was disabled when it was looked at first.
+    pub(super) is_declined: bool,
+    /// Why it begins late, if it does.
+    pub(super) why_late: LateCause,
     /// A begin of an earlier session that was never started: it may be begun anew.
     pub(super) abandoned: Option<Attempt>,
     /// Items decided against, said once.
     pub(super) dropped: BTreeSet<ShardingItem>,
+    /// Of these, the ones whose records are to say so: no instance shall begin them later.
+    pub(super) refused: BTreeSet<ShardingItem>,
+    /// Items of which was said that static sharding leaves them to an instance that is gone.
+    pub(super) of_the_gone: BTreeSet<ShardingItem>,
     /// Items begun.
     pub(super) begun: BTreeSet<ShardingItem>,
     /// How often each item was refused.
@@ -52,13 +65,24 @@ impl OpenFire {
             fire,
             source,
             hold_until: now + SHARDING_WAIT,
-            closes_at: now + LATE_ACQUISITION,
+            closes_at: Some(now + LATE_ACQUISITION),
+            is_over: false,
+            looks_back: false,
+            is_declined: false,
+            why_late: LateCause::Waited,
             abandoned: None,
             dropped: BTreeSet::new(),
+            refused: BTreeSet::new(),
+            of_the_gone: BTreeSet::new(),
             begun: BTreeSet::new(),
             refusals: BTreeMap::new(),
             looked: false,
         }
+    }
+
+    /// Whether it came by the schedule, and is none that is made up for.
+    pub(super) fn is_regular(&self) -> bool {
+        matches!(self.fire, Fire::Scheduled(_)) && self.source == ExecutionSource::NormalTrigger
     }
 }
 
@@ -77,8 +101,12 @@ pub(super) struct Run {
     pub(super) finished: Vec<(ShardingItem, FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
     pub(super) skipped: Option<i64>,
+    /// Its fire was counted before: these are items that came here later.
+    pub(super) is_counted: bool,
     /// Its listeners. Boxed, as most jobs have none.
     pub(super) round: Option<Box<Round>>,
+    /// It began with an earlier engine of the process and could not be stopped: what fires here runs beside it.
+    pub(super) is_left: bool,
 }
 
 /// The run of one item.
@@ -122,11 +150,11 @@ impl Runs {
 
     /// The run of a fire that came here. There is one at a time; what is taken over runs beside it.
     pub(super) fn regular(&self) -> Option<&Run> {
-        self.0.iter().find(|run| run.source != ExecutionSource::Failover)
+        self.0.iter().find(|run| run.is_regular())
     }
 
     pub(super) fn regular_mut(&mut self) -> Option<&mut Run> {
-        self.0.iter_mut().find(|run| run.source != ExecutionSource::Failover)
+        self.0.iter_mut().find(|run| run.is_regular())
     }
 
     /// An item that began here and is not over. It is in one run only.
@@ -182,6 +210,28 @@ impl Runs {
         &mut self.0[place]
     }
 
+    /// Takes the run of an item that an earlier engine began.
+    pub(super) fn take_over(
+        &mut self,
+        fire: Fire,
+        source: ExecutionSource,
+        skipped: Option<i64>,
+        item: ShardingItem,
+        run: ItemRun,
+    ) {
+        let place = self.0.iter().position(|run| run.is_left && run.fire == fire && run.source == source);
+        let place = place.unwrap_or_else(|| {
+            self.0.push(Run { skipped, is_left: true, ..Run::new(fire, source) });
+            self.0.len() - 1
+        });
+        self.0[place].items.insert(item, run);
+    }
+
+    /// Whether an earlier engine began an item, and its end is not written.
+    pub(super) fn is_left(&self, item: ShardingItem) -> bool {
+        self.0.iter().any(|run| run.is_left && run.items.contains_key(&item))
+    }
+
     /// Takes out the runs that are over.
     pub(super) fn take_finished(&mut self) -> Vec<Run> {
         self.0
@@ -192,12 +242,26 @@ impl Runs {
 
 impl Run {
     fn new(fire: Fire, source: ExecutionSource) -> Self {
-        Self { fire, source, items: LiteMap::with_capacity(1), finished: Vec::new(), skipped: None, round: None }
+        Self {
+            fire,
+            source,
+            items: LiteMap::with_capacity(1),
+            finished: Vec::new(),
+            skipped: None,
+            is_counted: false,
+            round: None,
+            is_left: false,
+        }
     }
 
     /// Whether items of its fire may become part of it.
     pub(super) fn takes_items(&self) -> bool {
-        self.round.as_ref().is_none_or(|round| round.takes_items())
+        !self.is_left && self.round.as_ref().is_none_or(|round| round.takes_items())
+    }
+
+    /// Whether it is of a fire that came here; what is taken over, and what was left, runs beside it.
+    fn is_regular(&self) -> bool {
+        self.source != ExecutionSource::Failover && !self.is_left
     }
 
     /// Its round, when it has listeners.

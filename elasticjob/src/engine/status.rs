@@ -116,8 +116,12 @@ pub enum Activity {
     Idle,
     /// Asked to leave; runs end first.
     Leaving,
+    /// Its coordination ended by a bug. What it left in the registry is cleaned up, then the coordination starts again.
+    Restarting,
     /// Out of the group.
     Stopped,
+    /// Out of the group, as its coordination ended by a bug again and again: restart the program.
+    Failed,
 }
 
 impl JobEngine {

@@ -5,6 +5,7 @@ mod failover;
 mod group;
 mod java_peers;
 mod joining;
+mod late;
 mod listeners;
 mod misfire;
 mod once;
@@ -43,7 +44,7 @@ fn the_first_instance_writes_the_layout() {
         [
             format!(
                 "+/; +config {yaml}; +servers; +servers/10.0.0.1 ENABLED; +instances; \
-                 +~instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n"
+                 +~instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n"
             ),
             "+leader; +leader/election; +leader/election/latch; +#leader/election/latch/_c_candidate0-latch-"
                 .to_owned(),

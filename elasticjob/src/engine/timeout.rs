@@ -43,7 +43,7 @@ impl JobEngine {
             }
             _ => [None; 3],
         };
-        let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), Some(open.closes_at)]);
+        let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), open.closes_at]);
         let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
         let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile, self.patience_ends()];
         let finish = self.runs.iter().filter_map(Run::finish_at);

@@ -8,13 +8,14 @@ use lettre::Message;
 use lettre::message::{Mailbox, Mailboxes, header::ContentType};
 use lettre::transport::smtp::authentication::Credentials;
 
-use self::certificates::trusting;
+use self::certificates::{is_trusted, trusting};
 use self::delivery::{Security, Server};
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 
 const SUBJECT: &str = "ElasticJob error message";
 const CERTIFICATES: &str = "email.ssl.trusted.certificates";
+const TRUSTED_HOSTS: &str = "email.ssl.trust";
 
 struct Mail<'a> {
     host: &'a str,
@@ -23,6 +24,9 @@ struct Mail<'a> {
     security: Security,
     /// A file with certificates in PEM form to trust beside those of the system.
     trusted: Option<&'a str>,
+    trusted_hosts: Option<&'a str>,
+    /// Java's handler prints the conversation.
+    debug: bool,
     subject: &'a str,
     from: Option<Mailbox>,
     to: Mailboxes,
@@ -61,6 +65,8 @@ impl Email {
             credentials: Credentials::new(user.to_owned(), password.to_owned()),
             security,
             trusted: options.text(&[CERTIFICATES]),
+            trusted_hosts: options.text(&[TRUSTED_HOSTS]),
+            debug: options.flag("email.debug", false),
             subject: options.text(&["email.subject"]).unwrap_or(SUBJECT),
             from: mailboxes(&mut options, "email.from", Some(from)).into_iter().next(),
             to: mailboxes(&mut options, "email.to", Some(to)),
@@ -105,7 +111,7 @@ impl Mail<'_> {
     /// Reads the certificates to trust.
     fn server(&self) -> Result<Server, JobError> {
         let tls = match self.security {
-            Security::Implicit | Security::StartTls => Some(trusting(self.host, self.trusted)?),
+            Security::Implicit | Security::StartTls => Some(trusting(self.host, self.trusted, self.trusted_hosts)?),
             Security::Plain => None,
         };
         let Self { port, security, .. } = *self;
@@ -131,6 +137,13 @@ impl JobErrorHandler for Email {
 
     fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let Ok(mail) = Self::read(configuration) else { return Vec::new() };
+        let job = configuration.job_name();
+        if mail.security != Security::Plain && is_trusted(mail.host, mail.trusted_hosts) {
+            crate::log::warn!(%job, host = mail.host, "{TRUSTED_HOSTS} trusts the mail server whatever certificate it shows: whoever answers in its place gets the password; name its certificate in {CERTIFICATES} instead");
+        }
+        if mail.debug {
+            crate::log::warn!(%job, "email.debug has no effect: the conversation with a mail server shows the password; what fails is in the log without it");
+        }
         let wrong = mail.trusted.and_then(|file| certificates::read(file).err());
         wrong.map(|why| Invalid::prop(CERTIFICATES, why)).into_iter().collect()
     }
@@ -149,6 +162,8 @@ impl JobErrorHandler for Email {
             &["email.useSsl"],
             &["email.useStartTls"],
             &[CERTIFICATES],
+            &[TRUSTED_HOSTS],
+            &["email.debug"],
         ]
     }
 
@@ -161,6 +176,7 @@ impl JobErrorHandler for Email {
             "email.useSsl",
             "email.useStartTls",
             CERTIFICATES,
+            TRUSTED_HOSTS,
             "email.from",
             "email.to",
             "email.cc",

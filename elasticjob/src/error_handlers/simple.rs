@@ -1,10 +1,9 @@
 //! Handlers that need nothing.
 
-use tracing::error;
-
 use crate::api::{JobErrorHandler, JobFailure, JobResult};
 use crate::config::LOG;
 use crate::escaped::Escaped;
+use crate::log::error;
 
 fn log(failure: &JobFailure) {
     error!(job = %failure.job_name(), "{}", Escaped(failure));

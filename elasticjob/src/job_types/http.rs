@@ -4,7 +4,6 @@ mod options;
 
 use reqwest::header::{CONTENT_TYPE, HeaderName, LOCATION};
 use reqwest::{Client, Response, Url};
-use tracing::debug;
 
 use self::options::{HttpOptions, shown};
 use super::context_json::context_json_in_ascii;
@@ -12,6 +11,7 @@ use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames};
 use crate::escaped::Escaped;
 use crate::http_client::{HttpClients, Limits, start_of_body};
+use crate::log::debug;
 
 /// Its name.
 pub const HTTP: &str = "HTTP";

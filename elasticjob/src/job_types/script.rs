@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
-use tracing::{info, warn};
 
 use super::command_line::split;
 use super::context_json::context_json;
@@ -14,6 +13,7 @@ use super::process_tree::ProcessTree;
 use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::escaped::Escaped;
+use crate::log::{info, warn};
 #[cfg(unix)]
 use crate::random::uuid_v4;
 

@@ -20,8 +20,8 @@ pub enum JobState {
     Disabled,
     /// An item belongs to an instance that is not online, or none belongs to any.
     ShardingFlag,
-    /// Its configuration cannot be used: instances keep the last one that could, new ones do not start. The console does
-    /// not know this one.
+    /// Its configuration cannot be used: instances keep the last one that could, new ones start when it is
+    /// mended. The console does not know this one.
     ConfigurationRefused,
     /// The last run of an item failed. The console does not know this one, and shows OK.
     Failing,

@@ -201,7 +201,8 @@ impl Finding {
         match self {
             Self::NoConfiguration => "it has no configuration: no instance has started it yet".to_owned(),
             Self::ConfigurationRefused(reason) => format!(
-                "its configuration in the registry center cannot be used: {}; instances keep the last one that could",
+                "its configuration in the registry center cannot be used: {}; instances keep the last one that could, and new \
+                 ones start when it is corrected",
                 Escaped(reason)
             ),
             Self::NoInstance => "no instance is online".to_owned(),

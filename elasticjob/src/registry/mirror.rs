@@ -32,6 +32,8 @@ pub struct Known {
     pub czxid: Zxid,
     /// Server time of the creation in milliseconds since 1970, 0 where the server did not tell.
     pub ctime: i64,
+    /// Server time of the last set in milliseconds since 1970, 0 where the server did not tell.
+    pub mtime: i64,
     /// The session of an ephemeral node.
     pub owner: Option<SessionId>,
 }
@@ -44,6 +46,7 @@ impl Known {
             mzxid: stat.mzxid,
             czxid: stat.czxid,
             ctime: stat.ctime,
+            mtime: stat.mtime,
             owner: stat.ephemeral_owner,
         })
     }
@@ -102,6 +105,11 @@ impl Mirror {
             in_flight: InFlight::default(),
             watching: false,
         }
+    }
+
+    /// A mirror of the same job in the same namespace that has not read anything yet.
+    pub fn unread(&self) -> Self {
+        Self { namespace_bytes: self.namespace_bytes, ..Self::new(self.job.clone()) }
     }
 
     /// Tells how many bytes the namespace adds to each path.
@@ -291,6 +299,7 @@ impl Mirror {
                             mzxid: zxid,
                             czxid: zxid,
                             ctime: 0,
+                            mtime: 0,
                             owner: (*mode != CreateMode::Persistent).then_some(session),
                         })
                     });

@@ -119,9 +119,9 @@ pub fn host_address(preference: &AddressPreference) -> Result<IpAddr, AddressErr
         .collect();
     let ip = choose(&interfaces, preference)?;
     if ip.is_loopback() {
-        tracing::warn!(%ip, "this host has no address but the loopback one: instances on other hosts may have the same");
+        crate::log::warn!(%ip, "this host has no address but the loopback one: instances on other hosts may have the same");
     } else if ip.is_ipv6() {
-        tracing::info!(%ip, "this host is named by an IPv6 address: Java instances of a job do not know such a server");
+        crate::log::info!(%ip, "this host is named by an IPv6 address: Java instances of a job do not know such a server");
     }
     Ok(ip)
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use tracing::{error, warn};
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -18,6 +17,7 @@ use crate::api::ItemHandler;
 use crate::config::{BoundOptions, Invalid, JobConfiguration, room, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
+use crate::log::{error, warn};
 use crate::random::{random_u64, uuid_v4};
 use crate::registry::RegistryCenter;
 use crate::spi::Catalog;
@@ -46,6 +46,18 @@ pub enum StartError {
         job: JobName,
         /// The settings.
         refused: Vec<String>,
+    },
+    /// The configuration in the registry cannot be used. The job was started all the same: it joins its group as soon as that
+    /// is mended. Shut it down to give up.
+    #[error(
+        "job '{job}' waits: its configuration in the registry cannot be used: {why}; correct it there, or start once with \
+         `overwrite: true`"
+    )]
+    WaitsForConfiguration {
+        /// The job.
+        job: JobName,
+        /// What is wrong with the configuration.
+        why: String,
     },
     /// It was started before.
     #[error("job '{job}' was started before")]
@@ -85,6 +97,24 @@ impl fmt::Debug for Bootstrap {
             .field("job", &self.name)
             .field("started", &self.job.is_none())
             .finish_non_exhaustive()
+    }
+}
+
+/// What a job of a type is made of.
+fn of_type(
+    environment: &JobEnvironment,
+    job_type: &str,
+    configuration: JobConfiguration,
+) -> Result<(JobConfiguration, ItemHandler), StartError> {
+    let refuse = |why: String| StartError::Unsupported { job: configuration.job_name().clone(), refused: vec![why] };
+    if let Some(other) = configuration.job_type().filter(|named| *named != job_type) {
+        return Err(refuse(format!(
+            "elastic-job-type: its configuration names '{other}', and its bootstrap '{job_type}'"
+        )));
+    }
+    match environment.catalog().job_types().get(job_type) {
+        Ok(found) => Ok((configuration.of_type(job_type), found.handler().clone())),
+        Err(unknown) => Err(refuse(format!("elastic-job-type: {unknown}"))),
     }
 }
 
@@ -147,6 +177,7 @@ impl Bootstrap {
             instance: instance.clone(),
             suffix: random_u64() as u16,
             candidate: uuid_v4(),
+            nonce: random_u64() as u32,
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
@@ -165,14 +196,14 @@ impl Bootstrap {
     }
 
     async fn start(&mut self) -> Result<(), StartError> {
-        let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
+        let Some(mut job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
         warn_of_open(&self.name, &job);
-        self.enter(&job).await?;
+        self.enter(&mut job).await?;
         let (started, outcome) = oneshot::channel();
         self.environment.system().spawn(supervised(job, started));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
-            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Ok(()))) => self.joined(),
             Ok(Ok(Err(why))) => Err(StartError::Refused { job: self.name.clone(), why }),
             Ok(Err(_)) => Err(StartError::Refused {
                 job: self.name.clone(),
@@ -185,11 +216,37 @@ impl Bootstrap {
         }
     }
 
-    /// Waits until the last job of this name has left.
-    async fn enter(&self, job: &Job) -> Result<(), StartError> {
-        let entering = self.environment.members().enter(&job.registry, &self.name, &self.handle);
+    /// Whether it is in its group, or waits for a configuration.
+    fn joined(&self) -> Result<(), StartError> {
+        let status = self.handle.status();
+        match (status.activity, status.refused_configuration) {
+            (Activity::Joining, Some(why)) => {
+                Err(StartError::WaitsForConfiguration { job: self.name.clone(), why: why.to_string() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the last job of this name has left, and takes over what of it goes on: its session is that of this one.
+    async fn enter(&self, job: &mut Job) -> Result<(), StartError> {
+        let members = self.environment.members();
+        let entering = members.enter(&job.registry, &self.name, &self.handle);
         let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
-            Ok(Ok(())) => return Ok(()),
+            Ok(Ok(None)) => return Ok(()),
+            Ok(Ok(Some(last))) => match tokio::time::timeout(START_TIMEOUT, last.hand_over(&self.handle)).await {
+                Ok(left) => {
+                    job.engine.take_left_runs(left);
+                    return Ok(());
+                }
+                Err(_) => {
+                    members.give_back(&job.registry, &self.name, last);
+                    let waited = START_TIMEOUT.as_secs();
+                    format!(
+                        "what the last job of this name left in the registry center could not be deleted within {waited} s; \
+                         the log says why"
+                    )
+                }
+            },
             Ok(Err(AlreadyThere)) => {
                 "a job of this name runs in this process already; shut it down first, or give this one another name"
                     .to_owned()
@@ -258,6 +315,35 @@ impl ScheduleJobBootstrap {
         Bootstrap::new(environment, registry, configuration, handler).map(Self)
     }
 
+    /// Makes a job of a type that the environment's [catalog](JobEnvironment::catalog) has, which needs no code: `SCRIPT`,
+    /// `HTTP`, or an own one.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    ///
+    /// # Examples
+    /// ```
+    /// # use elasticjob::config::JobConfiguration;
+    /// # use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let environment = JobEnvironment::builder().build()?;
+    /// # let registry = environment.embedded_registry();
+    /// let backup = JobConfiguration::builder("backup", 1).cron("0 30 2 * * ?").prop("script.command.line", "/opt/backup.sh");
+    /// let job = ScheduleJobBootstrap::of_type(&environment, registry, "SCRIPT", backup.build()?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of_type(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        job_type: &str,
+        configuration: JobConfiguration,
+    ) -> Result<Self, StartError> {
+        let (configuration, handler) = of_type(environment, job_type, configuration)?;
+        Self::new(environment, registry, configuration, handler)
+    }
+
     /// The handle, usable before the start already; until then it answers that the job is not running.
     pub fn handle(&self) -> ScheduleJob {
         ScheduleJob::new(self.0.handle.clone())
@@ -266,7 +352,7 @@ impl ScheduleJobBootstrap {
     /// Joins the group and follows the schedule from now on. Completes when the instance is registered.
     ///
     /// # Errors
-    /// [`StartError`] says why the group did not take it.
+    /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
     pub async fn schedule(&mut self) -> Result<(), StartError> {
         self.0.start().await
     }
@@ -301,6 +387,20 @@ impl OneOffJobBootstrap {
         Bootstrap::new(environment, registry, configuration, handler).map(Self)
     }
 
+    /// Makes a job of a type, as [`ScheduleJobBootstrap::of_type`] does.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    pub fn of_type(
+        environment: &JobEnvironment,
+        registry: Arc<dyn RegistryCenter>,
+        job_type: &str,
+        configuration: JobConfiguration,
+    ) -> Result<Self, StartError> {
+        let (configuration, handler) = of_type(environment, job_type, configuration)?;
+        Self::new(environment, registry, configuration, handler)
+    }
+
     /// The handle, usable before the start already; until then it answers that the job is not running.
     pub fn handle(&self) -> OneOffJob {
         OneOffJob::new(self.0.handle.clone())
@@ -309,7 +409,7 @@ impl OneOffJobBootstrap {
     /// Joins the group. Completes when the instance is registered.
     ///
     /// # Errors
-    /// [`StartError`] says why the group did not take it.
+    /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
     pub async fn start(&mut self) -> Result<(), StartError> {
         self.0.start().await
     }

@@ -1,5 +1,6 @@
 //! Drives the engine of one job: feeds it what happens, does what it wants.
 
+mod fallen;
 mod report;
 
 use std::collections::BTreeMap;
@@ -40,6 +41,9 @@ use crate::schedule::TimeZone;
 /// How long after a failed attempt the session is tried to be proven again.
 const PROOF_RETRY: Duration = Duration::from_millis(50);
 
+/// Whom it is told that the job is registered, or cannot be.
+pub(super) type Started = oneshot::Sender<Result<(), String>>;
+
 /// What a driver is made of.
 pub(super) struct Job {
     pub(super) environment: JobEnvironment,
@@ -75,12 +79,14 @@ pub(super) struct Driver {
     last_trigger: TriggerId,
     /// Where the job is traced. Boxed, as most jobs are not.
     recorder: Option<Box<Recorder>>,
+    /// A fire that was given up was reported, and none has begun since.
+    reported_given_up: bool,
     /// Answered when the job is registered, or cannot be.
-    started: Option<oneshot::Sender<Result<(), String>>>,
+    started: Option<Started>,
 }
 
 impl Driver {
-    pub(super) fn new(job: Job, started: oneshot::Sender<Result<(), String>>) -> Box<Self> {
+    pub(super) fn new(job: Job, started: Option<Started>) -> Box<Self> {
         let Job { environment, registry, handler, engine, mailbox, status } = job;
         let name = engine.job_name().clone();
         Box::new(Self {
@@ -89,6 +95,7 @@ impl Driver {
             watch_ended: false,
             timer: environment.timers().register(mailbox.bell().clone()),
             recorder: Recorder::of(&environment, &name),
+            reported_given_up: false,
             job: name,
             environment,
             registry,
@@ -102,12 +109,20 @@ impl Driver {
             listening: LiteMap::new(),
             triggers: BTreeMap::new(),
             last_trigger: 0,
-            started: Some(started),
+            started,
         })
     }
 
-    /// Runs until the job has left. On the heap, because a future that owns its driver would hold it twice.
-    pub(super) async fn run(mut self: Box<Self>) {
+    pub(super) fn status(&self) -> &watch::Sender<JobStatus> {
+        &self.status
+    }
+
+    pub(super) fn job_name(&self) -> &JobName {
+        &self.job
+    }
+
+    /// Runs until the job has left. Whoever runs it keeps it: after a panic it is asked for what it leaves behind.
+    pub(super) async fn run(&mut self) {
         let state = *self.session.borrow_and_update();
         self.feed(Event::Session(state));
         while !self.engine.is_stopped() {
@@ -200,6 +215,8 @@ impl Driver {
                     self.listening.remove(&round);
                     self.feed(Event::ListenersCalled { round });
                 }
+                // Not answered: nothing is handed over while a driver is at work.
+                Letter::HandOver(_) => {}
             }
         }
         // Decides on what was gathered. The bell is also that of the timer.
@@ -429,11 +446,18 @@ impl Driver {
         }
         match notice {
             Notice::Registered { .. } => self.answer_start(Ok(())),
+            Notice::WaitsForConfiguration { why } => {
+                self.report(Some(self.failure_of_program(Failed::Configuration, why.clone())));
+                self.answer_start(Ok(()));
+            }
             Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
             Notice::ClockOff { difference, .. } => {
                 let error = SkipReason::ClockOff { difference: *difference }.to_string();
                 self.report(self.failure(Failed::Clock, error));
             }
+            Notice::Skipped { fire, items, reason } => self.report_given_up(*fire, items, reason),
+            Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
+            Notice::Begun { .. } => self.reported_given_up = false,
             Notice::RunsCancelled { items, reason } => {
                 for item in items {
                     if let Some(live) = self.running.get_mut(item) {
@@ -465,15 +489,9 @@ impl Driver {
     }
 }
 
-/// Nobody waits for what is not there any more; a program that ends takes its runs along.
+/// A program that ends takes its runs along, and so does a driver that ends by a bug.
 impl Drop for Driver {
     fn drop(&mut self) {
-        for letter in self.mailbox.close() {
-            if let Letter::Trigger(reply) = letter {
-                // Whoever asked may have gone away.
-                let _ = reply.send(Err(TriggerError::NotRunning { job: self.job.clone() }));
-            }
-        }
         for running in self.running.values().map(Deref::deref).chain(self.listening.values()) {
             running.cancel();
             running.abort();

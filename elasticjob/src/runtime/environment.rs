@@ -28,6 +28,9 @@ use crate::trace::{Tracing, TracingConfiguration};
 /// How long running items may go on at a shutdown unless configured otherwise.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
 
+/// How long the coordination of a job that ended by a bug waits before it starts again; doubled each time in a row.
+const RESTART_PAUSE: Duration = Duration::from_secs(1);
+
 /// What the jobs of a process share: the runtime that coordination lives on, timers, the address of the host.
 ///
 /// Coordination has a thread of its own, so that jobs which block the threads of the program cost neither the session
@@ -48,6 +51,7 @@ struct Shared {
     instance: InstanceId,
     local_zone: TimeZone,
     shutdown_grace: Duration,
+    restart_pause: Duration,
     catalog: Catalog,
     members: Members,
     proofs: Proofs,
@@ -80,6 +84,7 @@ pub struct JobEnvironmentBuilder {
     interface: Option<String>,
     ip: Option<String>,
     shutdown_grace: Option<Duration>,
+    restart_pause: Option<Duration>,
     catalog: Option<Catalog>,
 }
 
@@ -102,6 +107,13 @@ impl JobEnvironmentBuilder {
     #[must_use]
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.shutdown_grace = Some(grace.min(AGES));
+        self
+    }
+
+    /// How long the coordination of a job that ended by a bug waits before it starts again, at first.
+    #[cfg(test)]
+    pub(super) fn restart_pause(mut self, pause: Duration) -> Self {
+        self.restart_pause = Some(pause);
         self
     }
 
@@ -134,6 +146,7 @@ impl JobEnvironmentBuilder {
             instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+            restart_pause: self.restart_pause.unwrap_or(RESTART_PAUSE),
             catalog,
             members: Members::default(),
             proofs: Proofs::default(),
@@ -235,6 +248,10 @@ impl JobEnvironment {
 
     pub(super) fn shutdown_grace(&self) -> Duration {
         self.shared.shutdown_grace
+    }
+
+    pub(super) fn restart_pause(&self) -> Duration {
+        self.shared.restart_pause
     }
 }
 

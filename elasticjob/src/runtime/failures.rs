@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
-use tracing::{error, warn};
 
 use crate::api::JobFailure;
 use crate::error_handlers::ErrorHandlers;
 use crate::escaped::Escaped;
 use crate::ident::JobName;
+use crate::log::{error, warn};
 use crate::unwind::catch;
 
 /// How many failures may be in the hands of handlers at a time. A mail server that does not answer must not pile them up

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{oneshot, watch};
 
 use super::mailbox::Mailbox;
+use super::stand_in::Heir;
 use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext};
-use crate::engine::{Activity, ItemEnd, JobStatus, RoundId};
+use crate::engine::{Activity, ItemEnd, JobStatus, LeftRun, RoundId};
 use crate::ident::{JobName, ShardingItem};
 
 /// What reaches the driver of a job from other tasks.
@@ -22,6 +23,8 @@ pub(crate) enum Letter {
     ItemEnded(ShardingItem, ItemEnd),
     /// The call of listeners that a round had under way is over.
     ListenersCalled(RoundId),
+    /// Another job of this name is made, and takes over what goes on of this one.
+    HandOver(Heir),
 }
 
 /// How a job leaves.
@@ -84,7 +87,7 @@ impl JobHandle {
 
     async fn trigger(&self) -> Result<Triggered, TriggerError> {
         let not_running = || TriggerError::NotRunning { job: self.name.clone() };
-        if self.status.borrow().activity == Activity::NotStarted {
+        if self.status.borrow().activity == Activity::NotStarted || self.has_left() {
             return Err(not_running());
         }
         let (reply, answer) = oneshot::channel();
@@ -95,8 +98,11 @@ impl JobHandle {
     /// Asks the job to leave; [`stopped`](Self::stopped) tells when it did.
     pub(crate) fn shutdown(&self, mode: ShutdownMode) {
         self.asked_to_leave.store(true, Ordering::Relaxed);
-        // A closed mailbox is that of a job which has left already: what was asked for.
-        let _ = self.mailbox.post(Letter::Shutdown(mode));
+        // The mailbox of one that has left may be that of another job of its name by now.
+        if !self.has_left() {
+            // A closed mailbox is that of a job which has left already: what was asked for.
+            let _ = self.mailbox.post(Letter::Shutdown(mode));
+        }
     }
 
     /// Whether the job is on its way out of the group: it was asked to leave, or an operator removed it.
@@ -107,15 +113,38 @@ impl JobHandle {
     /// Whether the job was in the group, and is not any more.
     pub(super) fn has_left(&self) -> bool {
         // An error means that the driver is gone.
-        self.status.borrow().activity == Activity::Stopped || self.status.has_changed().is_err()
+        is_out(self.status.borrow().activity) || self.status.has_changed().is_err()
+    }
+
+    /// Whether nothing of the job is left in this process, neither in the registry nor running.
+    pub(super) fn is_gone(&self) -> bool {
+        self.has_left() && self.mailbox.is_closed()
+    }
+
+    /// Takes over the runs of this job that go on; their ends come to the mailbox of `heir`. This job has left.
+    pub(super) async fn hand_over(&self, heir: &Self) -> Vec<LeftRun> {
+        let (runs, left) = oneshot::channel();
+        // Whatever it was, it has ended where nobody answers.
+        let _ = self.mailbox.post(Letter::HandOver(Heir { mailbox: heir.mailbox.clone(), runs }));
+        left.await.unwrap_or_default()
+    }
+
+    /// What the job does and waits for.
+    pub(super) fn status(&self) -> JobStatus {
+        self.status.borrow().clone()
     }
 
     /// Completes when the job has left, at once when it was never started.
     pub(crate) async fn stopped(&self) {
-        let is_over = |status: &JobStatus| matches!(status.activity, Activity::NotStarted | Activity::Stopped);
+        let is_over = |status: &JobStatus| status.activity == Activity::NotStarted || is_out(status.activity);
         // An error means that the driver is gone, which is as good.
         let _ = self.status.clone().wait_for(is_over).await;
     }
+}
+
+/// Whether a job that does this was in the group, and is not any more.
+fn is_out(activity: Activity) -> bool {
+    matches!(activity, Activity::Stopped | Activity::Failed)
 }
 
 macro_rules! handle {

@@ -39,6 +39,11 @@ impl LiveItem {
         Some((self.run, error))
     }
 
+    /// The same of a run whose driver ended by a bug.
+    pub(super) fn lost_with_its_driver(self) -> (FailedRun, String) {
+        (self.run, "it was cut off: the coordination of the job ended by a bug".to_owned())
+    }
+
     /// The same of a run that does not end.
     pub(super) fn abandoned(self) -> (FailedRun, String) {
         (self.run, "it was cut off and does not end, as its code blocks: the instance left without it".to_owned())

@@ -1,10 +1,9 @@
 //! One line of the log for each thing an engine has to say.
 
-use tracing::{debug, error, info, warn};
-
 use crate::engine::{Fire, FireState, Notice, SkipReason};
 use crate::escaped::Escaped;
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::log::{debug, error, info, warn};
 use crate::schedule::{TimeZone, format_rfc3339};
 
 /// Logs a notice of an engine. Fires are shown in the zone of the job.
@@ -35,6 +34,11 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::ConfigurationRefused { why } => {
             error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {}", Escaped(why));
         }
+        Notice::WaitsForConfiguration { why } => error!(
+            %job,
+            "not started: the configuration in the registry cannot be used: {why}; the job starts by itself when that is \
+             corrected or removed there; `overwrite: true` replaces it at the next start of the program"
+        ),
         Notice::ValuesRefused { values } => {
             warn!(%job, "the configuration in the registry is used, but not its commands and addresses that differ from those of this program: {}", Escaped(values));
         }
@@ -54,6 +58,16 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::StrategyFailed { strategy, fault } => {
             error!(%job, "the sharding strategy {strategy} failed: {}; the items are assigned by AVG_ALLOCATION instead", Escaped(fault));
         }
+        Notice::BegunLate { fire, items, seconds, why } => {
+            warn!(%job, fire = %name(fire), ?items, "beginning {seconds} s late: {why}");
+        }
+        Notice::NotBegun { items, from, before } => error!(
+            %job,
+            ?items,
+            "no instance began these items for the fires from {} on, and none will: going on with the fire of {}",
+            time(*from),
+            time(*before)
+        ),
         Notice::Begun { fire, source, items } => info!(%job, fire = %name(fire), %source, ?items, "began"),
         Notice::Skipped { fire, items, reason } => {
             let since = match reason {
@@ -161,5 +175,11 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
 
 /// Whether nothing is wrong: somebody has run it or is running it, or an operator does not want it to run.
 fn is_expected(reason: &SkipReason) -> bool {
-    matches!(reason, SkipReason::AlreadyBegun { .. } | SkipReason::ServerDisabled | SkipReason::ItemDisabled)
+    matches!(
+        reason,
+        SkipReason::AlreadyBegun { .. }
+            | SkipReason::ServerDisabled
+            | SkipReason::ItemDisabled
+            | SkipReason::MaybeRunByJava
+    )
 }

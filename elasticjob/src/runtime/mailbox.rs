@@ -7,40 +7,71 @@ use tokio::sync::Notify;
 /// A queue with a bell, closed by its reader.
 #[derive(Debug)]
 pub(crate) struct Mailbox<T> {
-    /// `None` once it is closed.
-    letters: Mutex<Option<Vec<T>>>,
+    letters: Mutex<Letters<T>>,
     bell: Arc<Notify>,
+}
+
+#[derive(Debug)]
+enum Letters<T> {
+    Open(Vec<T>),
+    /// What comes goes to another one.
+    Forwarded(Arc<Mailbox<T>>),
+    Closed,
 }
 
 impl<T> Mailbox<T> {
     pub(crate) fn new() -> Self {
-        Self { letters: Mutex::new(Some(Vec::new())), bell: Arc::new(Notify::new()) }
+        Self { letters: Mutex::new(Letters::Open(Vec::new())), bell: Arc::new(Notify::new()) }
     }
 
     /// Puts a letter in; gives it back when the mailbox is closed.
     pub(crate) fn post(&self, letter: T) -> Result<(), T> {
-        match self.lock().as_mut() {
-            Some(letters) => {
+        let to = match &mut *self.lock() {
+            Letters::Open(letters) => {
                 if letters.is_empty() {
                     // Mostly it stays the only one, also when all jobs of a process get one at the same moment.
                     letters.reserve_exact(1);
                 }
                 letters.push(letter);
+                self.bell.notify_one();
+                return Ok(());
             }
-            None => return Err(letter),
-        }
-        self.bell.notify_one();
-        Ok(())
+            Letters::Forwarded(to) => to.clone(),
+            Letters::Closed => return Err(letter),
+        };
+        to.post(letter)
     }
 
     /// Takes what is there, in the order in which it was put in.
     pub(crate) fn take(&self) -> Vec<T> {
-        self.lock().as_mut().map(std::mem::take).unwrap_or_default()
+        match &mut *self.lock() {
+            Letters::Open(letters) => std::mem::take(letters),
+            Letters::Forwarded(_) | Letters::Closed => Vec::new(),
+        }
     }
 
-    /// Takes what is there and accepts no more.
-    pub(crate) fn close(&self) -> Vec<T> {
-        self.lock().take().unwrap_or_default()
+    /// Accepts no more, and drops what is there. One that is forwarded stays so.
+    pub(crate) fn close(&self) {
+        let mut letters = self.lock();
+        if matches!(*letters, Letters::Open(_)) {
+            *letters = Letters::Closed;
+        }
+    }
+
+    /// Whether it is closed: its reader is gone, and nobody took its place.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(*self.lock(), Letters::Closed)
+    }
+
+    /// Gives what is there, and what comes from now on, to another one.
+    pub(crate) fn forward(&self, to: Arc<Self>) {
+        let before = std::mem::replace(&mut *self.lock(), Letters::Forwarded(to.clone()));
+        if let Letters::Open(letters) = before {
+            for letter in letters {
+                // Its reader may be gone, as for what comes later.
+                let _ = to.post(letter);
+            }
+        }
     }
 
     /// Rings when there may be a letter. Others may ring it too.
@@ -48,7 +79,7 @@ impl<T> Mailbox<T> {
         &self.bell
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Vec<T>>> {
+    fn lock(&self) -> MutexGuard<'_, Letters<T>> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -71,7 +102,21 @@ mod tests {
     fn a_closed_mailbox_gives_letters_back() {
         let mailbox = Mailbox::new();
         mailbox.post(1).unwrap();
-        assert_eq!(mailbox.close(), [1]);
+        mailbox.close();
         assert_eq!(mailbox.post(2), Err(2));
+        assert!(mailbox.is_closed() && mailbox.take().is_empty());
+    }
+
+    #[test]
+    fn letters_of_a_forwarded_mailbox_come_to_the_other_one_in_order() {
+        let (old, new) = (Mailbox::new(), Arc::new(Mailbox::new()));
+        old.post(1).unwrap();
+        old.forward(new.clone());
+        old.post(2).unwrap();
+        old.close();
+        old.post(3).unwrap();
+        assert_eq!(new.take(), [1, 2, 3]);
+        new.close();
+        assert_eq!(old.post(4), Err(4));
     }
 }

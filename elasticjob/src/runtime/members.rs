@@ -17,24 +17,22 @@ pub(super) struct Members(Mutex<BTreeMap<(usize, JobName), JobHandle>>);
 pub(super) struct AlreadyThere;
 
 impl Members {
-    /// Takes the place of a job. Waits for the last one of that name as long as it is leaving.
+    /// Takes the place of a job. Waits for the last one of that name as long as it is leaving, and returns it where its code
+    /// may go on.
     pub(super) async fn enter(
         &self,
         registry: &Arc<dyn RegistryCenter>,
         name: &JobName,
         handle: &JobHandle,
-    ) -> Result<(), AlreadyThere> {
+    ) -> Result<Option<JobHandle>, AlreadyThere> {
         let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
         loop {
             let last = {
                 let mut members = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                members.retain(|_, member| !member.has_left());
+                members.retain(|_, member| !member.is_gone());
                 match members.get(&key) {
-                    Some(last) => last.clone(),
-                    None => {
-                        members.insert(key, handle.clone());
-                        return Ok(());
-                    }
+                    Some(last) if !last.has_left() => last.clone(),
+                    _ => return Ok(members.insert(key, handle.clone())),
                 }
             };
             if !last.is_leaving() {
@@ -42,5 +40,11 @@ impl Members {
             }
             last.stopped().await;
         }
+    }
+
+    /// Gives a place back to the job that had it before.
+    pub(super) fn give_back(&self, registry: &Arc<dyn RegistryCenter>, name: &JobName, last: JobHandle) {
+        let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, last);
     }
 }

@@ -14,6 +14,8 @@ mod mailbox;
 mod members;
 mod proofs;
 mod recorder;
+mod restarts;
+mod stand_in;
 mod supervised;
 pub mod system;
 #[cfg(test)]

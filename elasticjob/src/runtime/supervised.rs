@@ -1,46 +1,105 @@
-//! A driver that is looked after: one that panics does not keep its items to itself.
+//! A driver that is looked after: one that ends by a bug keeps nothing to itself, and another one takes its place.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
-use tokio::time::timeout;
-use tracing::{error, warn};
+use tokio::sync::watch;
+use tokio::time::Instant;
 
-use super::driver::{Driver, Job};
+use super::driver::{Driver, Job, Started};
+use super::handle::Letter;
+use super::mailbox::Mailbox;
+use super::restarts::Restarts;
+use super::stand_in::StandIn;
 use crate::engine::{Activity, JobStatus};
-use crate::registry::path::JobPath;
-use crate::registry::{RegistryCenter, Transaction};
+use crate::ident::JobName;
+use crate::log::error;
 use crate::unwind::catch;
 
-/// How long the registry center may take to delete what a driver leaves.
-const CLEANING: Duration = Duration::from_secs(10);
-
-/// Drives a job to its end. After a panic of its driver the instance leaves the group, as its session goes on with the
-/// other jobs of the process: the items go to other instances, and what was begun is lost like that of a crash.
-pub(super) async fn supervised(job: Job, started: oneshot::Sender<Result<(), String>>) {
-    let (registry, status) = (Arc::clone(&job.registry), job.status.clone());
+/// Drives a job to its end. When its driver ends by a bug, what the session of the process owns in the job is cleaned up, as
+/// the session goes on with the other jobs; then another driver starts in the same session. When that happens again and
+/// again, the job stays out of the group and its status says so: it is for the program to end.
+pub(super) async fn supervised(job: Job, started: Started) {
+    let _reader = Reader(job.mailbox.clone());
     let name = job.engine.job_name().clone();
-    let Err(panic) = catch(Driver::new(job, started).run()).await else { return };
-    let instance = status.borrow().instance.clone();
-    error!(
-        job = %name, %instance,
-        "the coordination of the job ended by a bug, and the job is stopped here: {panic}; its runs are cut off and its \
-         items go to other instances; restart the process to have it here again"
-    );
-    let node = JobPath::Instance(instance).absolute(&name);
-    if let Err(error) = leave(&*registry, node).await {
-        warn!(job = %name, "the instance could not be deleted, its items wait for the end of the process: {error}");
+    let mut restarts = Restarts::new(job.environment.restart_pause());
+    let mut driver = Driver::new(job, Some(started));
+    // On the heap what hardly ever happens: thousands of jobs keep room for what this function waits for.
+    while let Err(panic) = catch(driver.run()).await {
+        let Some(next) = Box::pin(replace(driver, &panic, restarts.next(Instant::now()))).await else { return };
+        driver = next;
     }
-    status.send_modify(|status: &mut JobStatus| status.activity = Activity::Stopped);
+    if let Some(stand_in) = driver.stand_in() {
+        drop(driver);
+        Box::pin(tend_to_the_end(stand_in, &name)).await;
+    }
 }
 
-async fn leave(registry: &dyn RegistryCenter, node: String) -> Result<(), String> {
-    let mut transaction = Transaction::new();
-    transaction.delete(node, None);
-    match timeout(CLEANING, registry.commit(transaction)).await {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", CLEANING.as_secs())),
+/// Cleans up after a driver that ended by a bug, and makes the next one after a pause. Without a pause there is no next one.
+async fn replace(mut driver: Box<Driver>, panic: &str, pause: Option<Duration>) -> Option<Box<Driver>> {
+    let (status, name) = (driver.status().clone(), driver.job_name().clone());
+    let fallen = catch(async { driver.fall(panic) }).await;
+    // Its runs are cut off with it.
+    drop(driver);
+    let Ok((next, mut stand_in)) = fallen else { return give_up(&status, &name, panic) };
+    set_activity(&status, if pause.is_some() { Activity::Restarting } else { Activity::Failed }, panic);
+    let Some(pause) = pause else {
+        error!(
+            job = %name,
+            "the coordination of the job ended by a bug again and again, and is not started any more: {panic}; what it left in \
+             the registry center is deleted, and its items go to other instances; restart the program to have it here again"
+        );
+        tend_to_the_end(stand_in, &name).await;
+        return None;
+    };
+    error!(
+        job = %name,
+        "the coordination of the job ended by a bug and starts again in {} s: {panic}; its runs are cut off, and its items go to \
+         other instances meanwhile",
+        pause.as_secs()
+    );
+    if let Err(panic) = catch(stand_in.tend(Some(Instant::now() + pause))).await {
+        return give_up(&status, &name, &panic);
+    }
+    match catch(async { next.into_driver(stand_in) }).await {
+        Ok(driver) => Some(driver),
+        Err(panic) => give_up(&status, &name, &panic),
+    }
+}
+
+/// Cleans up until nothing is left, also of code that goes on.
+async fn tend_to_the_end(mut stand_in: StandIn, name: &JobName) {
+    if let Err(panic) = catch(stand_in.tend(None)).await {
+        error!(
+            job = %name,
+            "what the job left in the registry center could not be deleted, by a bug: {panic}; its items wait for the end of \
+             this process: restart it"
+        );
+    }
+}
+
+fn give_up(status: &watch::Sender<JobStatus>, name: &JobName, panic: &str) -> Option<Box<Driver>> {
+    set_activity(status, Activity::Failed, panic);
+    error!(
+        job = %name,
+        "the coordination of the job ended by a bug, and could not be cleaned up or started again: {panic}; its items wait for \
+         the end of this process: restart it"
+    );
+    None
+}
+
+fn set_activity(status: &watch::Sender<JobStatus>, activity: Activity, trouble: &str) {
+    status.send_modify(|status| {
+        status.activity = activity;
+        status.trouble = Some(trouble.into());
+    });
+}
+
+/// Reads the mailbox of a job; without it nobody does.
+struct Reader(Arc<Mailbox<Letter>>);
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }

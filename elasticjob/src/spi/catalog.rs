@@ -11,7 +11,7 @@ use crate::api::{
     DistributeOnceElasticJobListener, ElasticJobListener, ErrorHandler, JobErrorHandler,
     JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy, TypedJobItemExecutor,
 };
-use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration};
+use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration, JobKind};
 use crate::engine::KnownListeners;
 use crate::engine::strategy::ShardingStrategies;
 use crate::error_handlers::ErrorHandlers;
@@ -74,6 +74,16 @@ impl Catalog {
     /// The error handlers.
     pub fn error_handlers(&self) -> &Arc<ErrorHandlers> {
         &self.error_handlers
+    }
+
+    /// The names of all options that types of jobs and error handlers read.
+    pub fn option_names(&self) -> impl Iterator<Item = &'static str> {
+        let types = self.job_types.names().filter_map(|name| self.job_types.get(name).ok());
+        let handlers = self.error_handlers.names().filter_map(|name| self.error_handlers.get(name).ok());
+        let of_types = types.map(|kind| kind.handler().options());
+        let of_functions = JobKind::ALL.into_iter().map(JobKind::options);
+        let all = of_types.chain(of_functions).chain(handlers.map(|handler| handler.options()));
+        all.flatten().copied().flatten().copied()
     }
 
     /// What engines have checked of a configuration, beside what they know themselves.
@@ -270,7 +280,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::api::{Assignment, JobKind};
+    use crate::api::Assignment;
     use crate::config::OptionNames;
     use crate::ident::{InstanceId, JobName};
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::{error, info, warn};
 
 use super::storage::WriteError;
+use crate::log::{error, info, warn};
 
 /// The same trouble is said again after this.
 const INTERVAL: Duration = Duration::from_secs(60);

@@ -6,12 +6,12 @@ use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, warn};
 
 use super::counts::Counters;
 use super::event::JobEvent;
 use super::loss::Trouble;
 use super::storage::{JobTracingStorage, WriteError};
+use crate::log::{debug, warn};
 use crate::unwind::catch;
 
 /// How many events are written together.

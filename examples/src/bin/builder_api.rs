@@ -29,12 +29,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     });
     let mut report = OneOffJobBootstrap::new(&environment, registry.clone(), report, handler)?;
 
+    // A job of a type needs no code.
+    let backup =
+        JobConfiguration::builder("backup", 1).cron("0/5 * * * * ?").prop("script.command.line", "echo backup of");
+    let mut backup = ScheduleJobBootstrap::of_type(&environment, registry.clone(), "SCRIPT", backup.build()?)?;
+
     settlement.schedule().await?;
+    backup.schedule().await?;
     report.start().await?;
     report.handle().execute().await?;
 
     tokio::signal::ctrl_c().await?;
     settlement.shutdown(ShutdownMode::Graceful).await;
+    backup.shutdown(ShutdownMode::Graceful).await;
     report.shutdown(ShutdownMode::Graceful).await;
     registry.close().await;
     Ok(())

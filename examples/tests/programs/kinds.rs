@@ -55,6 +55,18 @@ fn own_types_run_what_the_settings_name_and_hear_of_failures() {
 }
 
 #[test]
+fn jobs_of_an_own_kind_are_run_by_its_executor() {
+    let example = Example::start("own_kind", env!("CARGO_BIN_EXE_own_kind"), &[]);
+    let expected = [
+        "orders of Beijing: 3 open in Beijing, 7 settled",
+        "orders of Shanghai: 3 open in Shanghai, 7 settled",
+        "complaints of everywhere: none",
+    ];
+    example.wait("both jobs", |lines, _| has(lines, &expected));
+    example.end();
+}
+
+#[test]
 fn the_jobs_of_a_library_run_in_the_program_that_names_it() {
     let example = Example::start("library_jobs", env!("CARGO_BIN_EXE_library_jobs"), &[]);
     let pages = [1, 2, 3].map(|page| format!("page {page} of the reminders is printed"));

@@ -32,6 +32,7 @@ use elasticjob::spi::JOBS;
     elastic_job_class = "org.acme.All",
     job_bootstrap_bean_name = "allBean",
     registry_center = "main",
+    tracing = "audit",
     crate = ::elasticjob,
 )]
 async fn all(_context: ShardingContext) {}
@@ -74,7 +75,8 @@ fn main() {
     assert_eq!(all.static_sharding, Some(true));
     assert_eq!(all.elastic_job_class.as_deref(), Some("org.acme.All"));
     assert_eq!(all.job_bootstrap_bean_name.as_deref(), Some("allBean"));
-    assert_eq!(all.registry_center.as_deref(), Some("main"));
+    assert_eq!(all.registry_center_ref.as_deref(), Some("main"));
+    assert_eq!(all.tracing_ref.as_deref(), Some("audit"));
     assert_eq!(all.elastic_job_type, None);
 
     let others = settings("others");

@@ -12,8 +12,9 @@ const ITEMS: u32 = 4;
 /// From this time between two fires on, in milliseconds, no fire is lost to a fault.
 const FAR_APART_MS: i64 = 30_000;
 
-/// A short job each second and one that runs longer than its fires are apart, and therefore misses some. Both are
-/// monitored: without that nothing is promised about fires begun twice.
+/// A short job each second, one that runs longer than its fires are apart and therefore misses some, and two whose fires
+/// are so far apart that the group always has the time to begin them late. All are monitored: without that nothing is
+/// promised about fires begun twice.
 pub(super) fn jobs() -> Vec<JobPlan> {
     let job = |name, cron: &str, run_ms| JobPlan {
         cron: cron.to_owned(),
@@ -22,7 +23,12 @@ pub(super) fn jobs() -> Vec<JobPlan> {
         stubborn: true,
         ..JobPlan::each_second(name, ITEMS, 0)
     };
-    vec![job("fast", "* * * * * ?", (100, 400)), job("long", "0/5 * * * * ?", (3_000, 8_000))]
+    vec![
+        job("fast", "* * * * * ?", (100, 400)),
+        job("long", "0/5 * * * * ?", (3_000, 8_000)),
+        job("half-minute", "0/30 * * * * ?", (500, 2_000)),
+        job("five-minutes", "0 0/5 * * * ?", (500, 2_000)),
+    ]
 }
 
 /// How far apart the fires of a job are, in milliseconds.
@@ -56,6 +62,7 @@ mod tests {
     #[test]
     fn the_jobs_fire_as_often_as_their_bounds_take_for_granted() {
         let periods: Vec<i64> = jobs().iter().map(period_ms).collect();
-        assert_eq!(periods, [1_000, 5_000]);
+        assert_eq!(periods, [1_000, 5_000, 30_000, 300_000]);
+        assert_eq!(jobs().iter().filter(|job| is_far_apart(job)).count(), 2);
     }
 }

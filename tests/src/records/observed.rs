@@ -95,6 +95,11 @@ impl Observed {
         of_job.filter(online).filter_map(|one| pid_of(&one.instance))
     }
 
+    /// Whether a process had an instance of a job at a time.
+    pub fn was_there(&self, job: &str, pid: u32, at_us: i64) -> bool {
+        self.online(job, at_us).any(|online| online == pid)
+    }
+
     /// When the instance of a process was removed that was there at a time.
     pub fn removed_us(&self, job: &str, pid: u32, at_us: i64) -> Option<i64> {
         let of_process = |one: &&Presence| one.job == job && pid_of(&one.instance) == Some(pid);

@@ -50,6 +50,8 @@ pub enum Reason {
     RegistryLost,
     /// The process was stopped, or its clock stepped, while the fire was due.
     Missed,
+    /// No process began the fire, and it is too late for it now.
+    GivenUp,
     /// One that the checks do not know, and take for no explanation.
     Other(String),
 }
@@ -78,11 +80,13 @@ impl Reason {
             (SkipReason::ItemDisabled, Self::ItemDisabled),
             (SkipReason::Leaving, Self::Leaving),
             (SkipReason::RegistryLost, Self::RegistryLost),
+            (SkipReason::TooLate { seconds: 0, limit: 0 }, Self::GivenUp),
         ];
         let begins = |reason: &SkipReason| {
             let reason = reason.to_string();
-            // Who is meant comes last.
-            text.starts_with(reason.strip_suffix("somebody").unwrap_or(&reason))
+            // Who is meant comes last, and so do numbers.
+            let reason = reason.strip_suffix("somebody").unwrap_or(&reason);
+            text.starts_with(reason.split(|sign: char| sign.is_ascii_digit()).next().unwrap_or(reason))
         };
         let found = known.into_iter().find(|(reason, _)| begins(reason));
         found.map_or_else(|| Self::Other(text.to_owned()), |(_, reason)| reason)
@@ -96,7 +100,8 @@ impl Reason {
             | Self::Refused
             | Self::NotBegunInTime
             | Self::RegistryLost
-            | Self::Missed => true,
+            | Self::Missed
+            | Self::GivenUp => true,
             Self::StillRunning
             | Self::RunsElsewhere
             | Self::AlreadyBegun
@@ -128,6 +133,8 @@ mod tests {
         assert_eq!(Reason::of_text(&text), Reason::RunsElsewhere);
         let since = SkipReason::StillRunning { since: Fire::Scheduled(1) }.to_string() + ", it began with 2026";
         assert_eq!(Reason::of_text(&since), Reason::StillRunning);
+        let late = SkipReason::TooLate { seconds: 75, limit: 60 }.to_string();
+        assert_eq!(Reason::of_text(&late), Reason::GivenUp);
         assert_eq!(Reason::of_text("the moon is full"), Reason::Other("the moon is full".to_owned()));
     }
 

@@ -41,6 +41,7 @@ impl<S: Subscriber> Layer<S> for RecordSkips {
 struct Line {
     job: String,
     fire: String,
+    items: String,
     message: String,
 }
 
@@ -49,6 +50,7 @@ impl Visit for Line {
         let target = match field.name() {
             "job" => &mut self.job,
             "fire" => &mut self.fire,
+            "items" => &mut self.items,
             "message" => &mut self.message,
             _ => return,
         };
@@ -64,15 +66,27 @@ impl Line {
             let (from_ms, until_ms) = (time(from)?, time(until)? - 1);
             return Some(What::Skipped { from_ms, until_ms, items: vec![], reason: Reason::Missed });
         }
+        if let Some(given_up) = self.message.strip_prefix("no instance began these items for the fires from ") {
+            let (from, rest) = given_up.split_once(" on, and none will")?;
+            let (_, until) = rest.rsplit_once("the fire of ")?;
+            let (from_ms, until_ms, items) = (time(from)?, time(until)? - 1, items(&self.items)?);
+            return Some(What::Skipped { from_ms, until_ms, items, reason: Reason::GivenUp });
+        }
         let what = self.message.strip_prefix("not run here: ")?;
         let (items, reason) = match what.strip_prefix("items [").and_then(|what| what.split_once("]: ")) {
-            Some((items, reason)) => (items.split(", ").map(str::parse).collect::<Result<_, _>>().ok()?, reason),
+            Some((list, reason)) => (items(list)?, reason),
             None => (vec![], what),
         };
         // A manual fire is known by its time: it is never that of a scheduled one.
         let at_ms = time(self.fire.strip_prefix(MANUAL).unwrap_or(&self.fire))?;
         Some(What::Skipped { from_ms: at_ms, until_ms: at_ms, items, reason: Reason::of_text(reason) })
     }
+}
+
+/// Of a list as `0, 12`, also in brackets.
+fn items(list: &str) -> Option<Vec<u32>> {
+    let list = list.trim_start_matches('[').trim_end_matches(']');
+    list.split(", ").map(str::parse).collect::<Result<_, _>>().ok()
 }
 
 fn time(text: &str) -> Option<i64> {
@@ -84,7 +98,8 @@ mod tests {
     use super::*;
 
     fn line(fire: &str, message: &str) -> Option<What> {
-        Line { job: "job".to_owned(), fire: fire.to_owned(), message: message.to_owned() }.skipped()
+        let items = "[1, 3]".to_owned();
+        Line { job: "job".to_owned(), fire: fire.to_owned(), items, message: message.to_owned() }.skipped()
     }
 
     fn skipped(from_ms: i64, until_ms: i64, items: &[u32], reason: Reason) -> Option<What> {
@@ -105,6 +120,9 @@ mod tests {
         let missed = "fires from 1970-01-01T00:00:01Z on were missed, the process was stopped or the clock stepped; going \
                       on with 1970-01-01T00:00:05Z";
         assert_eq!(line("", missed), skipped(1_000, 4_999, &[], Reason::Missed));
+        let given_up = "no instance began these items for the fires from 1970-01-01T00:00:01Z on, and none will: going on \
+                        with the fire of 1970-01-01T00:00:05Z";
+        assert_eq!(line("", given_up), skipped(1_000, 4_999, &[1, 3], Reason::GivenUp));
     }
 
     #[test]

@@ -1,11 +1,18 @@
 //! A process whose link to the registry is cut in the midst of its runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use elasticjob_tests::records::{Ending, History, now_us};
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
-use crate::support::{LIMIT, RUN, SESSION_TIMEOUT, Three, now, was_cancelled_in_time};
+use crate::support::{LIMIT, RUN, SESSION_TIMEOUT, Three, job, now, was_cancelled_in_time};
+
+/// The client tries all it can at once when its connection breaks, and then pauses for a second. That is nearly as long as
+/// a proof is good for in a session of 4 s.
+const PATIENT_SESSION: Duration = Duration::from_secs(10);
+
+const A_MOMENT: Duration = Duration::from_millis(800);
 
 pub async fn for_long(server: Arc<ZookeeperServer>) {
     // Longer than the session may last.
@@ -34,12 +41,12 @@ pub async fn for_long(server: Arc<ZookeeperServer>) {
 }
 
 pub async fn for_a_moment(server: Arc<ZookeeperServer>) {
-    let mut three = Three::start(server, "cut-off-for-a-moment", RUN, false).await;
+    let mut three = Three::start_lasting(server, "cut-off-for-a-moment", job(RUN, false), PATIENT_SESSION).await;
     let pid = three.pids[0];
     three.mid_run(pid).await;
     let cut = three.open_runs(&[pid]);
     three.group.cut_off(pid);
-    tokio::time::sleep(SESSION_TIMEOUT / 5).await;
+    tokio::time::sleep(A_MOMENT).await;
     three.group.mend(pid);
     let until = three.split(&three.pids, now_us() / 1_000).await;
     let history = three.group.history();

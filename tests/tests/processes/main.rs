@@ -4,6 +4,7 @@
 mod cut_off;
 mod frozen;
 mod killed;
+mod late;
 mod listeners;
 mod restarted;
 mod server;
@@ -25,6 +26,9 @@ fn main() -> ExitCode {
     harness.on_zookeeper("a_restart_of_all_one_after_the_other_loses_no_fire", restarted::all);
     harness.on_zookeeper("listeners_are_called_around_each_fire_by_each_process_and_once_for_all", listeners::called);
     harness.on_zookeeper("a_fire_with_a_killed_process_is_closed_once_by_who_took_over", listeners::killed);
+    harness.on_zookeeper("a_fire_whose_owner_was_killed_before_it_is_begun_late", late::owner_killed);
+    harness.on_zookeeper("a_fire_over_which_all_were_restarted_is_begun_late", late::all_restarted);
+    harness.on_own_zookeeper("a_fire_that_falls_into_an_outage_of_the_server_is_begun_after_it", late::registry_away);
     harness.on_own_zookeeper("a_restart_of_the_server_stops_nobody_for_long", server::restarted);
     harness.on_own_zookeeper(
         "runs_are_cancelled_before_a_server_that_is_away_could_give_their_items_away",

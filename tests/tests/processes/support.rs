@@ -43,15 +43,23 @@ pub struct Three {
 impl Three {
     /// Starts them with a job whose items run for so long.
     pub async fn start(server: Arc<ZookeeperServer>, namespace: &'static str, run: Duration, failover: bool) -> Self {
-        let run_ms = u64::try_from(run.as_millis()).expect("a short run");
-        let job = JobPlan { cron: CRON.to_owned(), failover, ..JobPlan::each_second(JOB, ITEMS, run_ms) };
-        Self::start_with(server, namespace, job).await
+        Self::start_with(server, namespace, job(run, failover)).await
     }
 
     /// Starts them and waits until they share the items of a fire. Only then runs take their time.
     pub async fn start_with(server: Arc<ZookeeperServer>, namespace: &'static str, job: JobPlan) -> Self {
+        Self::start_lasting(server, namespace, job, SESSION_TIMEOUT).await
+    }
+
+    /// The same, with sessions of another time-out.
+    pub async fn start_lasting(
+        server: Arc<ZookeeperServer>,
+        namespace: &'static str,
+        job: JobPlan,
+        session_timeout: Duration,
+    ) -> Self {
         let worker: (&str, &[&str]) = (env!("CARGO_BIN_EXE_worker"), &[]);
-        let program = WorkerProgram::new(worker, server.connect_string(), namespace, vec![job], SESSION_TIMEOUT);
+        let program = WorkerProgram::new(worker, server.connect_string(), namespace, vec![job], session_timeout);
         let program = program.quick_at_first();
         let fence = program.fence();
         let registry: Arc<dyn RegistryCenter> = Arc::new(connect(&server, namespace).await);
@@ -122,6 +130,12 @@ impl Three {
     }
 }
 
+/// The job, whose items run for so long.
+pub fn job(run: Duration, failover: bool) -> JobPlan {
+    let run_ms = u64::try_from(run.as_millis()).expect("a short run");
+    JobPlan { cron: CRON.to_owned(), failover, ..JobPlan::each_second(JOB, ITEMS, run_ms) }
+}
+
 /// Lets runs take their time; returns the first fire of which all do.
 fn slow_down(group: &Group<WorkerProgram>) -> i64 {
     let next_ms = (now_us() / 1_000_000 + 2) * 1_000;
@@ -131,7 +145,7 @@ fn slow_down(group: &Group<WorkerProgram>) -> i64 {
     begun.map_or(next_ms, |begun| next_ms.max(begun + 1_000))
 }
 
-async fn connect(server: &Arc<ZookeeperServer>, namespace: &str) -> ZookeeperRegistryCenter {
+pub async fn connect(server: &Arc<ZookeeperServer>, namespace: &str) -> ZookeeperRegistryCenter {
     let config = ZookeeperBackend::new(server.clone(), namespace).onlooker();
     ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects")
 }

@@ -1,17 +1,15 @@
 //! The storage `RDB`: a data source of the settings, or a pool of the application.
 
+use elasticjob::__private::log::{info, warn};
 use elasticjob::api::Beans;
 use elasticjob::trace::TracingConfiguration;
 #[cfg(any(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))]
 use elasticjob::trace::rdb::sqlx;
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbPool, RdbTracingStorage, Retention};
-use tracing::{info, warn};
 
 use super::Found;
 use crate::AppError;
 use crate::settings::{DataSourceSettings, SettingError, TracingSettings};
-
-const URL: &str = "elasticjob.tracing.data-source.url";
 
 /// Where the tables are.
 pub(in super::super) enum Place {
@@ -21,16 +19,20 @@ pub(in super::super) enum Place {
 
 pub(super) fn find(settings: &TracingSettings, beans: &Beans) -> Result<Found, SettingError> {
     let place = match &settings.data_source {
-        Some(given) => Place::Source(source(given)?),
+        Some(given) => Place::Source(source(given, settings)?),
         None => Place::Pool(pool(settings, beans)?),
     };
     Ok(Found::Rdb(place))
 }
 
-fn source(given: &DataSourceSettings) -> Result<DataSource, SettingError> {
+fn url(settings: &TracingSettings) -> String {
+    settings.section.child("data-source").child("url").to_string()
+}
+
+fn source(given: &DataSourceSettings, settings: &TracingSettings) -> Result<DataSource, SettingError> {
     let source = DataSource::new(given.url.reveal()).map_err(|error| SettingError::Refused {
         origin: given.origin.clone(),
-        key: URL.to_owned(),
+        key: url(settings),
         value: given.url.to_string(),
         reason: error.to_string(),
     })?;
@@ -54,7 +56,7 @@ fn pool(settings: &TracingSettings, beans: &Beans) -> Result<RdbPool, SettingErr
         ),
         _ => "the application provides sqlx pools of several databases; say which one is meant by its URL".to_owned(),
     };
-    Err(SettingError::Missing { origin: settings.origin.clone(), key: URL.to_owned(), reason })
+    Err(SettingError::Missing { origin: settings.origin.clone(), key: url(settings), reason })
 }
 
 pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<TracingConfiguration, AppError> {
@@ -69,8 +71,8 @@ pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<Tra
     };
     let storage = storage.map_err(|error| {
         let (origin, key) = match &settings.data_source {
-            Some(source) => (&source.origin, URL),
-            None => (&settings.origin, "elasticjob.tracing"),
+            Some(source) => (&source.origin, url(settings)),
+            None => (&settings.origin, settings.section.to_string()),
         };
         AppError::Tracing { origin: origin.clone(), key, reason: error.to_string() }
     })?;
@@ -80,10 +82,11 @@ pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<Tra
 
 fn say_ignored(source: &DataSource, settings: &TracingSettings) {
     if !source.ignored().is_empty() {
-        warn!("{URL}: parameters that only Java has are left out: {}", source.ignored().join(", "));
+        warn!("{}: parameters that only Java has are left out: {}", url(settings), source.ignored().join(", "));
     }
     let driver = settings.data_source.as_ref().and_then(|source| source.driver_class_name.as_ref());
     if let Some(driver) = driver {
-        info!("`elasticjob.tracing.data-source.driver-class-name` ('{driver}') is for Java: here the URL says it all");
+        let key = settings.section.child("data-source").child("driver-class-name");
+        info!("`{key}` ('{driver}') is for Java: here the URL says it all");
     }
 }

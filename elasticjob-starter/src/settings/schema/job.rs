@@ -7,7 +7,7 @@ pub(in super::super) const JOB: &[Setting] = &[
         "elastic-job-class",
         Kind::Text,
         "The function of the job: its name, its path, or the name of its job. Several entries may have one function. Or \
-         the class name that Java instances have.",
+         the name of code that the builder was given, or the class name that Java instances have.",
     )
     .otherwise("the function of the name of the entry")
     .example("my_app::jobs::settle"),
@@ -62,6 +62,14 @@ pub(in super::super) const JOB: &[Setting] = &[
     .default("true")
     .example("false"),
     Setting::value(
+        "max-late-begin-seconds",
+        Kind::any("seconds"),
+        "How late a fire may begin that no instance began in time, from 1, see [late fires](../README.md#late-fires); \
+         negative: until the next fire, or 10 s where `misfire` is off. Needs `monitor-execution`.",
+    )
+    .default("-1")
+    .example("3600"),
+    Setting::value(
         "max-time-diff-seconds",
         Kind::any("seconds"),
         "How far the clock of a host may be off from that of the registry center; negative: that is not looked at. A job \
@@ -115,8 +123,8 @@ pub(in super::super) const JOB: &[Setting] = &[
     Setting::value(
         "disabled",
         Kind::Flag,
-        "Whether the server is marked as disabled at each start, until an operator enables it. `false` leaves the mark as \
-         it is.",
+        "Whether the server is marked as disabled at each start, until an operator enables it; also where the \
+         configuration in the registry center says so. `false` leaves the mark as it is.",
     )
     .default("false")
     .example("true"),
@@ -135,4 +143,19 @@ pub(in super::super) const JOB: &[Setting] = &[
     )
     .default("false")
     .example("true"),
+    Setting::value(
+        "registry-center-ref",
+        Kind::Text,
+        "The registry center that has the job: a name below `elasticjob.reg-centers`, or one that the program gives its \
+         builder. Short in the attribute: `registry_center`.",
+    )
+    .otherwise("that of `elasticjob.reg-center`, which is also called `default`")
+    .example("default"),
+    Setting::value(
+        "tracing-ref",
+        Kind::Text,
+        "Where its runs are traced to: a name below `elasticjob.tracings`. Short in the attribute: `tracing`.",
+    )
+    .otherwise("`elasticjob.tracing`, which is also called `default`")
+    .example("default"),
 ];

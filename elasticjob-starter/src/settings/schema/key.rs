@@ -26,8 +26,8 @@ impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("elasticjob")?;
         for (depth, segment) in self.0.iter().enumerate() {
-            let is_job_name = depth == 1 && self.0[0] == "jobs";
-            if is_job_name && segment.contains(['.', '[', ']']) {
+            let is_name = depth == 1 && super::has_names(&self.0[0]);
+            if is_name && segment.contains(['.', '[', ']']) {
                 write!(f, "[{segment}]")?;
             } else {
                 write!(f, ".{segment}")?;

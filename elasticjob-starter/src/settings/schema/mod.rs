@@ -4,6 +4,7 @@
 mod job;
 mod key;
 mod kind;
+mod names;
 mod root;
 mod tracing;
 
@@ -12,14 +13,15 @@ pub(super) use elasticjob::config::spelling::{hint, squash};
 pub(super) use job::JOB;
 pub(crate) use key::Key;
 pub(super) use kind::Kind;
+pub(super) use names::{KnownNames, Names};
 pub(super) use root::ROOT;
 
 /// What may stand at a place.
 pub(super) enum Schema {
     /// Settings with fixed names.
     Section(&'static [Setting]),
-    /// Names of jobs, each with these settings.
-    Jobs(&'static [Setting]),
+    /// Names of the user's choice, each with these settings.
+    Named(&'static Names, &'static [Setting]),
     /// Keys of the user's choice with text values; nested maps are dotted keys.
     Props,
     /// One value.
@@ -107,7 +109,7 @@ pub(super) fn setting_at(key: &Key) -> Option<&'static Setting> {
     while let Some(mut name) = segments.next() {
         let settings = match schema {
             Schema::Section(settings) => settings,
-            Schema::Jobs(settings) => {
+            Schema::Named(_, settings) => {
                 name = segments.next()?;
                 settings
             }
@@ -117,6 +119,12 @@ pub(super) fn setting_at(key: &Key) -> Option<&'static Setting> {
         schema = &found?.schema;
     }
     found
+}
+
+/// Whether the keys of a section of the top level are names of the user's choice.
+pub(super) fn has_names(section: &str) -> bool {
+    let found = setting_at(&Key::of([section]));
+    found.is_some_and(|setting| matches!(setting.schema, Schema::Named(..)))
 }
 
 /// The kind of value at a canonical key, `None` for sections and properties.
@@ -144,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_of_a_job_can_be_set_in_a_file_but_the_registry_center() {
+    fn every_setting_of_a_job_can_be_set_in_a_file() {
         let known: BTreeSet<String> = JOB.iter().map(|setting| setting.name.replace('-', "_")).collect();
-        let fields = JobSettings::NAMES.iter().filter(|name| **name != "registry_center");
+        let fields = JobSettings::NAMES.iter();
         assert_eq!(known, fields.map(|name| (*name).to_owned()).collect());
     }
 }

@@ -1,6 +1,7 @@
 //! Everything below `elasticjob`.
 
-use super::tracing::TRACING;
+use super::names::{JOBS, REG_CENTERS, TRACINGS};
+use super::tracing::{NAMED_TRACING, TRACING};
 use super::{JOB, Kind, Schema, Setting};
 
 pub(in super::super) static ROOT: Schema = Schema::Section(&[
@@ -8,10 +9,16 @@ pub(in super::super) static ROOT: Schema = Schema::Section(&[
     Setting::section("config", "Which files are read.", Schema::Section(CONFIG)),
     Setting::section("profiles", "Profiles, each with files of its own.", Schema::Section(PROFILES)),
     Setting::section("reg-center", "The registry center.", Schema::Section(REG_CENTER)),
-    Setting::section("jobs", "The jobs by name.", Schema::Jobs(JOB)),
+    Setting::section("reg-centers", "Other registry centers by name.", Schema::Named(&REG_CENTERS, REG_CENTER)),
+    Setting::section("jobs", "The jobs by name.", Schema::Named(&JOBS, JOB)),
     Setting::section("preferred", "Which address names this instance.", Schema::Section(PREFERRED)),
     Setting::section("shutdown", "How the program ends.", Schema::Section(SHUTDOWN)),
     Setting::section("tracing", "Where runs are traced to.", Schema::Section(TRACING)),
+    Setting::section(
+        "tracings",
+        "Other places where runs are traced to, by name.",
+        Schema::Named(&TRACINGS, NAMED_TRACING),
+    ),
     Setting::section("dump", "The port that gives dumps of jobs.", Schema::Section(DUMP)),
 ]);
 

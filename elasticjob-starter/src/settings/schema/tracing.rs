@@ -3,14 +3,8 @@
 use super::{Kind, Schema, Setting};
 
 pub(super) const TRACING: &[Setting] = &[
-    Setting::value("type", Kind::Text, "`RDB`: a database; or the type name of an own storage.")
-        .otherwise("nothing is traced")
-        .example("RDB"),
-    Setting::section(
-        "data-source",
-        "The database. Without it the sqlx pool that the application provides.",
-        Schema::Section(DATA_SOURCE),
-    ),
+    TYPE,
+    DATABASE,
     Setting::value("include-job-names", Kind::List, "The jobs that are traced.")
         .otherwise("all jobs")
         .example("settle,export"),
@@ -18,22 +12,41 @@ pub(super) const TRACING: &[Setting] = &[
         .otherwise("none")
         .example("heartbeat")
         .instead_of("include-job-names"),
-    Setting::value(
-        "time-zone",
-        Kind::Text,
-        "The zone of the times in PostgreSQL and SQLite, an IANA name or `GMT+8:00`: that of Java programs beside.",
-    )
-    .otherwise("that of the host")
-    .example("Asia/Shanghai"),
-    Setting::value(
-        "queue-size",
-        Kind::Whole { from: 1, to: 10_000_000, unit: "events" },
-        "How many events wait at most while the storage is slow or away; what comes then is lost, counted and said.",
-    )
-    .default("10000")
-    .example("100000"),
-    Setting::section("retention", "What is removed from the tables.", Schema::Section(RETENTION)),
+    TIME_ZONE,
+    QUEUE_SIZE,
+    REMOVED,
 ];
+
+/// A tracing that jobs name: it has those that do.
+pub(super) const NAMED_TRACING: &[Setting] = &[TYPE, DATABASE, TIME_ZONE, QUEUE_SIZE, REMOVED];
+
+const TYPE: Setting = Setting::value("type", Kind::Text, "`RDB`: a database; or the type name of an own storage.")
+    .otherwise("nothing is traced; required where the section has anything else")
+    .example("RDB");
+
+const DATABASE: Setting = Setting::section(
+    "data-source",
+    "The database. Without it the sqlx pool that the application provides.",
+    Schema::Section(DATA_SOURCE),
+);
+
+const TIME_ZONE: Setting = Setting::value(
+    "time-zone",
+    Kind::Text,
+    "The zone of the times in PostgreSQL and SQLite, an IANA name or `GMT+8:00`: that of Java programs beside.",
+)
+.otherwise("that of the host")
+.example("Asia/Shanghai");
+
+const QUEUE_SIZE: Setting = Setting::value(
+    "queue-size",
+    Kind::Whole { from: 1, to: 10_000_000, unit: "events" },
+    "How many events wait at most while the storage is slow or away; what comes then is lost, counted and said.",
+)
+.default("10000")
+.example("100000");
+
+const REMOVED: Setting = Setting::section("retention", "What is removed from the tables.", Schema::Section(RETENTION));
 
 const DATA_SOURCE: &[Setting] = &[
     // It may have a password in it.

@@ -111,3 +111,14 @@ fn secrets_stay_with_the_program_and_come_back_to_what_the_registry_has() {
     assert_eq!(local.for_registry(Some(&of_java)), of_java);
     assert_eq!(local.differences(&of_java), ["props.email.password: another value here than in the registry"]);
 }
+
+#[test]
+fn how_late_a_fire_may_begin_is_a_setting_of_its_own() {
+    let refused = |builder: crate::config::JobConfigurationBuilder| builder.build().unwrap_err().to_string();
+    let zero = refused(JobConfiguration::builder("job", 1).max_late_begin_seconds(0));
+    assert!(zero.contains("max-late-begin-seconds: 0 leaves no time"), "{zero}");
+    let prop = refused(JobConfiguration::builder("job", 1).prop("elasticjob.max-late-begin-seconds", "5"));
+    assert!(prop.contains("set that instead"), "{prop}");
+    let unlimited = JobConfiguration::builder("job", 1).max_late_begin_seconds(-7).build().unwrap();
+    assert_eq!(unlimited, JobConfiguration::builder("job", 1).build().unwrap());
+}

@@ -13,12 +13,20 @@ pub struct InstanceNode {
     pub server_ip: String,
 }
 
+/// The last line of the node of an instance of this implementation. Java's reader passes over comments.
+const OURS: &str = "# elasticjob for Rust\n";
+
 /// The text of a node `instances/{id}`.
 pub fn instance_yaml(instance: &InstanceId) -> String {
     let mut out = emit::Document::default();
     out.text("jobInstanceId", instance.as_str());
     out.text("serverIp", instance.server_ip());
-    out.into_string()
+    out.into_string() + OURS
+}
+
+/// Whether a node `instances/{id}` is of a Java instance: it writes no records of what it runs.
+pub fn is_of_java(data: &[u8]) -> bool {
+    !data.ends_with(OURS.as_bytes())
 }
 
 /// Reads a node `instances/{id}`; keys of other releases are left alone. Where the server is missing it is that of the

@@ -211,10 +211,12 @@ fn an_error_names_the_key() {
 }
 
 #[test]
-fn an_instance_is_written_as_java_writes_it_and_read_back() {
+fn an_instance_is_written_as_java_writes_it_with_a_comment_and_read_back() {
     let id = InstanceId::of_process("192.0.2.2", 23038);
     let yaml = instance_yaml(&id);
-    assert_eq!(yaml, golden("instance.yaml"));
+    let of_java = golden("instance.yaml");
+    assert_eq!(yaml, format!("{of_java}# elasticjob for Rust\n"));
+    assert!(is_of_java(of_java.as_bytes()) && is_of_java(b"") && !is_of_java(yaml.as_bytes()));
     let node = instance_from_yaml(yaml.as_bytes()).unwrap();
     assert_eq!(node, InstanceNode { instance: id.clone(), server_ip: "192.0.2.2".into() });
     assert_eq!(instance_from_yaml(format!("jobInstanceId: {id}\nlabels: x\n").as_bytes()).unwrap(), node);
@@ -236,4 +238,17 @@ fn an_instance_on_a_host_without_ipv4_reads_back() {
         let node = instance_from_yaml(instance_yaml(&id).as_bytes()).unwrap();
         assert_eq!((node.instance, node.server_ip.as_str()), (id, ip));
     }
+}
+
+#[test]
+fn how_late_a_fire_may_begin_is_kept_as_a_property_that_java_carries_on() {
+    let job = JobConfiguration::builder("job", 1).max_late_begin_seconds(3_600).prop("z", "1").build().unwrap();
+    let yaml = to_yaml(&job);
+    assert!(yaml.contains("props:\n  elasticjob.max-late-begin-seconds: '3600'\n  z: '1'\n"), "{yaml}");
+    let read = from_yaml(job.job_name(), yaml.as_bytes()).unwrap();
+    assert_eq!((read.max_late_begin_seconds(), read.prop("elasticjob.max-late-begin-seconds")), (Some(3_600), None));
+    assert_eq!(read, job);
+    let wrong = yaml.replace("3600", "1 h");
+    let error = from_yaml(job.job_name(), wrong.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("elasticjob.max-late-begin-seconds: '1 h' is not a whole number of seconds"), "{error}");
 }

@@ -6,10 +6,11 @@ use super::{Step, Unresolved, misfire};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
+use crate::engine::late::{GivesUp, lateness};
 use crate::engine::notice::{Notice, SkipReason};
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run::{BEGIN_TRIES, ItemRun, OpenFire, Run};
+use crate::engine::run::{BEGIN_TRIES, ItemRun, LATE_ACQUISITION, OpenFire, Run};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
@@ -35,10 +36,10 @@ pub(in crate::engine) struct BeginPlan {
 enum Verdict {
     Begin,
     Skip(SkipReason),
-    /// Somebody runs the item: with misfire on this fire is made up for.
-    Busy {
-        by: Option<InstanceId>,
-    },
+    /// The fire is none of this item, or nothing is to be said of it.
+    Pass,
+    /// Another run of the item comes first: with misfire on this fire is made up for.
+    Busy(SkipReason),
 }
 
 /// Begins the items of the open fire that this instance owns: one transaction for all of them, none when execution is
@@ -75,23 +76,37 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if !engine.is_monitored() {
         return begin_unmonitored(engine, now, fire, source, mine);
     }
-    let Some(verdicts) = judge_all(engine, &mine) else { return Step::Pass };
+    if engine.open.as_ref().is_some_and(|open| open.looked) {
+        engine.tell_items_of_the_gone();
+    }
+    let Some(verdicts) = judge_all(engine, now, &mine) else { return Step::Pass };
     let mut items = Vec::new();
     for (item, verdict) in verdicts {
         match verdict {
             Verdict::Begin => items.push(item),
             Verdict::Skip(reason) => drop_item(engine, item, reason),
-            Verdict::Busy { by } => {
+            Verdict::Pass => {
+                engine.open.iter_mut().for_each(|open| {
+                    open.dropped.insert(item);
+                });
+            }
+            Verdict::Busy(reason) => {
                 if let Fire::Scheduled(at) = fire
                     && configuration.misfire()
                 {
                     engine.missed_items.insert(item, at);
                 }
-                drop_item(engine, item, SkipReason::RunsElsewhere { by });
+                drop_item(engine, item, reason);
             }
         }
     }
     if items.is_empty() {
+        let mut refusal = JobTransaction::new(&engine.job, &engine.mirror);
+        refuse_items(engine, &mut refusal);
+        let refusal = refusal.build();
+        if !refusal.is_empty() {
+            return Step::Write(Proposal { transaction: refusal, purpose: Purpose::Skip });
+        }
         return match fire {
             Fire::Manual { .. } if takes_trigger(engine) => Step::Write(take_trigger(engine, fire, vec![])),
             _ => {
@@ -100,6 +115,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
                 misfire::mark(engine, now)
             }
         };
+    }
+    if source == ExecutionSource::NormalTrigger && !engine.tell_unbegun(fire, &items) {
+        return Step::Pass;
     }
     let attempt = engine.next_attempt();
     let transaction = begin_transaction(engine, fire, source, &attempt, &items);
@@ -118,7 +136,7 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
         Lookup::Unread => true,
         Lookup::Known(known) => {
             let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
-            engine.open = Some(Box::new(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono)));
+            engine.open_instead(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
             true
         }
     }
@@ -126,8 +144,19 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
 
 /// The whole fire is not run here.
 fn decline(engine: &mut JobEngine, reason: SkipReason) -> Step {
+    let monitored = engine.is_monitored();
+    if let Some(open) = engine.open.as_deref_mut().filter(|open| monitored && open.is_regular()) {
+        // It stays due for items that come here when the server is enabled again, and were others' when it was not.
+        let (fire, is_first) = (open.fire, !std::mem::replace(&mut open.looked, true));
+        open.is_declined |= is_first;
+        if is_first {
+            engine.skip_fire(fire, reason);
+        }
+        return Step::Pass;
+    }
     let takes_trigger = takes_trigger(engine);
     let Some(open) = engine.open.take() else { return Step::Pass };
+    engine.open = engine.standing.take();
     if !open.looked {
         engine.skip_fire(open.fire, reason);
     }
@@ -168,7 +197,7 @@ fn begin_unmonitored(
     mine: Vec<ShardingItem>,
 ) -> Step {
     if engine.open.as_ref().is_some_and(|open| open.looked) {
-        engine.open = None;
+        engine.open = engine.standing.take();
         return Step::Pass;
     }
     if !engine.session.is_proven(now.mono) {
@@ -208,12 +237,13 @@ fn begin_unmonitored(
 }
 
 /// Decides on every item of this instance that is not decided yet; `None` while data are missing.
-fn judge_all(engine: &JobEngine, mine: &[ShardingItem]) -> Option<Vec<(ShardingItem, Verdict)>> {
+fn judge_all(engine: &JobEngine, now: Now, mine: &[ShardingItem]) -> Option<Vec<(ShardingItem, Verdict)>> {
     let open = engine.open.as_ref()?;
     let meant = |item: &&ShardingItem| open.source != ExecutionSource::Misfire || engine.is_to_make_up(**item);
     let undecided = mine.iter().filter(|item| !open.begun.contains(item) && !open.dropped.contains(item));
     let undecided = undecided.filter(meant);
-    let verdicts: Vec<_> = undecided.map(|item| judge(engine, open, *item).map(|verdict| (*item, verdict))).collect();
+    let verdicts: Vec<_> =
+        undecided.map(|item| judge(engine, now, open, *item).map(|verdict| (*item, verdict))).collect();
     verdicts.into_iter().collect()
 }
 
@@ -229,8 +259,9 @@ fn decided(engine: &JobEngine, record: FireRecord) -> SkipReason {
     }
 }
 
-fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verdict> {
-    if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> Option<Verdict> {
+    let is_disabled = engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
+    if is_disabled && !open.looks_back {
         return Some(Verdict::Skip(SkipReason::ItemDisabled));
     }
     if open.refusals.get(&item).is_some_and(|times| *times >= BEGIN_TRIES) {
@@ -243,11 +274,24 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     };
     let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
-        return Some(Verdict::Skip(decided(engine, record)));
+        // Long after a fire, or for one of before, that is as it should be.
+        let is_news = !open.looks_back && (!open.looked || lateness(now, open.fire.at()) <= LATE_ACQUISITION);
+        return Some(if is_news { Verdict::Skip(decided(engine, record)) } else { Verdict::Pass });
     }
-    // Also where a Java peer took the mark away.
-    if engine.runs.item(item).is_some_and(ItemRun::is_executing) {
-        return Some(Verdict::Busy { by: Some(engine.identity.instance.clone()) });
+    if is_disabled {
+        return Some(Verdict::Skip(SkipReason::ItemDisabled));
+    }
+    if !abandoned {
+        match engine.gives_up(now, open, item)? {
+            GivesUp::No => {}
+            GivesUp::Silently => return Some(Verdict::Pass),
+            GivesUp::Because(reason) => return Some(Verdict::Skip(reason)),
+        }
+    }
+    let busy = |by| Verdict::Busy(SkipReason::RunsElsewhere { by });
+    // Also where a Java peer took the mark away, and where the code of an earlier engine goes on under a mark of the session.
+    if engine.runs.item(item).is_some_and(ItemRun::is_executing) || engine.runs.is_left(item) {
+        return Some(busy(Some(engine.identity.instance.clone())));
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
     // off it does not come to it any more.
@@ -256,10 +300,8 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
     let mark = match engine.look(&JobPath::running(item)) {
         // The answer to its finish got lost: that is settled first.
         Lookup::Missing if engine.runs.item(item).is_some() => return None,
-        Lookup::Missing if taken => {
-            return Some(Verdict::Busy { by: None });
-        }
-        Lookup::Missing => return Some(elsewhere.map_or(Verdict::Begin, |by| Verdict::Busy { by: Some(by) })),
+        Lookup::Missing if taken => return Some(busy(None)),
+        Lookup::Missing => return Some(elsewhere.map_or(Verdict::Begin, |by| busy(Some(by)))),
         Lookup::Unread => return None,
         Lookup::Known(mark) => mark,
     };
@@ -272,9 +314,9 @@ fn judge(engine: &JobEngine, open: &OpenFire, item: ShardingItem) -> Option<Verd
         return Some(Verdict::Begin);
     }
     Some(match engine.is_run_alive(item, mark)? {
-        true => Verdict::Busy { by: by() },
-        false if elsewhere.is_some() => Verdict::Busy { by: elsewhere },
-        false if engine.is_failover_on() => Verdict::Skip(SkipReason::AwaitingFailover),
+        true => busy(by()),
+        false if elsewhere.is_some() => busy(elsewhere),
+        false if engine.is_failover_on() => Verdict::Busy(SkipReason::AwaitingFailover),
         false => Verdict::Begin,
     })
 }
@@ -286,6 +328,9 @@ fn drop_item(engine: &mut JobEngine, item: ShardingItem, reason: SkipReason) {
     let Some(open) = &mut engine.open else { return };
     if open.dropped.insert(item) {
         let fire = open.fire;
+        if matches!(reason, SkipReason::ItemDisabled | SkipReason::ServerDisabled) && open.is_regular() {
+            open.refused.insert(item);
+        }
         engine.tell_skip(fire, vec![item], reason);
     }
 }
@@ -304,7 +349,22 @@ fn begin_transaction(
     for item in items {
         begin_item(engine, &mut txn, *item, fire, source, attempt);
     }
+    refuse_items(engine, &mut txn);
     txn.build()
+}
+
+/// Writes of items that an operator took out, or whose server was, that the fire is decided against: enabled again they
+/// wait for the next one, whoever owns them then.
+fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
+    let Some(open) = engine.open.as_deref() else { return };
+    for item in &open.refused {
+        let path = JobPath::fire(*item);
+        let Lookup::Known(known) = engine.look(&path) else { continue };
+        let record = FireRecord::parse(&known.data);
+        if !record.covers(open.fire) && !txn.is_full() {
+            txn.set(&path, record.skip(open.fire.at()).to_bytes(), Some(known.version));
+        }
+    }
 }
 
 /// What begins an item: its record, set as it was looked at, and the mark. With failover the mark outlives the instance,

@@ -1,11 +1,9 @@
 //! Following the configuration in the registry.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::Step;
 use crate::config::{Followed, JobConfiguration, wire};
-use crate::engine::calendar::last_between;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
@@ -14,14 +12,10 @@ use crate::engine::planted::Bug;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-/// How long before an instance joined a fire may have come that an owner had not come to: clocks differ, and who is
-/// busy is late.
-const HANDOVER: Duration = Duration::from_secs(2);
-
 /// Puts a changed configuration in force. One that cannot be used is refused and the last good one stays; so it does
 /// when the node is deleted.
 pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
-    let data = match engine.look(&JobPath::Config) {
+    let (data, mtime) = match engine.look(&JobPath::Config) {
         Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
         Lookup::Known(_) if engine.configuration.is_some() && engine.planted.has(Bug::FrozenConfiguration) => {
             return Step::Pass;
@@ -29,7 +23,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
         Lookup::Known(known) if engine.configuration_data.as_ref() == Some(&known.data) => {
             return wait_for_first(engine);
         }
-        Lookup::Known(known) => known.data.clone(),
+        Lookup::Known(known) => (known.data.clone(), known.mtime),
     };
     let first = engine.configuration.is_none();
     match read_usable(engine, &data) {
@@ -37,9 +31,11 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             tell_refused_values(engine, refused);
             engine.refused_configuration = None;
             if first {
-                let Some(from) = joins_at(engine, &configuration, now) else { return Step::Stop };
+                engine.follows_since = followed_since(engine, mtime);
+                let from = joins_at(engine, &configuration, engine.follows_since, now);
                 engine.calendar.join(configuration.schedule(), from, now.wall);
             } else {
+                engine.follows_since = Some(mtime).filter(|mtime| *mtime > 0);
                 engine.calendar.follow(configuration.schedule(), now.wall);
             }
             // Mostly it is what the program gave: thousands of jobs then hold it once.
@@ -66,25 +62,21 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     wait_for_first(engine)
 }
 
-/// From when on an instance that has just registered takes part in fires; `None` while data are missing.
-///
-/// An item may move to it before its owner has come to a fire, and after its own clock has passed that: then both would
-/// think that it is not theirs. So it looks at a fire of the last moments too, which came since it set out to register
-/// or while the group was there, by the schedule that the group followed. Where others have begun it, the records say so;
-/// without records it is let go.
-fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, now: Now) -> Option<i64> {
-    let looks_back = configuration.monitor_execution() && !engine.planted.has(Bug::LateJoiner);
-    let Some(schedule) = configuration.schedule().filter(|_| looks_back) else { return Some(now.wall) };
-    let earliest = now.wall - HANDOVER.as_millis() as i64;
-    let since = engine.membership.joining_since.unwrap_or(now.wall).max(earliest);
-    if engine.membership.wrote_configuration {
-        return Some(since);
+/// From when on an instance that has just registered takes part in fires: since this schedule is followed. Of the fires
+/// since then the last one is looked at: whatever an instance has begun is in the records. Without records it is let go.
+fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, since: Option<i64>, now: Now) -> i64 {
+    if !configuration.monitor_execution() || engine.planted.has(Bug::LateJoiner) {
+        return now.wall;
     }
-    let Some(fire) = last_between(schedule, earliest, since) else { return Some(since) };
-    match engine.look(&JobPath::LeaderInstance) {
-        Lookup::Unread => None,
-        Lookup::Known(leader) if leader.ctime <= fire => Some(earliest),
-        _ => Some(since),
+    since.or(engine.membership.joining_since).unwrap_or(now.wall).min(now.wall)
+}
+
+/// Since when the schedule in force is followed; `None` where it was not before this instance joined, or the server does
+/// not tell.
+fn followed_since(engine: &JobEngine, mtime: i64) -> Option<i64> {
+    match engine.membership.wrote_configuration {
+        true => engine.membership.schedule_since,
+        false => Some(mtime).filter(|mtime| *mtime > 0),
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
         return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate });
     }
     let Some(candidate) = candidate else {
-        let prefix = JobPath::Candidate(engine.candidate_prefix().into());
+        let prefix = JobPath::Candidate(engine.identity.candidate_prefix().into());
         txn.create(&prefix, "", CreateMode::EphemeralSequential);
         return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate });
     };
@@ -66,13 +66,9 @@ fn number(candidate: &str) -> &str {
 }
 
 impl JobEngine {
-    pub(super) fn candidate_prefix(&self) -> String {
-        format!("_c_{}-latch-", self.identity.candidate)
-    }
-
     /// The own node among the candidates.
     pub(super) fn own_candidate(&self) -> Option<JobPath> {
-        let prefix = self.candidate_prefix();
+        let prefix = self.identity.candidate_prefix();
         let own = self.mirror.candidates().find(|name| name.starts_with(&prefix));
         own.map(|name| JobPath::Candidate(name.into()))
     }

@@ -66,7 +66,7 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     let me = engine.own_node();
     let own_trigger = engine.own_trigger();
     let candidate = engine.own_candidate();
-    let own_session = engine.own_session().filter(|node| engine.mirror.exists(node) && !engine.has_abandoned_runs);
+    let own_session = engine.own_session().filter(|node| engine.mirror.exists(node) && engine.abandoned.is_empty());
     let leading = engine.is_leader();
     let registration = engine.own_registration();
     if registration == Registration::Unread {

@@ -1,12 +1,12 @@
 //! Misfire: a fire that fell into a running one is made up for at once after it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
+use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
@@ -110,8 +110,9 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
 
 /// Notes the last missed fire for items that moved here since, unless it was begun or noted where they were.
 fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
-    let is_recent = |noted: &Noted| Duration::from_millis(now.wall.abs_diff(noted.at)) <= LATE_ACQUISITION;
-    let Some(mut noted) = engine.noted.take_if(|noted| is_recent(noted)) else {
+    let limit = engine.late_limit();
+    let is_due = |noted: &Noted| limit.is_none_or(|limit| lateness(now, noted.at) <= limit);
+    let Some(mut noted) = engine.noted.take_if(|noted| is_due(noted)) else {
         engine.noted = None;
         return;
     };
@@ -123,9 +124,16 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             }
             // While it is being read, it is new the next time as well.
             let Some(record) = engine.record_of(item) else { continue };
-            noted.items.push(item);
             let is_known = record.covers(Fire::Scheduled(noted.at)) || record.to_make_up() >= Some(noted.at);
-            if !is_known && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+            let is_late = lateness(now, noted.at) > LATE_ACQUISITION;
+            let evidence =
+                if is_known || !is_late { Some(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
+            let Some(evidence) = evidence else { continue };
+            noted.items.push(item);
+            if !is_known
+                && evidence == Evidence::NotBegun
+                && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
+            {
                 engine.missed_items.insert(item, noted.at);
             }
         }
@@ -195,7 +203,7 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
         return;
     }
     engine.missed = None;
-    engine.open = Some(Box::new(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono)));
+    engine.open_instead(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
 }
 
 impl JobEngine {

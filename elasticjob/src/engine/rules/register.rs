@@ -34,16 +34,20 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         match accept(engine) {
             Ok(Some(accepted)) => accepted,
             Ok(None) => return Step::Stop,
-            Err(why) => {
+            Err(Unacceptable::ForGood(why)) => {
                 engine.tell(Notice::StartFailed { why });
                 engine.stop();
+                return Step::Stop;
+            }
+            Err(Unacceptable::UntilMended(why)) => {
+                wait_for_mended(engine, why);
                 return Step::Stop;
             }
         }
     } else {
         let max_time_diff =
             engine.configuration.as_ref().and_then(|configuration| configuration.max_time_diff_seconds());
-        Accepted { disabled: false, max_time_diff, write: None }
+        Accepted { disabled: false, max_time_diff, write: None, schedule_since: None }
     };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
     let version = match engine.look(&server) {
@@ -80,7 +84,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         }
     }
     // Also what is there is written: an operator may disable it, and a leader sweep it up, at this moment.
-    let status = if accepted.disabled { DISABLED } else { ENABLED };
+    let status = if accepted.disabled && !engine.membership.is_back { DISABLED } else { ENABLED };
     match version {
         Some(Some(version)) => {
             txn.set(&server, status, Some(version));
@@ -96,6 +100,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
     }
     engine.membership.joining_since.get_or_insert(now.wall);
     engine.membership.wrote_configuration |= accepted.write.is_some();
+    engine.membership.schedule_since = engine.membership.schedule_since.or(accepted.schedule_since);
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
     let max_time_diff = accepted.max_time_diff;
     if max_time_diff.is_some() {
@@ -143,17 +148,35 @@ struct Accepted {
     disabled: bool,
     max_time_diff: Option<u32>,
     write: Option<std::sync::Arc<JobConfiguration>>,
+    /// Since when the registry has the schedule that is written.
+    schedule_since: Option<i64>,
 }
 
 impl Accepted {
     fn writing(configuration: std::sync::Arc<JobConfiguration>) -> Self {
         let (disabled, max_time_diff) = (configuration.disabled(), configuration.max_time_diff_seconds());
-        Self { disabled, max_time_diff, write: Some(configuration) }
+        Self { disabled, max_time_diff, write: Some(configuration), schedule_since: None }
+    }
+}
+
+/// Why an instance does not join.
+enum Unacceptable {
+    /// The program is wrong.
+    ForGood(String),
+    /// The configuration in the registry is wrong, which somebody may mend.
+    UntilMended(String),
+}
+
+/// Says once of each configuration that it cannot be used. A change of it is looked at when it comes.
+fn wait_for_mended(engine: &mut JobEngine, why: String) {
+    if engine.refused_configuration.as_deref() != Some(&why) {
+        engine.refused_configuration = Some(why.as_str().into());
+        engine.tell(Notice::WaitsForConfiguration { why });
     }
 }
 
 /// Decides between the configuration of the program and that of the registry. `None` while data are missing.
-fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
+fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
     let job = &engine.job;
     if let Some(class) = engine.local.class_name() {
         match engine.look(&JobPath::Root) {
@@ -161,39 +184,40 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, String> {
             Lookup::Known(known) => {
                 let theirs = known.text().unwrap_or_default();
                 if !theirs.trim().is_empty() && theirs != class {
-                    return Err(format!(
+                    return Err(Unacceptable::ForGood(format!(
                         "job '{job}' belongs to class '{theirs}' in the registry, and to '{class}' in this program: \
                          rename one of the two jobs, or set `elastic-job-class` to '{theirs}'"
-                    ));
+                    )));
                 }
             }
             Lookup::Missing => {}
         }
     }
     let local = engine.local.clone();
-    let data = match engine.look(&JobPath::Config) {
+    let (data, mtime) = match engine.look(&JobPath::Config) {
         Lookup::Unread => return Ok(None),
         Lookup::Missing => {
-            usable_alone(engine, "the registry center has no configuration of the job yet")?;
+            usable_alone(engine, "the registry center has no configuration of the job yet")
+                .map_err(Unacceptable::ForGood)?;
             return Ok(Some(Accepted::writing(local.for_registry(None).into())));
         }
-        Lookup::Known(known) => known.data.clone(),
+        Lookup::Known(known) => (known.data.clone(), known.mtime),
     };
-    if local.overwrite() {
-        usable_alone(engine, "`overwrite: true` would take it out of the registry center")?;
+    if local.overwrite() && !engine.membership.is_back {
+        usable_alone(engine, "`overwrite: true` would take it out of the registry center")
+            .map_err(Unacceptable::ForGood)?;
         let theirs = wire::from_yaml(job, &data).ok();
+        let is_followed = |theirs: &JobConfiguration| theirs.schedule() == local.schedule();
+        let schedule_since = theirs.as_ref().filter(|theirs| is_followed(theirs)).map(|_| mtime);
         let write = local.for_registry(theirs.as_ref()).into();
         if let Some(theirs) = &theirs {
             engine.tell_differences(&local, theirs, true);
         }
-        return Ok(Some(Accepted::writing(write)));
+        return Ok(Some(Accepted { schedule_since, ..Accepted::writing(write) }));
     }
-    let Usable { configuration: theirs, .. } = read_usable(engine, &data).map_err(|why| {
-        format!(
-            "the configuration of job '{job}' in the registry cannot be used: {why}; correct it there, or start once with \
-             `overwrite: true`"
-        )
-    })?;
+    let Usable { configuration: theirs, .. } = read_usable(engine, &data).map_err(Unacceptable::UntilMended)?;
+    engine.refused_configuration = None;
+    let theirs = theirs.at_start_of(&local);
     engine.tell_differences(&local, &theirs, false);
     Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
 }

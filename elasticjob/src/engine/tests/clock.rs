@@ -120,7 +120,7 @@ fn without_monitoring_the_time_is_asked_for_while_fires_are_skipped_only() {
     assert_eq!((group.hosts[0].started.len(), group.hosts[0].commits.len()), (1, 0));
     group.clock_offset = 3_000;
     group.run_until(11_000);
-    let asked = "=instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n";
+    let asked = "=instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n";
     assert_eq!((group.hosts[0].started.len(), &group.hosts[0].commits[..]), (1, &[asked.to_owned()][..]));
     group.clock_offset = 0;
     group.run_until(16_000);
@@ -146,7 +146,9 @@ fn an_instance_that_registers_again_asks_for_the_time_too() {
     group.connect_anew(0);
     let registered = &group.hosts[0].commits[0];
     assert!(
-        registered.ends_with("; =instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n"),
+        registered.ends_with(
+            "; =instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n"
+        ),
         "{registered}"
     );
 }

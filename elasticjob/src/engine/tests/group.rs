@@ -136,7 +136,7 @@ impl Group {
     pub(super) fn join(&mut self, ip: &str, configuration: &JobConfiguration) -> usize {
         let instance = InstanceId::of_process(ip, 7);
         let candidate = format!("candidate{}", self.hosts.len());
-        let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate };
+        let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate, nonce: 7 };
         self.hosts.push(Host {
             engine: JobEngine::new(identity, Arc::new(configuration.clone()), self.strategies.clone())
                 .with_listeners(self.listeners.clone())

@@ -1,8 +1,10 @@
 //! Fires that come while an instance joins.
 
+use std::time::Duration;
+
 use super::group::{EPOCH, Group, every_five, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::Fire;
+use crate::engine::{Activity, Event, Fire, Notice};
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
@@ -30,9 +32,9 @@ fn a_fire_that_its_owner_did_not_come_to_is_begun_by_who_joined_right_after_it()
 }
 
 #[test]
-fn a_fire_that_came_longer_before_is_none_of_its_business() {
-    let group = joined_at(7_300, &every_five(1));
-    assert_eq!(fires(&group, 1), []);
+fn so_is_one_that_came_longer_before() {
+    let group = joined_at(9_300, &every_five(1));
+    assert_eq!(fires(&group, 1), [Fire::Scheduled(EPOCH + 5_000)]);
 }
 
 #[test]
@@ -53,4 +55,110 @@ fn a_group_that_starts_right_after_a_fire_does_not_run_it() {
     group.operate(&foreign, true);
     group.join("10.0.0.1", &every_five(1));
     assert_eq!(fires(&group, 0), []);
+}
+
+/// A group whose configuration in the registry is this text, before anybody joined.
+fn stored(text: &str) -> Group {
+    let mut group = Group::new();
+    let mut before = Transaction::new();
+    for (path, data) in [(JobPath::Root, ""), (JobPath::Config, text)] {
+        before.create(path.absolute(&job()), data, CreateMode::Persistent);
+    }
+    group.operate(&before, true);
+    group
+}
+
+const BAD: &str = "jobName: job\ncron: nonsense\nshardingTotalCount: 1\n";
+
+#[test]
+fn an_instance_joins_when_the_configuration_that_kept_it_out_is_mended() {
+    let mut group = stored(BAD);
+    let host = group.join("10.0.0.1", &every_five(1));
+    let waits = |group: &Group| -> Vec<String> {
+        let why = |notice: &Notice| match notice {
+            Notice::WaitsForConfiguration { why } => Some(why.clone()),
+            _ => None,
+        };
+        group.hosts[host].notices.iter().filter_map(why).collect()
+    };
+    assert!(matches!(&waits(&group)[..], [why] if why.contains("'nonsense'")), "{:?}", waits(&group));
+    group.run_until(20_000);
+    assert_eq!(waits(&group).len(), 1, "it is told once");
+    let status = group.hosts[host].engine.status();
+    assert_eq!(status.activity, Activity::Joining);
+    assert!(status.refused_configuration.is_some_and(|why| why.contains("'nonsense'")));
+    assert_eq!(group.text(&JobPath::Instance(status.instance.clone())), None);
+
+    group.set(&JobPath::Config, "jobName: job\nshardingTotalCount: 0\n");
+    assert_eq!(waits(&group).len(), 2, "another mistake is told, too");
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(1)));
+    assert!(group.text(&JobPath::Instance(status.instance)).is_some());
+    assert_eq!(group.hosts[host].engine.status().refused_configuration, None);
+    group.run_until(25_000);
+    assert_eq!(fires(&group, host), [Fire::Scheduled(EPOCH + 25_000)]);
+}
+
+#[test]
+fn what_keeps_an_instance_out_goes_with_its_node_and_is_replaced_by_overwrite() {
+    let mut group = stored(BAD);
+    let host = group.join("10.0.0.1", &every_five(1));
+    let mut removed = Transaction::new();
+    removed.delete(JobPath::Config.absolute(&job()), None);
+    group.operate(&removed, false);
+    assert_eq!(group.hosts[host].engine.status().activity, Activity::Idle);
+
+    let mut group = stored(BAD);
+    let overwrites = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").overwrite(true).build().unwrap();
+    let host = group.join("10.0.0.1", &overwrites);
+    assert_eq!(group.hosts[host].engine.status().activity, Activity::Idle);
+}
+
+#[test]
+fn an_instance_that_waits_for_a_configuration_can_leave() {
+    let mut group = stored(BAD);
+    let host = group.join("10.0.0.1", &every_five(1));
+    group.tell(host, Event::Shutdown { grace: Duration::from_secs(1) });
+    assert!(group.hosts[host].engine.is_stopped());
+}
+
+/// What the server of an instance is at its start: without a mark before, and with one of an operator.
+fn server_at_start(program: bool, registry: Option<bool>, overwrite: bool) -> [String; 2] {
+    let of = |disabled| JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").disabled(disabled);
+    [None, Some("DISABLED")].map(|mark| {
+        let mut group = Group::new();
+        let mut before = Transaction::new();
+        let create = |before: &mut Transaction, path: JobPath, data: String| {
+            before.create(path.absolute(&job()), data, CreateMode::Persistent);
+        };
+        create(&mut before, JobPath::Root, String::new());
+        if let Some(disabled) = registry {
+            create(&mut before, JobPath::Config, wire::to_yaml(&of(disabled).build().unwrap()));
+        }
+        let server = JobPath::Server("10.0.0.1".into());
+        if let Some(mark) = mark {
+            create(&mut before, JobPath::Servers, String::new());
+            create(&mut before, server.clone(), mark.to_owned());
+        }
+        group.operate(&before, true);
+        group.join("10.0.0.1", &of(program).overwrite(overwrite).build().unwrap());
+        group.text(&server).unwrap()
+    })
+}
+
+#[test]
+fn a_server_is_disabled_at_the_start_by_its_program_or_the_registry_and_enabled_by_neither() {
+    for (program, registry, overwrite, disabled) in [
+        (false, None, false, false),
+        (true, None, false, true),
+        (true, Some(false), false, true),
+        (true, Some(false), true, true),
+        (false, Some(true), false, true),
+        // What the registry said is replaced.
+        (false, Some(true), true, false),
+        (false, Some(false), false, false),
+    ] {
+        let expected = if disabled { "DISABLED" } else { "ENABLED" };
+        let found = server_at_start(program, registry, overwrite);
+        assert_eq!(found, [expected, "DISABLED"], "{program} {registry:?} {overwrite}");
+    }
 }

@@ -151,12 +151,11 @@ fn changed_listeners_are_those_of_the_next_fire_and_unknown_ones_are_refused() {
 }
 
 #[test]
-fn a_start_with_listeners_that_the_registry_has_and_the_program_has_not_is_an_error() {
+fn a_start_with_listeners_that_the_registry_has_and_the_program_has_not_waits_for_others() {
     let mut group = Group::listening(1, &listened(1, &["files"]).build().unwrap(), specs());
     group.listeners = KnownListeners::added([]).into();
     let other = group.join("10.0.0.2", &listened(1, &[]).build().unwrap());
-    let is_told =
-        |notice: &Notice| matches!(notice, Notice::StartFailed { why } if why.contains("no listener 'files'"));
+    let is_told = |notice: &Notice| matches!(notice, Notice::WaitsForConfiguration { why } if why.contains("no listener 'files'"));
     assert!(group.hosts[other].notices.iter().any(is_told), "{:?}", group.hosts[other].notices);
 }
 

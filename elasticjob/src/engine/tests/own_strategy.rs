@@ -101,7 +101,7 @@ fn a_program_without_the_strategy_does_not_start_a_job_that_names_it() {
     group.strategies = Arc::new(ShardingStrategies::built_in());
     let host = group.join("10.0.0.3", &every_five(3));
     let started = group.hosts[host].notices.iter().find_map(|told| match told {
-        Notice::StartFailed { why } => Some(why.clone()),
+        Notice::WaitsForConfiguration { why } => Some(why.clone()),
         _ => None,
     });
     assert!(started.is_some_and(|why| why.contains("no sharding strategy 'LAST'")), "{:?}", group.hosts[host].notices);

@@ -3,6 +3,7 @@
 use super::group::{Group, every_five, job};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Notice;
+use crate::engine::clean_up::CleanUp;
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
@@ -41,6 +42,15 @@ fn a_total_that_the_namespace_leaves_no_room_for_is_refused_and_told() {
     let told = refused.expect("it is told");
     assert!(told.contains("1600 items do not fit into one transaction") && told.contains("shorter name"), "{told}");
     assert_eq!(group.hosts[0].engine.configuration().unwrap().sharding_total_count(), 2);
+}
+
+#[test]
+fn what_takes_the_place_of_an_engine_counts_the_namespace_too() {
+    let mut group = in_long_namespace();
+    group.join("10.0.0.1", &every_five(1));
+    let engine = &group.hosts[0].engine;
+    assert_eq!(engine.successor(engine.identity().clone()).mirror.namespace_bytes(), NAMESPACE);
+    assert_eq!(CleanUp::after(engine).mirror.namespace_bytes(), NAMESPACE);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Certificates that are trusted beside those of the system.
+//! Which mail servers are trusted: those of a certificate of the system or of a file, and those that need none.
 
 use lettre::transport::smtp::client::{Certificate, TlsParameters};
 use rustls::pki_types::CertificateDer;
@@ -9,13 +9,23 @@ use crate::api::JobError;
 use crate::config::Invalid;
 
 /// TLS to this host, with the certificates of a file.
-pub(super) fn trusting(host: &str, file: Option<&str>) -> Result<TlsParameters, JobError> {
+pub(super) fn trusting(host: &str, file: Option<&str>, hosts: Option<&str>) -> Result<TlsParameters, JobError> {
     let mut parameters = TlsParameters::builder(host.to_owned());
+    if is_trusted(host, hosts) {
+        parameters = parameters.dangerous_accept_invalid_certs(true);
+    }
     if let Some(file) = file {
         let certificates = read(file).map_err(|why| JobError::settings(vec![Invalid::prop(CERTIFICATES, why)]))?;
         parameters = parameters.add_root_certificate(certificates);
     }
     Ok(parameters.build()?)
+}
+
+/// Whether a host is one of those that are trusted whatever certificate they show: `*` or host names with blanks between
+/// them, as JavaMail reads `mail.smtp.ssl.trust`.
+pub(super) fn is_trusted(host: &str, hosts: Option<&str>) -> bool {
+    let mut hosts = hosts.unwrap_or_default().split_whitespace();
+    hosts.any(|trusted| trusted == "*" || trusted.eq_ignore_ascii_case(host))
 }
 
 /// The certificates of a PEM file.

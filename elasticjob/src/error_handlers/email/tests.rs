@@ -173,6 +173,17 @@ async fn a_server_with_a_certificate_that_nobody_vouches_for_gets_nothing() {
 }
 
 #[tokio::test]
+async fn a_host_that_is_trusted_by_name_needs_no_certificate_that_is_vouched_for() {
+    for (hosts, is_trusted) in [("mail.example.com 127.0.0.1", true), ("*", true), ("mail.example.com", false)] {
+        let (port, told) = server(Security::Implicit).await;
+        let props = [("email.port", port.as_str()), ("email.ssl.trust", hosts), ("email.debug", "true")];
+        assert_eq!(Email.check(&configuration(&props)), []);
+        assert_eq!(Email.handle(&failure(&props)).await.is_ok(), is_trusted, "{hosts}");
+        assert_eq!(told.await.unwrap().iter().any(|line| line.starts_with("AUTH ")), is_trusted, "{hosts}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_does_not_speak_tls_is_an_error() {
     let (port, _told) = server(Security::Plain).await;
     let error = Email.handle(&failure(&[("email.port", &port), ("email.useStartTls", "true")])).await.unwrap_err();

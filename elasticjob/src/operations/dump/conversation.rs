@@ -6,17 +6,26 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::service::DumpService;
-use super::{Addresses, privacy};
+use super::{Addresses, Nodes, privacy, written};
 use crate::ident::JobName;
 use crate::operations::OperationError;
 
 /// No command is longer, in bytes.
 const LONGEST: u64 = 1024;
 
-/// What a command starts with; the name of a job follows.
+/// The command for all jobs.
+const ALL: &str = "dump";
+
+/// What the command for one job starts with; the name of the job follows.
 const DUMP: &str = "dump@";
 
-const USAGE: &str = "send one line: 'dump@' and the name of a job";
+const USAGE: &str = "send one line: 'dump@' and the name of a job, or 'dump' for all jobs";
+
+/// What a client wants.
+enum Command {
+    All,
+    Job(JobName),
+}
 
 pub(super) struct Conversation<'s, S> {
     stream: BufReader<S>,
@@ -32,7 +41,7 @@ impl<'s, S: AsyncRead + AsyncWrite + Unpin> Conversation<'s, S> {
     pub async fn hold(mut self) -> io::Result<()> {
         let limit = self.service.limit();
         let answer = match timeout(limit, self.command()).await {
-            Ok(Ok(job)) => self.service.answer(&job).await,
+            Ok(Ok(command)) => self.service.answer(&command).await,
             Ok(Err(Wrong::Command(message))) => message,
             Ok(Err(Wrong::Connection(error))) => return Err(error),
             Err(_) => format!("no command came within {limit:?}: {USAGE}"),
@@ -43,7 +52,7 @@ impl<'s, S: AsyncRead + AsyncWrite + Unpin> Conversation<'s, S> {
         Ok(())
     }
 
-    async fn command(&mut self) -> Result<JobName, Wrong> {
+    async fn command(&mut self) -> Result<Command, Wrong> {
         let mut line = Vec::new();
         (&mut self.stream).take(LONGEST).read_until(b'\n', &mut line).await?;
         let is_whole = line.ends_with(b"\n") || (line.len() as u64) < LONGEST;
@@ -53,7 +62,11 @@ impl<'s, S: AsyncRead + AsyncWrite + Unpin> Conversation<'s, S> {
             return Err(Wrong::Command(format!("the command is too long: {USAGE}")));
         }
         match line.strip_prefix(DUMP) {
-            Some(job) => JobName::new(job).map_err(|error| Wrong::Command(format!("{error}; {USAGE}"))),
+            _ if line == ALL => Ok(Command::All),
+            Some(job) => match JobName::new(job) {
+                Ok(job) => Ok(Command::Job(job)),
+                Err(error) => Err(Wrong::Command(format!("{error}; {USAGE}"))),
+            },
             None => Err(Wrong::Command(format!("unknown command '{}': {USAGE}", line.escape_debug()))),
         }
     }
@@ -68,13 +81,19 @@ impl<'s, S: AsyncRead + AsyncWrite + Unpin> Conversation<'s, S> {
 }
 
 impl DumpService {
-    /// The dump of a job, or why there is none.
-    async fn answer(&self, job: &JobName) -> String {
+    /// The dump of a job, or of all, or why there is none.
+    async fn answer(&self, command: &Command) -> String {
         let until = Instant::now() + self.limit();
         let Ok(_turn) = timeout_at(until, self.turn()).await else {
             return format!("others were being answered for {:?}; ask again later", self.limit());
         };
-        match timeout_at(until, self.dump(job)).await {
+        let dump = async {
+            match command {
+                Command::All => self.dump_all().await,
+                Command::Job(job) => self.dump(job).await,
+            }
+        };
+        match timeout_at(until, dump).await {
             Ok(Ok(dump)) => dump,
             Ok(Err(error)) => privacy::hide(&error.to_string(), std::iter::empty()),
             Err(_) => format!("the registry center does not answer within {:?}; ask again later", self.limit()),
@@ -90,6 +109,23 @@ impl DumpService {
             }
         }
         Err(OperationError::NoSuchJob { job: job.clone(), jobs: known })
+    }
+
+    /// All jobs of all registry centers; of several jobs of one name the first.
+    async fn dump_all(&self) -> Result<String, OperationError> {
+        let mut all: Vec<Nodes> = Vec::new();
+        for registry in self.registries() {
+            for job in registry.job_names().await? {
+                if !all.iter().any(|known| known.job == job) {
+                    // One that is not there any more was removed meanwhile.
+                    all.extend(registry.nodes(&job).await?);
+                }
+            }
+        }
+        Ok(match all.is_empty() {
+            true => "there are no jobs".to_owned(),
+            false => written(all, Addresses::Hidden).await,
+        })
     }
 }
 

@@ -36,31 +36,49 @@ impl Operations {
     /// # Errors
     /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
     pub async fn dump(&self, job: &JobName, addresses: Addresses) -> Result<String, OperationError> {
+        match self.nodes(job).await? {
+            Some(nodes) => Ok(written(vec![nodes], addresses).await),
+            None => Err(self.no_such_job(job).await),
+        }
+    }
+
+    /// The nodes of a job, `None` where there are none.
+    async fn nodes(&self, job: &JobName) -> Result<Option<Nodes>, OperationError> {
         let paths = self.tree(job).await?;
         if paths.is_empty() {
-            return Err(self.no_such_job(job).await);
+            return Ok(None);
         }
         let data = read::all(paths.iter().map(|path| self.text(path.clone()))).await?;
-        let nodes: BTreeMap<String, String> =
-            paths.into_iter().zip(data).filter_map(|(path, data)| Some((path, data?))).collect();
-        let job = job.clone();
-        // A job of thousands of items is long, and the session with the registry center may live on this thread.
-        let text = tokio::task::spawn_blocking(move || {
-            let text = render(&job, &nodes);
-            match addresses {
-                Addresses::Shown => text,
-                Addresses::Hidden => {
-                    let servers = JobPath::Servers.absolute(&job) + "/";
-                    privacy::hide(&text, nodes.keys().filter_map(|path| path.strip_prefix(&servers)))
-                }
-            }
+        let nodes = paths.into_iter().zip(data).filter_map(|(path, data)| Some((path, data?))).collect();
+        Ok(Some(Nodes { job: job.clone(), nodes }))
+    }
+}
+
+/// The nodes of a job and their data.
+struct Nodes {
+    job: JobName,
+    nodes: BTreeMap<String, String>,
+}
+
+/// The text of one dump: an address has the same name in all of it.
+async fn written(jobs: Vec<Nodes>, addresses: Addresses) -> String {
+    // A job of thousands of items is long, and the session with the registry center may live on this thread.
+    let text = tokio::task::spawn_blocking(move || {
+        let text: String = jobs.iter().map(|Nodes { job, nodes }| render(job, nodes)).collect();
+        let servers = jobs.iter().flat_map(|Nodes { job, nodes }| {
+            let parent = JobPath::Servers.absolute(job) + "/";
+            nodes.keys().filter_map(move |path| path.strip_prefix(&parent))
         });
-        match text.await {
-            Ok(text) => Ok(text),
-            // The runtime ends, and with it whoever waits for this.
-            Err(ended) if ended.is_cancelled() => std::future::pending().await,
-            Err(ended) => std::panic::resume_unwind(ended.into_panic()),
+        match addresses {
+            Addresses::Shown => text,
+            Addresses::Hidden => privacy::hide(&text, servers),
         }
+    });
+    match text.await {
+        Ok(text) => text,
+        // The runtime ends, and with it whoever waits for this.
+        Err(ended) if ended.is_cancelled() => std::future::pending().await,
+        Err(ended) => std::panic::resume_unwind(ended.into_panic()),
     }
 }
 

@@ -9,9 +9,9 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tracing::{debug, info, warn};
 
 use super::conversation::Conversation;
+use crate::log::{debug, info, warn};
 use crate::operations::Operations;
 use crate::registry::RegistryCenter;
 
@@ -24,8 +24,8 @@ const CLIENTS: usize = 64;
 /// How long no client is accepted after the operating system refused one: it has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Gives dumps of jobs to clients that send the line `dump@` and the name of a job. Nothing else can be done through it:
-/// it only reads.
+/// Gives dumps of jobs to clients that send the line `dump@` and the name of a job, or `dump` for all jobs. Nothing else
+/// can be done through it: it only reads.
 ///
 /// Addresses of hosts are hidden as `ip1`, `ip2` and so on, and secrets are masked, so that an answer can be passed on.
 /// It listens on the loopback address alone unless it is opened: whoever reaches it may read all configurations.

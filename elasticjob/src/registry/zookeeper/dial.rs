@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
-use tracing::warn;
 use zookeeper_client::{Acl, Acls, AddWatchMode, AuthId, Client, CreateMode, Error, MultiWriteError, Permission};
 
 use super::config::{InvalidSetting, ZookeeperConfiguration};
+use crate::log::warn;
 use crate::problems::in_one_line;
 
 /// Why there is no session with a registry center.

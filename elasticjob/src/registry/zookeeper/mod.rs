@@ -48,7 +48,7 @@ impl ZookeeperRegistryCenter {
             return Err(ConnectError::Invalid(problems));
         }
         if config.shows_digest() {
-            tracing::warn!(
+            crate::log::warn!(
                 "the digest of the registry center goes over the network in clear text: who reads it can change all jobs; \
                  keep the way to ZooKeeper in a private network or a tunnel"
             );

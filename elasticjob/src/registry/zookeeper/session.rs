@@ -252,7 +252,8 @@ impl Session {
 
     async fn serve(&self, client: Client) -> End {
         let id = SessionId(client.session_id().0);
-        let timeout = lease::held(client.session_timeout(), self.config.connection_timeout());
+        let granted = client.session_timeout();
+        let timeout = lease::held(granted, self.config.connection_timeout());
         let connected = SessionState::Connected { id, timeout };
         let mut states = client.state_watcher();
         let mut state = states.state();
@@ -270,23 +271,26 @@ impl Session {
                     }
                     () = self.keep_watches(connection, connected) => (),
                     why = watchdog::gave_up_working(|| self.lock().live.clone(), || self.count()) => {
-                        tracing::error!(
-                            "the ZooKeeper client says that it is connected and does not work: {why}; it is given up with \
-                             its session, what runs is cancelled, and another session is dialled"
-                        );
+                        given_up(&format!("it says that it is connected, and {why}"));
                         return End::Lost;
                     }
                 },
                 ClientState::Disconnected | ClientState::ConnectedReadOnly => {
                     self.publish_without_connection(SessionState::Suspended { id });
                     tokio::select! {
+                        biased;
                         () = self.closing.cancelled() => return self.leave(states).await,
                         next = states.changed() => state = next,
+                        // It gives its session up by itself before that.
+                        () = tokio::time::sleep(2 * granted) => {
+                            given_up("it has dialled for two session time-outs");
+                            return End::Lost;
+                        }
                     }
                 }
                 ClientState::Expired | ClientState::Closed => return End::Lost,
                 ClientState::AuthFailed => {
-                    tracing::error!("ZooKeeper refused the digest: the registry center is closed");
+                    crate::log::error!("ZooKeeper refused the digest: the registry center is closed");
                     return End::Final;
                 }
             }
@@ -349,7 +353,7 @@ impl Session {
     async fn pause(&self, what: &str, error: &Error, retry: &mut u32) {
         let pause = self.config.pause(*retry, random());
         *retry = retry.saturating_add(1);
-        tracing::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
+        crate::log::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
         tokio::time::sleep(pause).await;
     }
 
@@ -359,12 +363,12 @@ impl Session {
             match dial(&self.config, self.config.connection_timeout()).await {
                 Ok(client) => return Some(client),
                 Err(error @ ConnectError::AuthFailed { .. }) => {
-                    tracing::error!(%error, "the registry center is closed");
+                    crate::log::error!(%error, "the registry center is closed");
                     return None;
                 }
                 Err(error) => {
                     let pause = self.config.pause(retry, random());
-                    tracing::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
+                    crate::log::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
                     tokio::time::sleep(pause).await;
                 }
             }
@@ -378,7 +382,7 @@ impl Session {
         self.close_watches();
         let ended = async { while !states.changed().await.is_terminated() {} };
         if tokio::time::timeout(CLOSE_LIMIT, ended).await.is_err() {
-            tracing::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
+            crate::log::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
         }
         End::Final
     }
@@ -411,6 +415,13 @@ impl Drop for PublishClosed<'_> {
         }
         self.0.close_watches();
     }
+}
+
+fn given_up(why: &str) {
+    crate::log::error!(
+        "the ZooKeeper client does not work any more: {why}; it is given up with its session, what runs is cancelled, and \
+         another session is dialled"
+    );
 }
 
 /// Good enough to keep clients out of step.

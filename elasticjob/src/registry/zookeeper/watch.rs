@@ -173,7 +173,7 @@ impl WatchStream for ZookeeperWatch {
                 }
                 Poll::Ready(Err(NoWatcher::Closed)) => return Poll::Ready(None),
                 Poll::Ready(Err(NoWatcher::Failed(error))) => {
-                    tracing::debug!(path = self.slot.path, %error, "the watch could not be added");
+                    crate::log::debug!(path = self.slot.path, %error, "the watch could not be added");
                     self.session.add_watches_again();
                 }
             }

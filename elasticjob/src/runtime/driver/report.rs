@@ -1,8 +1,11 @@
 //! Reports what of a job failed.
 
+use std::sync::Arc;
+
 use super::Driver;
 use crate::api::{Failed, FailedRun, JobFailure};
-use crate::engine::{CancelReason, ExecutionSource, Fire};
+use crate::config::JobConfiguration;
+use crate::engine::{CancelReason, ExecutionSource, Fire, SkipReason};
 use crate::ident::{ShardingItem, TaskId};
 
 impl Driver {
@@ -21,6 +24,26 @@ impl Driver {
         }
     }
 
+    /// A scheduled fire is given up. Of fires that follow each other the first one is reported, until one begins again: a
+    /// registry center that is away for long gives up one after the other.
+    pub(super) fn report_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
+        if !matches!(fire, Fire::Scheduled(_)) || !reason.gives_up() || self.reported_given_up {
+            return;
+        }
+        self.reported_given_up = true;
+        let Some(configuration) = self.engine.configuration() else { return };
+        let error = format!("that of {} is not begun: {reason}", self.scheduled_at(fire, configuration).to_rfc3339());
+        self.report(self.failure(Failed::Fires(items.to_vec()), error));
+    }
+
+    /// No instance began these items before a later fire came.
+    pub(super) fn report_not_begun(&self, items: &[ShardingItem], from: i64, before: i64) {
+        let Some(configuration) = self.engine.configuration() else { return };
+        let time = |at: i64| self.local_time(at, configuration).to_rfc3339();
+        let error = format!("no instance began them from {} on, before that of {}", time(from), time(before));
+        self.report(self.failure(Failed::Fires(items.to_vec()), error));
+    }
+
     pub(super) fn report_item(&self, item: ShardingItem, run: FailedRun, error: String) {
         self.report(self.failure(Failed::Item(item), error).map(|failure| failure.of_run(run)));
     }
@@ -33,8 +56,16 @@ impl Driver {
 
     /// A failure that is noticed now; `None` before the job has a configuration.
     pub(super) fn failure(&self, what: Failed, error: String) -> Option<JobFailure> {
-        let configuration = self.engine.configuration()?.clone();
-        let at = self.local_time(self.environment.now().wall, &configuration);
-        Some(JobFailure::new(configuration, self.engine.instance().clone(), what, error, at))
+        Some(self.failure_with(self.engine.configuration()?, what, error))
+    }
+
+    /// A failure of a job that has no configuration but that of the program yet.
+    pub(super) fn failure_of_program(&self, what: Failed, error: String) -> JobFailure {
+        self.failure_with(self.engine.local_configuration(), what, error)
+    }
+
+    fn failure_with(&self, configuration: &Arc<JobConfiguration>, what: Failed, error: String) -> JobFailure {
+        let at = self.local_time(self.environment.now().wall, configuration);
+        JobFailure::new(configuration.clone(), self.engine.instance().clone(), what, error, at)
     }
 }

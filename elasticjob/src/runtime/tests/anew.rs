@@ -1,7 +1,11 @@
 use futures_util::FutureExt;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc as blocking_mpsc;
+
 use super::super::{Activity, ShutdownMode, StartError};
 use super::*;
+use crate::api::blocking_item_handler;
 
 /// Runs that end when their futures are dropped, a fifth of the session time-out after they were cancelled.
 fn endless() -> (ItemHandler, mpsc::UnboundedReceiver<()>) {
@@ -50,5 +54,103 @@ async fn a_second_job_of_a_name_is_refused_while_nobody_asked_the_first_to_leave
     let mut third = scheduled(&environment, &elsewhere, each_second("twice", 1), handler).await;
     for job in [&mut first, &mut third] {
         soon(job.shutdown(ShutdownMode::Now)).await;
+    }
+}
+
+/// Runs that block until they are let go, whatever they are told; and how many of them live.
+struct Stubborn {
+    handler: ItemHandler,
+    begun: mpsc::UnboundedReceiver<()>,
+    let_go: blocking_mpsc::Sender<()>,
+    live: Arc<AtomicU32>,
+}
+
+fn stubborn() -> Stubborn {
+    let (sender, begun) = mpsc::unbounded_channel();
+    let (let_go, gate) = blocking_mpsc::channel();
+    let (gate, live) = (std::sync::Mutex::new(gate), Arc::new(AtomicU32::new(0)));
+    let counted = live.clone();
+    let handler = blocking_item_handler(move |_: ShardingContext| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        let _ = sender.send(());
+        // A test that has ended lets all of them go.
+        let _ = gate.lock().unwrap().recv();
+        counted.fetch_sub(1, Ordering::SeqCst);
+    });
+    Stubborn { handler, begun, let_go, live }
+}
+
+async fn record_says(registry: &Arc<dyn RegistryCenter>, path: &str, text: &str) {
+    soon(async {
+        loop {
+            let node = registry.get(path).await.unwrap();
+            if node.is_some_and(|node| node.data.text().is_some_and(|data| data.contains(text))) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+}
+
+async fn blocking_code_left_behind(failover: bool) {
+    let environment = environment();
+    let memory = MemoryRegistry::new();
+    let registry: Arc<dyn RegistryCenter> = Arc::new(memory.connect_with_timeout(Duration::from_millis(500)));
+    let Stubborn { handler, mut begun, let_go, live } = stubborn();
+    let configuration = || each_second("left", 1).failover(failover);
+    let mut last = scheduled(&environment, &registry, configuration(), handler.clone()).await;
+    soon(begun.recv()).await.unwrap();
+    soon(last.shutdown(ShutdownMode::Now)).await;
+    assert_eq!(live.load(Ordering::SeqCst), 1, "its code goes on");
+    assert!(registry.get("/left/sharding/0/running").await.unwrap().is_some(), "and is marked");
+
+    let mut anew = scheduled(&environment, &registry, configuration(), handler).await;
+    let mut status = anew.handle().status();
+    // Not begun beside it, also by another process.
+    let mut fires_seen = 0;
+    soon(async {
+        while fires_seen < 3 {
+            status.changed().await.unwrap();
+            fires_seen += u32::from(status.borrow_and_update().last_skip.is_some());
+            assert_eq!(live.load(Ordering::SeqCst), 1);
+        }
+    })
+    .await;
+    assert_eq!(begun.try_recv().ok(), None);
+    // The code returns: its end is written, and the item goes on.
+    let_go.send(()).unwrap();
+    soon(begun.recv()).await.unwrap();
+    assert_eq!(live.load(Ordering::SeqCst), 1);
+    drop(let_go);
+    soon(anew.shutdown(ShutdownMode::Now)).await;
+}
+
+#[tokio::test]
+async fn a_job_made_anew_does_not_begin_what_blocking_code_of_the_last_one_still_runs() {
+    blocking_code_left_behind(false).await;
+}
+
+#[tokio::test]
+async fn nor_with_failover() {
+    blocking_code_left_behind(true).await;
+}
+
+#[tokio::test]
+async fn the_mark_of_blocking_code_goes_when_it_returns_after_its_job_has_left() {
+    for failover in [false, true] {
+        let environment = environment();
+        let registry: Arc<dyn RegistryCenter> =
+            Arc::new(MemoryRegistry::new().connect_with_timeout(Duration::from_millis(500)));
+        let Stubborn { handler, mut begun, let_go, .. } = stubborn();
+        let configuration = each_second("left", 1).failover(failover);
+        let mut job = scheduled(&environment, &registry, configuration, handler).await;
+        soon(begun.recv()).await.unwrap();
+        soon(job.shutdown(ShutdownMode::Now)).await;
+        assert!(registry.get("/left/sharding/0/running").await.unwrap().is_some());
+        let_go.send(()).unwrap();
+        record_says(&registry, "/left/sharding/0/fire", "SUCCEEDED").await;
+        assert_eq!(registry.get("/left/sharding/0/running").await.unwrap(), None);
+        assert_eq!(children(&registry, "/left/sessions").await, Vec::<String>::new());
     }
 }

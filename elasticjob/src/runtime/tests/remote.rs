@@ -8,7 +8,8 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::registry::{
-    Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, Transaction, WatchEvent, WatchStream,
+    Answer, CommitError, Committed, NodeData, Op, Proof, RequestCount, SessionState, Transaction, WatchEvent,
+    WatchStream,
 };
 
 /// An embedded registry whose session is proven by transactions alone, as that of an ensemble is, and whose transactions
@@ -22,8 +23,9 @@ pub(super) struct Remote {
     pub(super) is_broken: AtomicBool,
     /// How long a transaction is on its way.
     pub(super) latency: Duration,
-    /// The next transaction is a bug.
-    pub(super) panics: AtomicBool,
+    /// Of the next transactions, how many are a bug: those that register an instance, or any.
+    pub(super) panics: AtomicU64,
+    pub(super) panics_at_registrations: AtomicU64,
     /// How often somebody asked for an event.
     pub(super) polls: Arc<AtomicU64>,
 }
@@ -41,7 +43,8 @@ impl Remote {
             latency,
             writes: AtomicU64::new(0),
             is_broken: AtomicBool::new(false),
-            panics: AtomicBool::new(false),
+            panics: AtomicU64::new(0),
+            panics_at_registrations: AtomicU64::new(0),
             polls: Arc::default(),
         })
     }
@@ -61,7 +64,14 @@ impl RegistryCenter for Remote {
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
-        assert!(!self.panics.swap(false, Ordering::Relaxed), "as planned");
+        let registers = transaction.ops().iter().any(|op| match op {
+            Op::Create { path, .. } => path.contains("/instances/"),
+            _ => false,
+        });
+        let take =
+            |from: &AtomicU64| from.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        assert!(take(&self.panics).is_err(), "as planned");
+        assert!(!registers || take(&self.panics_at_registrations).is_err(), "as planned");
         self.writes.fetch_add(1, Ordering::Relaxed);
         if self.is_broken.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));

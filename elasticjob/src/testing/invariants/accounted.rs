@@ -216,6 +216,8 @@ fn is_good(reason: &SkipReason) -> bool {
         | SkipReason::NotBegunInTime
         | SkipReason::ServerDisabled
         | SkipReason::Leaving
-        | SkipReason::RegistryLost => false,
+        | SkipReason::RegistryLost
+        | SkipReason::TooLate { .. }
+        | SkipReason::MaybeRunByJava => false,
     }
 }

@@ -70,7 +70,10 @@ impl MadeUp {
                         fire: Fire::Scheduled(at),
                         items,
                         reason:
-                            SkipReason::StillRunning { .. } | SkipReason::BeginUnknown | SkipReason::RunsElsewhere { .. },
+                            SkipReason::StillRunning { .. }
+                            | SkipReason::BeginUnknown
+                            | SkipReason::RunsElsewhere { .. }
+                            | SkipReason::AwaitingFailover,
                     },
             } => {
                 self.missed.insert(*at);

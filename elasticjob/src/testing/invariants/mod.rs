@@ -108,6 +108,15 @@ pub enum Observation<'a> {
         /// With this.
         answer: &'a TriggerAnswer,
     },
+    /// What an engine left behind that is gone was cleaned up.
+    CleanedUp {
+        /// The host.
+        host: usize,
+        /// The session, which goes on.
+        session: SessionId,
+        /// Items whose code goes on.
+        busy: &'a BTreeSet<ShardingItem>,
+    },
     /// An engine that was connected stopped.
     Left {
         /// Its host.

@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
+use crate::engine::FireRecord;
 use crate::ident::ShardingItem;
+use crate::registry::SessionId;
 use crate::registry::path::{ItemNode, JobPath};
 
 #[derive(Debug, Default)]
@@ -34,6 +36,7 @@ impl NothingLeft {
                     None => Ok(()),
                 }
             }
+            Observation::CleanedUp { host, session, busy } => check_cleaned(scene, *host, *session, busy),
             Observation::AllLeft => self.check_tree(scene),
             _ => Ok(()),
         }
@@ -65,4 +68,35 @@ impl NothingLeft {
             None => Ok(()),
         }
     }
+}
+
+/// A session that goes on without its engine owns nothing in the job but the marks of code that goes on.
+fn check_cleaned(
+    scene: &Scene<'_>,
+    host: usize,
+    session: SessionId,
+    busy: &BTreeSet<ShardingItem>,
+) -> Result<(), String> {
+    let is_busy = |path: &str| match JobPath::parse(scene.job, path) {
+        Some(JobPath::Item(item, ItemNode::Running | ItemNode::Failover)) => busy.contains(&item),
+        Some(JobPath::Session(_)) => !busy.is_empty(),
+        _ => false,
+    };
+    let is_left = |path: &str| {
+        let node = scene.tree.get(path).ok().flatten();
+        node.is_some_and(|node| node.stat.ephemeral_owner == Some(session)) && !is_busy(path)
+    };
+    if let Some(path) = scene.tree.paths().into_iter().find(|path| is_left(path)) {
+        return Err(format!("the engine of host {host} is gone, and {path} is still there"));
+    }
+    let items = scene.children(&JobPath::Sharding);
+    for item in items.iter().filter_map(|item| item.parse().ok()).filter(|item| !busy.contains(item)) {
+        let record = scene.text(&JobPath::fire(item)).unwrap_or_default();
+        let Some(begun) = FireRecord::parse(record.as_bytes()).last else { continue };
+        let is_marked = scene.text(&JobPath::running(item)).is_some_and(|id| id == begun.instance.as_str());
+        if begun.attempt.is_of(session) && is_marked {
+            return Err(format!("the engine of host {host} is gone, and the mark of item {item} is still there"));
+        }
+    }
+    Ok(())
 }

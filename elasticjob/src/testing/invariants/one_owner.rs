@@ -1,7 +1,7 @@
 //! At most one live process runs an item at any time.
 //!
 //! Left to the fence: what a process still does that was frozen past its session, and a run that cannot be dropped
-//! after its token was fired. Without monitoring nobody promises it, neither for the run that begins nor for one that goes
+//! after its token was fired, once the session is over that it began in. Without monitoring nobody promises it, neither for the run that begins nor for one that goes
 //! on.
 //!
 //! Beside Java instances it holds among ours. They delete and replace marks without looking whose they are (findings 7,
@@ -69,7 +69,10 @@ impl OneOwner {
         scene.hosts.iter().enumerate().find_map(|(other, found)| {
             let process = found.process.as_ref()?;
             let execution = process.executions.get(&item)?;
-            let fenced = process.is_frozen() || process.fenced || (execution.blocking && execution.cancelled);
+            // Its mark stands as long as the session it began in, whoever coordinates the job there.
+            let marked = execution.session.is_some_and(|session| scene.tree.session_timeout(session).is_some());
+            let unstoppable = execution.blocking && execution.cancelled && !marked;
+            let fenced = process.is_frozen() || process.fenced || unstoppable;
             let excused = fenced || found.java || execution.token.is_none() || self.unmarked.contains(&(other, item));
             (other != host && !excused).then_some(other)
         })

@@ -62,6 +62,7 @@ fn is_run_by(scene: &Scene<'_>, item: ShardingItem, id: Option<&str>) -> bool {
             let ends = matches!(engine.status().activity, Activity::Running(_) | Activity::AwaitingStarted(_));
             Some(engine.instance().as_str()) == id && (process.executions.contains_key(&item) || ends)
         }
+        Program::Fallen(fallen) => Some(fallen.instance().as_str()) == id && process.executions.contains_key(&item),
         Program::Java(java) => Some(java.id().as_str()) == id && java.is_busy(),
     })
 }

@@ -1,8 +1,6 @@
 //! Drives the engines: hands them what arrived, performs what they want done, runs items.
 
-use std::time::Duration;
-
-use super::host::{Answer, Execution, Incoming, Millis, Process, Request};
+use super::host::{Execution, Millis, Process, Program, Request};
 use super::world::{Happening, World};
 use crate::engine::{Action, Event, ExecutionSource, FireState, ItemEnd, Notice, Start};
 use crate::ident::ShardingItem;
@@ -14,32 +12,13 @@ impl World {
         let now = self.now;
         let eager = self.rng.one_in(2);
         let Some(process) = self.live(host, life).filter(|process| !process.is_frozen()) else { return Ok(()) };
-        if process.program.java().is_some() {
-            return self.attend_java(host, life, first);
-        }
-        let mut due = process.take_due(now);
-        if eager {
-            // A driver looks for events of the watch before it takes an answer, so it may see later ones first.
-            due.sort_by_key(|incoming| !matches!(incoming, Incoming::Event(Event::Watch(_))));
+        match process.program {
+            Program::Java(_) => return self.attend_java(host, life, first),
+            Program::Fallen(_) => return self.attend_fallen(host, life, first),
+            Program::Engine(_) => {}
         }
         let mut events: Vec<Event> = first.into_iter().collect();
-        for incoming in due {
-            match incoming {
-                Incoming::Event(event) => events.push(event),
-                Incoming::Answer { answer: Answer::Java(..), .. } => {}
-                Incoming::Answer { id, sent, from_server, proves, answer: Answer::Engine(event) } => {
-                    // Given up meanwhile.
-                    let waited = process.outstanding.iter().any(|sent| sent.id == id);
-                    process.outstanding.retain(|sent| sent.id != id);
-                    if let Some(session) = proves {
-                        events.push(Event::Proven { session, at: Duration::from_millis(sent) });
-                    }
-                    if waited || !from_server {
-                        events.push(event);
-                    }
-                }
-            }
-        }
+        events.extend(process.take_events(now, eager));
         if events.is_empty() {
             events.push(Event::Tick);
         }
@@ -122,6 +101,9 @@ impl World {
                 }
                 Action::Stopped => {
                     self.log(|_| format!("host {host} has left"));
+                    if self.stays_without_engine(host, life) {
+                        return self.leave_code_behind(host, life);
+                    }
                     let Some(process) = self.hosts[host].process.take() else { return Ok(()) };
                     if !process.leaving && !self.closing {
                         // Whatever starts processes starts this one again.
@@ -149,8 +131,10 @@ impl World {
             let duration = self.rng.between(self.shortest_run, self.shape.longest_run);
             let fire = start.fire;
             let Some(process) = self.live(host, life) else { return Ok(()) };
-            let before =
-                process.executions.insert(*item, Execution { serial, fire, token: *token, blocking, cancelled: false });
+            let session = process.session;
+            let before = process
+                .executions
+                .insert(*item, Execution { serial, fire, token: *token, blocking, cancelled: false, session });
             if before.is_some() {
                 return Err(format!("host {host} starts item {item}, which it is executing already"));
             }

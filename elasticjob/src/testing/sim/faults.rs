@@ -27,10 +27,10 @@ impl FaultCounts {
 
 impl World {
     /// Lets one thing go wrong, or lets an operator do something.
-    pub(super) fn inject(&mut self) {
+    pub(super) fn inject(&mut self) -> Result<(), String> {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(32) {
+        match self.rng.below(35) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -158,10 +158,12 @@ impl World {
                 transaction.delete(JobPath::LeaderInstance.absolute(&self.job), None);
                 self.operate(&transaction);
             }
+            30..=32 if running => self.drop_engine(host)?,
             _ => {
                 self.count("fast_network");
                 self.latency = self.rng.between(1, 5);
             }
         }
+        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+use super::fallen::Fallen;
 use super::java::{Call, JavaProcess, Reply, Ticket};
 use super::listeners::SimCall;
 use crate::engine::{Event, Fire, JobEngine, Now, RoundId};
@@ -70,6 +71,8 @@ pub struct Execution {
     pub blocking: bool,
     /// Whether its token was fired.
     pub cancelled: bool,
+    /// The session it began in.
+    pub session: Option<SessionId>,
 }
 
 /// One host. A process that crashed leaves its host behind for the next one.
@@ -94,6 +97,8 @@ pub struct Host {
 pub enum Program {
     /// An engine of this implementation.
     Engine(Box<JobEngine>),
+    /// What stands in for an engine that is gone while the session of its process goes on.
+    Fallen(Box<Fallen>),
     /// A modelled instance of the Java release.
     Java(JavaProcess),
 }
@@ -117,6 +122,8 @@ pub struct Process {
     pub incoming: VecDeque<(Millis, Incoming)>,
     /// Requests that are not answered yet, in the order in which they were sent.
     pub outstanding: Vec<Sent>,
+    /// Those among them whose engine is gone: the server does them all the same.
+    pub orphans: BTreeSet<u64>,
     /// The runs whose futures live.
     pub executions: BTreeMap<ShardingItem, Execution>,
     /// Calls of listeners whose futures live, one a round.
@@ -157,14 +164,14 @@ impl Program {
     pub fn engine(&mut self) -> Option<&mut JobEngine> {
         match self {
             Self::Engine(engine) => Some(engine),
-            Self::Java(_) => None,
+            Self::Fallen(_) | Self::Java(_) => None,
         }
     }
 
     /// The Java process.
     pub fn java(&mut self) -> Option<&mut JavaProcess> {
         match self {
-            Self::Engine(_) => None,
+            Self::Engine(_) | Self::Fallen(_) => None,
             Self::Java(java) => Some(java),
         }
     }
@@ -192,6 +199,7 @@ impl Process {
             thawed_at: None,
             incoming: VecDeque::new(),
             outstanding: Vec::new(),
+            orphans: BTreeSet::new(),
             executions: BTreeMap::new(),
             calls: BTreeMap::new(),
             last_in: 0,
@@ -206,6 +214,35 @@ impl Process {
     /// Whether it does nothing at all.
     pub fn is_frozen(&self) -> bool {
         self.frozen_until.is_some()
+    }
+
+    /// What has arrived for its engine by now. A driver looks for events of the watch before it takes an answer, so one
+    /// that is eager sees later ones first.
+    pub fn take_events(&mut self, now: Millis, eager: bool) -> Vec<Event> {
+        let mut due = self.take_due(now);
+        if eager {
+            due.sort_by_key(|incoming| !matches!(incoming, Incoming::Event(Event::Watch(_))));
+        }
+        let mut events = Vec::new();
+        for incoming in due {
+            match incoming {
+                Incoming::Event(event) => events.push(event),
+                Incoming::Answer { answer: Answer::Java(..), .. } => {}
+                Incoming::Answer { id, sent, from_server, proves, answer: Answer::Engine(event) } => {
+                    // Given up meanwhile, or asked by an engine that is gone.
+                    let waited = self.outstanding.iter().any(|sent| sent.id == id);
+                    self.outstanding.retain(|sent| sent.id != id);
+                    let is_orphan = self.orphans.remove(&id);
+                    if let Some(session) = proves {
+                        events.push(Event::Proven { session, at: Duration::from_millis(sent) });
+                    }
+                    if (waited || !from_server) && !is_orphan {
+                        events.push(event);
+                    }
+                }
+            }
+        }
+        events
     }
 
     /// Takes what has arrived by now.

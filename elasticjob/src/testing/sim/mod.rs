@@ -6,6 +6,7 @@
 
 mod connections;
 mod engines;
+mod fallen;
 mod faults;
 mod haywire;
 mod host;
@@ -16,6 +17,7 @@ mod processes;
 mod shape;
 mod world;
 
+pub use fallen::Fallen;
 pub use faults::FaultCounts;
 pub use haywire::HAYWIRE;
 pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};

@@ -77,6 +77,7 @@ impl World {
                 let unregistered = [Activity::Joining, Activity::AwaitingRegistry, Activity::Rejoining];
                 (status.instance, !unregistered.contains(&status.activity))
             }
+            Program::Fallen(fallen) => (fallen.instance().clone(), false),
             // Java may overlook it: while it is paused, or when it makes the node anew at that moment.
             Program::Java(java) => (java.id().clone(), false),
         };

@@ -28,16 +28,21 @@ impl World {
         } else {
             let candidate = format!("{life:032x}");
             let suffix = self.rng.next_u64() as u16;
-            let identity = Identity { base: instance.clone(), instance, suffix, candidate };
-            let engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
-            let mut engine = engine.with_listeners(self.shape.listeners.known());
-            if let Some(bug) = self.bug {
-                engine.plant(bug);
-            }
-            Program::Engine(Box::new(engine))
+            let identity = Identity { base: instance.clone(), instance, suffix, candidate, nonce: life as u32 };
+            Program::Engine(Box::new(self.engine(identity)))
         };
         self.hosts[host].process = Some(Process::new(program, life));
         self.reconnect(host, life)
+    }
+
+    /// An engine of the job.
+    pub(super) fn engine(&self, identity: Identity) -> JobEngine {
+        let engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
+        let mut engine = engine.with_listeners(self.shape.listeners.known());
+        if let Some(bug) = self.bug {
+            engine.plant(bug);
+        }
+        engine
     }
 
     pub(super) fn crash(&mut self, host: usize) {

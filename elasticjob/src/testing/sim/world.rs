@@ -82,6 +82,16 @@ pub(super) enum Happening {
         host: usize,
         life: u64,
     },
+    /// An engine takes the place of one that is gone.
+    EngineStarts {
+        host: usize,
+        life: u64,
+    },
+    /// A supervisor ends a process whose engine does not come back.
+    ProcessEnds {
+        host: usize,
+        life: u64,
+    },
     Restart {
         host: usize,
     },
@@ -347,6 +357,8 @@ impl World {
             Happening::Reconnect { host, life } => return self.reconnect(host, life),
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),
             Happening::Thaw { host, life } => return self.thaw(host, life),
+            Happening::EngineStarts { host, life } => return self.start_engine(host, life),
+            Happening::ProcessEnds { host, life } => self.end_process(host, life),
             Happening::Restart { host } => return self.start(host),
             Happening::Trigger { host } => self.trigger(host),
             Happening::Deploy { host } => self.deploy(host),
@@ -357,7 +369,7 @@ impl World {
                 self.at(next, Happening::Expire);
             }
             Happening::Inject if self.now < self.faults_until => {
-                self.inject();
+                self.inject()?;
                 let next = self.now + self.rng.between(100, 6_000);
                 self.at(next, Happening::Inject);
             }

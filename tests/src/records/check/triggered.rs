@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::super::history::us;
-use super::accounted::{Fate, Fire};
+use super::accounted::{Fate, Fire, unassigned};
 use super::times::{Times, hinders};
 use super::{ExpectedTrigger, Verdict};
 use crate::records::{History, Reason, pid_of};
@@ -35,7 +35,8 @@ impl ExpectedTrigger {
     /// What became of an item that no process began for the trigger.
     fn fate(&self, history: &History, item: u32) -> Fate {
         let (job, asked_us, answered_us) = (self.job.as_str(), self.asked_ms * 1_000, self.answered_ms * 1_000);
-        let fire = Fire { history, job, item, at_ms: self.asked_ms, next_ms: self.answered_ms, survives: false };
+        let (at_ms, next_ms, unassigned) = (self.asked_ms, self.answered_ms, &unassigned(history, job));
+        let fire = Fire { history, job, item, at_ms, next_ms, survives: false, unassigned };
         let mut said = history
             .skips
             .iter()
@@ -58,7 +59,7 @@ impl ExpectedTrigger {
         match holders.iter().any(gone) {
             true => lost_to("instance_of_trigger_gone", true),
             // Its owner was gone already, and the leader had not assigned it yet.
-            false if holders.is_empty() && fire.unassigned().touches(asked_us, answered_us) => {
+            false if holders.is_empty() && unassigned.touches(asked_us, answered_us) => {
                 lost_to("triggered_without_owner", false)
             }
             false => Fate::Lost(format!("{what}, of the processes {holders:?}")),

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::engine::JobEngine;
-use crate::engine::fire::Fire;
 use crate::engine::notice::SkipReason;
 use crate::engine::strategy;
 use crate::ident::{InstanceId, ShardingItem};
@@ -58,19 +57,27 @@ impl JobEngine {
     }
 
     /// The leader says for everybody which items of a fire are not run, because static sharding leaves them to an
-    /// instance that is gone.
-    pub(in crate::engine) fn tell_items_of_the_gone(&mut self, fire: Fire) {
+    /// instance that is gone. Once for each of them, also when the instance goes while the fire is due: then of those that
+    /// it had not begun.
+    pub(in crate::engine) fn tell_items_of_the_gone(&mut self) {
         if self.leadership.is_none() || !self.has_static_sharding() {
             return;
         }
+        let Some(open) = self.open.as_deref() else { return };
+        let (fire, monitored) = (open.fire, self.is_monitored());
         let mut gone: BTreeMap<InstanceId, Vec<ShardingItem>> = BTreeMap::new();
         for item in self.mirror.items() {
             let Lookup::Known(known) = self.mirror.lookup(&JobPath::owner_of(item)) else { continue };
             if let Some(owner) = known.text().and_then(|text| text.parse::<InstanceId>().ok())
+                && !open.of_the_gone.contains(&item)
                 && !self.mirror.exists(&JobPath::Instance(owner.clone()))
+                && (!monitored || self.record_of(item).is_some_and(|record| !record.covers(fire)))
             {
                 gone.entry(owner).or_default().push(item);
             }
+        }
+        if let Some(open) = &mut self.open {
+            open.of_the_gone.extend(gone.values().flatten());
         }
         for (owner, items) in gone {
             self.tell_skip(fire, items, SkipReason::OwnerGone { owner });

@@ -86,7 +86,7 @@ async fn what_cannot_be_answered_is_told_with_what_would_be_right() {
         (b"dump@setle\n", &["there is no job 'setle'", "settle"]),
         (b"dump@a@b\n", &["there is no job 'a@b'"]),
         (b"dump@\n", &["job name", "'dump@' and the name of a job"]),
-        (b"dump\n", &["unknown command 'dump'", "'dump@' and the name of a job"]),
+        (b"dumps\n", &["unknown command 'dumps'", "'dump@' and the name of a job, or 'dump'"]),
         (b"\x1b[2Jhelp \xff\n", &["unknown command '\\u{1b}[2Jhelp \u{fffd}'"]),
         (b"\n", &["unknown command ''"]),
         (&long, &["too long"]),
@@ -263,6 +263,24 @@ async fn jobs_of_several_registry_centers_are_found() {
     assert_eq!(answered(&port, b"dump@other\n").await, "/other/sharding | \n");
     let nobody = answered(&port, b"dump@nobody\n").await;
     assert!(nobody.contains("settle") && nobody.contains("other"), "{nobody}");
+}
+
+#[tokio::test]
+async fn without_a_name_all_jobs_are_given_and_an_address_has_one_name_in_all_of_them() {
+    let nodes = [
+        ("/other", ""),
+        ("/other/servers", ""),
+        ("/other/servers/192.0.2.8", "ENABLED"),
+        ("/other/servers/192.0.2.7", "ENABLED"),
+        ("/settle", ""),
+        ("/settle/config", "of another registry center"),
+    ];
+    let port = DumpService::new(settle().await, 0).registry(registry(&nodes).await).listen().await.unwrap();
+    let expected = "/settle/servers | \n/settle/servers/ip1 | ENABLED\n/settle/config | jobName: settle\nprops:\n  \
+                    email.password: '***'\n\n/other/servers | \n/other/servers/ip2 | ENABLED\n/other/servers/ip1 | ENABLED\n";
+    assert_eq!(answered(&port, b"dump\n").await, expected);
+    let empty = DumpService::new(registry(&[]).await, 0).listen().await.unwrap();
+    assert_eq!(answered(&empty, b"dump\n").await, "there are no jobs\n");
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use super::jvm::Jvm;
 use super::servers::{DISABLED, ENABLED};
-use crate::config::wire;
 use crate::registry::SessionState;
 
 /// The client learns of a change; its listeners hear of it in order.
@@ -47,6 +46,7 @@ pub(super) async fn connection_listener(jvm: Rc<Jvm>) {
 impl Jvm {
     /// Makes the own node anew, also one that is there and well.
     pub(super) async fn publish_instance(&self) {
-        self.persist_ephemeral(&self.own_instance(), &wire::instance_yaml(&self.id)).await;
+        let node = format!("jobInstanceId: {}\nserverIp: {}\n", self.id, self.id.server_ip());
+        self.persist_ephemeral(&self.own_instance(), &node).await;
     }
 }

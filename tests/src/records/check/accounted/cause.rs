@@ -13,15 +13,15 @@ const UNDER_WAY: Duration = Duration::from_secs(1);
 impl Fire<'_> {
     /// The name of the fault that cost the item, and whether it is known for sure.
     pub(super) fn cause(&self) -> Option<(String, bool)> {
-        let known = self.history.faults.iter().filter_map(|fault| self.hit(fault));
+        let owners = self.owners();
+        let known = self.history.faults.iter().filter_map(|fault| self.hit(fault, &owners));
         let known = known.min().map(|(_, name)| (name.to_owned(), true));
         known.or_else(|| Some((self.disturbance()?.to_owned(), false)))
     }
 
     /// Whether a fault hit an owner of the item, or the registry, and the fire lies between it and the time by which the
     /// group must have reacted; the most telling first.
-    fn hit(&self, fault: &Fault) -> Option<(u8, &'static str)> {
-        let owners = self.owners();
+    fn hit(&self, fault: &Fault, owners: &[Option<u32>]) -> Option<(u8, &'static str)> {
         let owns = |pid: u32| owners.contains(&Some(pid));
         let name = match fault.kind {
             FaultKind::Killed { pid } if owns(pid) => (0, "killed"),
@@ -38,7 +38,7 @@ impl Fire<'_> {
             _ => self.history.reach(fault),
         };
         // What waits for the assignment of its items has not begun yet.
-        let waited = self.unassigned().touches(at - us(SETTLE), at + us(UNDER_WAY));
+        let waited = self.unassigned.touches(at - us(SETTLE), at + us(UNDER_WAY));
         let ahead = if waited { us(REACTION) } else { us(UNDER_WAY) };
         super::within((fault.from_us - ahead, until), at).then_some(name)
     }
@@ -53,7 +53,7 @@ impl Fire<'_> {
             fault.from_us <= until && reach >= since
         });
         let moves = self.tenures().iter().any(|tenure| (from..=until).contains(&tenure.from_us));
-        match (self.unassigned().touches(from, until), moves) {
+        match (self.unassigned.touches(from, until), moves) {
             _ if !is_disturbed => None,
             (true, _) => Some("unassigned"),
             (false, true) => Some("moved"),

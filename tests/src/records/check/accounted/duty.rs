@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Fire;
 use crate::records::check::times::{ALWAYS, Times, hinders};
 use crate::records::history::{SETTLE, TICK, us};
-use crate::records::{Fault, FaultKind};
+use crate::records::{Fault, FaultKind, History};
 
 /// How long an owner may take to begin what is due, where the next fire is far off.
 pub(super) const REACTION: Duration = Duration::from_secs(5);
@@ -50,28 +50,7 @@ impl Fire<'_> {
             let there = there.without_all(history.faults.iter().filter_map(|fault| hinders(fault, pid)));
             there.iter().collect::<Vec<_>>()
         });
-        Times::new(spans).without_all(self.unassigned().iter())
-    }
-
-    /// When some item of the job had no owner that was there: fires wait then for the leader.
-    pub(in crate::records::check) fn unassigned(&self) -> Times {
-        let observed = &self.history.observed;
-        if observed.is_empty() {
-            return Times::new([]);
-        }
-        let mut without = Vec::new();
-        for ((_, item), owners) in observed.owners.iter().filter(|((job, _), _)| job == self.job) {
-            for (owner, tenure) in owners.iter().zip(observed.tenures(self.job, *item)) {
-                let span = Times::new([(tenure.from_us, tenure.until_us)]);
-                let there = observed
-                    .presences
-                    .iter()
-                    .filter(|one| one.job == self.job && owner.instance.as_deref() == Some(one.instance.as_str()));
-                let there = there.map(|one| (one.from_us, one.until_us.unwrap_or(i64::MAX)));
-                without.extend(span.without_all(there).iter());
-            }
-        }
-        Times::new(without)
+        Times::new(spans).without_all(self.unassigned.iter())
     }
 
     /// When nothing new was done to anybody, and an instance was in peace.
@@ -102,4 +81,21 @@ impl Fire<'_> {
         };
         !self.history.observed.is_empty() && self.history.observed.online(self.job, at).all(hit)
     }
+}
+
+/// When some item of a job had no owner that was there: fires wait then for the leader.
+pub(in crate::records::check) fn unassigned(history: &History, job: &str) -> Times {
+    let observed = &history.observed;
+    let mut without = Vec::new();
+    for ((_, item), owners) in observed.owners.iter().filter(|((of, _), _)| of == job) {
+        for (owner, tenure) in owners.iter().zip(observed.tenures(job, *item)) {
+            let there = observed
+                .presences
+                .iter()
+                .filter(|one| one.job == job && owner.instance.as_deref() == Some(one.instance.as_str()));
+            let there = there.map(|one| (one.from_us, one.until_us.unwrap_or(i64::MAX)));
+            without.extend(Times::new([(tenure.from_us, tenure.until_us)]).without_all(there).iter());
+        }
+    }
+    Times::new(without)
 }

@@ -12,12 +12,20 @@ mod tests;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use elasticjob::engine::ExecutionSource;
+
 use super::super::history::us;
+use super::times::Times;
 use super::{Expected, Verdict};
-use crate::records::{History, Tenure};
+use crate::records::{History, Run, Tenure};
 
 /// How far the clocks of what is recorded and what decides may be apart.
 const HAIR: Duration = Duration::from_millis(100);
+
+/// How long after an item went to another owner the one before may still act on it, or that one not know yet.
+const HANDOVER: Duration = Duration::from_millis(1_500);
+
+pub(super) use self::duty::unassigned;
 
 /// What became of an item of a fire that nobody began.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,10 +47,11 @@ pub(super) fn check(history: &History, expected: &[Expected], verdict: &mut Verd
     for Expected { job, items, fires_ms, until_ms, survives } in expected {
         let of_job = history.runs.iter().filter(|run| run.job == *job);
         let begun: BTreeSet<(i64, u32)> = of_job.map(|run| (run.scheduled_ms, run.item)).collect();
+        let unassigned = unassigned(history, job);
         for (index, at_ms) in fires_ms.iter().copied().enumerate() {
             let next_ms = fires_ms.get(index + 1).copied().unwrap_or(*until_ms);
             for item in 0..*items {
-                let fire = Fire { history, job, item, at_ms, next_ms, survives: *survives };
+                let fire = Fire { history, job, item, at_ms, next_ms, survives: *survives, unassigned: &unassigned };
                 let fate = (!begun.contains(&(at_ms, item))).then(|| fire.fate());
                 verdict.count(job, fate);
             }
@@ -60,6 +69,8 @@ pub(super) struct Fire<'a> {
     pub(super) next_ms: i64,
     /// Whether it may be lost to nothing but that no instance lives until the next one.
     pub(super) survives: bool,
+    /// When some item of the job had no owner that was there.
+    pub(super) unassigned: &'a Times,
 }
 
 impl Fire<'_> {
@@ -72,8 +83,10 @@ impl Fire<'_> {
         if let Some(skip) = said.iter().find(|skip| self.is_accepted(skip)) {
             return Fate::Explained(skip.reason.name());
         }
+        let waited = said.iter().find(|skip| self.waited_for_a_dead_leader(skip));
         let cause = match said.iter().find(|skip| self.is_held_up_by_the_dead(skip)) {
             Some(skip) => Some((skip.reason.name(), true)),
+            None if waited.is_some() => waited.map(|skip| (skip.reason.name(), false)),
             None if self.is_owed() => return Fate::Lost(format!("nobody began {what}, and its owner could")),
             None => None,
         };
@@ -113,13 +126,32 @@ impl Fire<'_> {
     fn all_tenures(&self) -> Vec<Tenure> {
         let observed = &self.history.observed;
         if !observed.is_empty() {
-            return observed.tenures(self.job, self.item);
+            return with_runs(observed.tenures(self.job, self.item), self.of_item());
         }
         let before = self.history.runs.iter().filter(|run| run.job == self.job && run.item == self.item);
         let last = before.filter(|run| run.scheduled_ms < self.at_ms && run.began_us <= self.at_us());
         let owner = last.max_by_key(|run| run.began_us).map(|run| run.pid);
         vec![Tenure { from_us: i64::MIN, until_us: i64::MAX, owner }]
     }
+}
+
+/// Who owned the item by what was watched, and by its regular runs: only its owner makes them, and a watch misses what
+/// happens while it is set again.
+fn with_runs<'a>(mut tenures: Vec<Tenure>, runs: impl Iterator<Item = &'a Run>) -> Vec<Tenure> {
+    let mut regular: Vec<&Run> = runs.filter(|run| run.source != ExecutionSource::Failover).collect();
+    regular.sort_by_key(|run| run.began_us);
+    for run in regular {
+        let (at, owner) = (run.began_us, Some(run.pid));
+        let about = |one: &Tenure| one.from_us <= at + us(HAIR) && one.until_us >= at - us(HANDOVER);
+        if tenures.iter().any(|one| about(one) && one.owner == owner) {
+            continue;
+        }
+        if let Some(index) = tenures.iter().position(|one| within((one.from_us, one.until_us), at)) {
+            let until_us = std::mem::replace(&mut tenures[index].until_us, at);
+            tenures.insert(index + 1, Tenure { from_us: at, until_us, owner });
+        }
+    }
+    tenures
 }
 
 fn within((from, until): (i64, i64), at: i64) -> bool {

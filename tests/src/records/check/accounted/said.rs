@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use super::{Fire, HAIR, within};
+use super::duty::REACTION;
+use super::{Fire, HAIR, HANDOVER, within};
 use crate::records::check::begun_once::may_be_lost;
 use crate::records::history::{SETTLE, us};
 use crate::records::{Ending, Fault, FaultKind, Reason, Run, Skip};
 
 /// How long the end of an item waits for that of others before it is written, with the time to write it.
 const END_WRITTEN: Duration = Duration::from_millis(950);
-
-/// How long after an item was taken over the owner may not know yet.
-const HANDOVER: Duration = Duration::from_millis(1_500);
 
 impl Fire<'_> {
     /// What its owners said. Of disabled servers others may speak.
@@ -22,11 +20,15 @@ impl Fire<'_> {
         skips.filter(by_owner).collect()
     }
 
-    /// Whether somebody said that the fire was begun, and it was not: nor was a later one, whose record covers it.
+    /// Whether an owner said that the fire was begun or decided against, and it was not: no later one was begun, whose
+    /// record covers it, and no process decided against it because the server was disabled.
     pub(super) fn is_false_claim(&self, skip: &Skip) -> bool {
-        let mut of_item = self.of_item();
+        let by_then = skip.at_us + us(HAIR);
+        let of_fire = self.history.skips.iter().filter(|other| other.covers(self.job, self.item, self.at_ms));
+        let mut refusals = of_fire.filter(|other| other.reason == Reason::ServerDisabled && self.is_accepted(other));
         skip.reason == Reason::AlreadyBegun
-            && !of_item.any(|run| run.scheduled_ms > self.at_ms && run.began_us <= skip.at_us + us(HAIR))
+            && !self.of_item().any(|run| run.scheduled_ms > self.at_ms && run.began_us <= by_then)
+            && !refusals.any(|other| other.at_us <= by_then)
     }
 
     /// Whether a user accepts what an owner said, and it agrees with what else is known.
@@ -40,7 +42,7 @@ impl Fire<'_> {
             }),
             Reason::ServerDisabled => {
                 let mut disabled = history.faults.iter().filter(|fault| fault.kind == FaultKind::Disabled);
-                disabled.any(|fault| within(history.reach(fault), self.at_us()))
+                disabled.any(|fault| within(history.reach(fault), skip.at_us))
             }
             // Its items stay with it until its last run is over, and go to others then.
             Reason::Leaving if !self.survives => {
@@ -70,11 +72,24 @@ impl Fire<'_> {
         }
     }
 
+    /// Whether an owner waited for the leader to assign items, as fires do for a while, and the next fire came before: the
+    /// leader may have been an instance that was hit, and is for no longer than its session lives.
+    pub(super) fn waited_for_a_dead_leader(&self, skip: &Skip) -> bool {
+        let (history, at) = (self.history, self.at_us());
+        let may_lead = |fault: &&Fault| match fault.pid() {
+            Some(pid) => fault.separates(pid) && history.observed.was_there(self.job, pid, fault.from_us),
+            None => false,
+        };
+        skip.reason == Reason::NotBegunInTime
+            && self.next_us() - at <= us(REACTION)
+            && history.faults.iter().filter(may_lead).any(|fault| within(history.reach(fault), at))
+    }
+
     fn of_job(&self) -> impl Iterator<Item = &Run> {
         self.history.runs.iter().filter(|run| run.job == self.job)
     }
 
-    fn of_item(&self) -> impl Iterator<Item = &Run> {
+    pub(super) fn of_item(&self) -> impl Iterator<Item = &Run> {
         self.of_job().filter(|run| run.item == self.item)
     }
 

@@ -72,6 +72,8 @@ fn the_new_owner_of_an_item_has_to_begin_what_comes_once_it_has_settled() {
     let verdict = of(4 * S);
     assert_eq!((counts(&verdict.lost_to_fault), verdict.lost.len()), (vec![("killed", 3), ("moved", 2)], 8));
     assert_eq!(verdict.not_looked_at, 2, "why the new owner did not begin is not known");
+    let calm = account(&taken_over(watched(&runs, &[]), 20 * S, 4 * S), 14);
+    assert_eq!(calm.lost.len(), 13, "the item moved, and nothing was done to the group");
     // The item lay about without an owner: at first that is of the kill, for some time it may be.
     assert_eq!(counts(&of(9 * S).lost_to_fault)[..1], [("killed", 6)]);
 }
@@ -157,7 +159,7 @@ fn a_fire_that_the_end_of_the_records_cuts_short_is_not_missed() {
 
 #[test]
 fn without_any_live_instance_it_is_explained() {
-    let mut history = watched(&[run(1, 1), run(2, 4)], &[killed(1, S + 1), killed(2, 0)]);
+    let mut history = watched(&[run(1, 1), run(3, 4)], &[killed(1, S + 1), killed(2, 0)]);
     history.observed.went(3 * S, JOB, &instance(1));
     history.observed.came(4 * S - 1, JOB, &instance(3));
     history.observed.owned(4 * S - 1, JOB, 0, Some(instance(3)));
@@ -187,7 +189,8 @@ fn a_skip_explains_when_the_owner_said_it_and_it_is_true() {
 
 #[test]
 fn that_an_item_runs_elsewhere_explains_as_long_as_that_run() {
-    let long = Run { end: Some((3 * S, Ending::Finished)), ..run(2, 1) };
+    let source = ExecutionSource::Failover;
+    let long = Run { end: Some((3 * S, Ending::Finished)), source, ..run(2, 1) };
     let of = |second: i64| {
         let skips = vec![skip(1, second, &[0], Reason::RunsElsewhere)];
         let fires = Expected { fires_ms: vec![second * 1_000], ..each_second(second) };
@@ -205,6 +208,50 @@ fn that_the_fire_was_begun_is_a_lie_unless_a_later_one_was() {
     let early = Run { began_us: 2 * S, ..run(1, 3) };
     let overtaken = of(&[run(1, 1), early], &[killed(1, 2 * S + S / 2)]);
     assert_eq!(counts(&overtaken.lost_to_fault), [("killed", 1)]);
+}
+
+#[test]
+fn what_was_decided_against_while_the_server_was_disabled_may_be_said_to_be_decided() {
+    let disabled = Fault { kind: FaultKind::Disabled, from_us: 2 * S, at_us: 2 * S, until_us: 3 * S };
+    let of = |refused: i64, faults: &[Fault]| {
+        let skips = vec![skip(2, refused, &[0], Reason::ServerDisabled), skip(1, 2, &[0], Reason::AlreadyBegun)];
+        let told = skips.into_iter().map(|skip| Skip { from_ms: 2_000, until_ms: 2_000, ..skip }).collect();
+        account(&History { skips: told, ..history(&[run(1, 1), run(1, 3)], faults) }, 3)
+    };
+    assert_eq!(counts(&of(2, &[disabled]).explained), [("server_disabled", 1)]);
+    assert_eq!(of(2, &[]).lost.len(), 1, "it was not disabled");
+    assert!(of(5, &[disabled]).lost[0].contains("says that somebody did"), "it was decided later");
+}
+
+#[test]
+fn a_fire_that_waits_for_a_leader_that_was_killed_is_lost_when_the_next_one_comes_and_no_later() {
+    let of = |second: i64, faults: &[Fault]| {
+        let mut history = watched(&[run(1, 1), run(1, 20)], faults);
+        history.observed.came(0, JOB, &instance(3));
+        history.skips = vec![skip(1, second, &[], Reason::NotBegunInTime)];
+        let verdict = history.check(&[Expected { fires_ms: vec![second * 1_000], ..each_second(second) }], &[]);
+        (verdict.lost.len(), verdict.not_looked_at)
+    };
+    assert_eq!(of(4, &[killed(3, 2 * S)]), (0, 1));
+    assert_eq!(of(4, &[killed(4, 2 * S)]), (1, 0), "it was not there");
+    assert_eq!(of(15, &[killed(3, 2 * S)]), (1, 0), "there is another leader by then");
+    // Where the next fire is far off, it begins without the assignment.
+    let mut far = watched(&[run(1, 1)], &[killed(2, 28 * S)]);
+    far.skips = vec![skip(1, 30, &[], Reason::NotBegunInTime)];
+    assert_eq!(far_apart(&far).lost.len(), 1);
+}
+
+#[test]
+fn who_runs_an_item_regularly_owns_it_also_where_the_watch_missed_that() {
+    let runs = |source| [run(1, 1), Run { source, ..run(2, 3) }, run(1, 9)];
+    let of = |source| account(&watched(&runs(source), &[frozen(2, 4 * S - 1, 7 * S)]), 6);
+    let regular = of(ExecutionSource::NormalTrigger);
+    assert_eq!(
+        (counts(&regular.lost_to_fault), regular.lost.len()),
+        (vec![("frozen", 3)], 1),
+        "second 2 was of the first"
+    );
+    assert_eq!(of(ExecutionSource::Failover).lost.len(), 4, "an item is taken over by who does not own it");
 }
 
 #[test]

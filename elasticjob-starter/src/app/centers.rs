@@ -1,0 +1,139 @@
+//! The registry centers of an application, and where its runs are traced to: those without a name, and others that jobs
+//! refer to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use elasticjob::__private::log::warn;
+use elasticjob::registry::RegistryCenter;
+use elasticjob::runtime::JobEnvironment;
+use elasticjob::trace::Tracing;
+use futures_util::future::try_join_all;
+
+use super::{ElasticJobAppBuilder, tracing};
+use crate::AppError;
+use crate::plan::{Plan, PlannedJob};
+use crate::settings::{DEFAULT, Key, RegCenterSettings, SettingError, Settings};
+
+/// Registry centers that were connected.
+pub(super) struct RegistryCenters {
+    by_name: BTreeMap<String, Arc<dyn RegistryCenter>>,
+    /// Those of the settings. The others are for their owner to close.
+    pub own: Vec<Arc<dyn RegistryCenter>>,
+}
+
+impl RegistryCenters {
+    /// Connects to those of the settings that jobs belong to. The one without a name is there for programs without jobs,
+    /// too.
+    ///
+    /// # Errors
+    /// One of them is not reached, or refuses; the others are closed again.
+    pub async fn connect(
+        builder: &ElasticJobAppBuilder,
+        settings: &Settings,
+        plan: &Plan,
+        environment: &JobEnvironment,
+    ) -> Result<Self, AppError> {
+        let used = used(plan, |job| job.registry_center.as_deref());
+        warn_of_unused("reg-centers", settings.reg_centers.keys(), &used);
+        let named = settings.reg_centers.iter().map(|(name, center)| (name.as_str(), center));
+        let wanted = named.chain([(DEFAULT, &settings.reg_center)]);
+        let wanted = wanted.filter(|(name, _)| used.contains(name) && !builder.registry_centers.contains_key(*name));
+        let connecting = wanted.map(|(name, center)| async move {
+            let center = connect(name, center, environment).await?;
+            Ok::<_, AppError>((name.to_owned(), center))
+        });
+        let mut by_name = BTreeMap::from_iter(try_join_all(connecting).await?);
+        let own = by_name.values().cloned().collect();
+        by_name.extend(builder.registry_centers.iter().map(|(name, center)| (name.clone(), Arc::clone(center))));
+        Ok(Self { by_name, own })
+    }
+
+    /// That of a job.
+    pub fn of(&self, job: &PlannedJob) -> Arc<dyn RegistryCenter> {
+        let name = job.registry_center.as_deref().unwrap_or(DEFAULT);
+        Arc::clone(self.by_name.get(name).expect("a plan has registry centers that there are"))
+    }
+
+    /// All of them, the one without a name first.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn RegistryCenter>> {
+        let others = self.by_name.iter().filter(|(name, _)| *name != DEFAULT).map(|(_, center)| center);
+        self.by_name.get(DEFAULT).into_iter().chain(others)
+    }
+}
+
+/// What jobs refer to, and the one without a name where a job, or nothing, does.
+fn used<'p>(plan: &'p Plan, reference: impl Fn(&'p PlannedJob) -> Option<&'p str>) -> BTreeSet<&'p str> {
+    match plan.jobs.as_slice() {
+        [] => BTreeSet::from([DEFAULT]),
+        jobs => jobs.iter().map(|job| reference(job).unwrap_or(DEFAULT)).collect(),
+    }
+}
+
+fn warn_of_unused<'s>(section: &str, names: impl Iterator<Item = &'s String>, used: &BTreeSet<&str>) {
+    for name in names.filter(|name| !used.contains(name.as_str())) {
+        warn!("`{}` is not used: no job refers to it", Key::of([section, name]));
+    }
+}
+
+async fn connect(
+    name: &str,
+    settings: &RegCenterSettings,
+    environment: &JobEnvironment,
+) -> Result<Arc<dyn RegistryCenter>, AppError> {
+    match settings.zookeeper() {
+        Some(configuration) => environment.connect_zookeeper(configuration).await.map_err(AppError::Connect),
+        None => {
+            let section = if name == DEFAULT { Key::of(["reg-center"]) } else { Key::of(["reg-centers", name]) };
+            warn!(
+                "no `{section}.server-lists` is set: jobs run on the embedded registry of this process; no other process sees \
+                 it, and N copies of the program run everything N times"
+            );
+            Ok(environment.embedded_registry())
+        }
+    }
+}
+
+/// Names that both the settings and the application's builder give.
+pub(super) fn given_twice(builder: &ElasticJobAppBuilder, settings: &Settings) -> Vec<SettingError> {
+    let twice = settings.reg_centers.iter().filter(|(name, _)| builder.registry_centers.contains_key(*name));
+    let error = |(name, center): (&String, &RegCenterSettings)| SettingError::Misplaced {
+        origin: center.origin.clone(),
+        key: Key::of(["reg-centers", name]).to_string(),
+        reason: "the application's builder has a registry center of that name, too; give one of the two another name"
+            .to_owned(),
+    };
+    twice.map(error).collect()
+}
+
+/// Storages that there are, but not opened.
+pub(super) type FoundStorages = BTreeMap<String, tracing::Found>;
+
+/// Opens the storages that jobs are traced to.
+///
+/// # Errors
+/// One of them is not reached, or refuses.
+pub(super) async fn trace(
+    mut found: FoundStorages,
+    settings: &Settings,
+    plan: &Plan,
+    environment: &JobEnvironment,
+) -> Result<BTreeMap<String, JobEnvironment>, AppError> {
+    let used = used(plan, |job| job.tracing.as_deref());
+    warn_of_unused("tracings", settings.tracings.keys(), &used);
+    let named = settings.tracings.iter().filter_map(|(name, tracing)| Some((name.as_str(), tracing.as_ref()?)));
+    let default = settings.tracing.as_ref().map(|tracing| (DEFAULT, tracing));
+    let mut traced = BTreeMap::new();
+    for (name, settings) in named.chain(default).filter(|(name, _)| used.contains(name)) {
+        if let Some(found) = found.remove(name) {
+            let configuration = tracing::open(found, settings).await?;
+            traced.insert(name.to_owned(), environment.clone().with_tracing(configuration));
+        }
+    }
+    Ok(traced)
+}
+
+/// The tracings of these environments.
+pub(super) fn tracings(traced: &BTreeMap<String, JobEnvironment>) -> BTreeMap<String, Tracing> {
+    traced.iter().filter_map(|(name, environment)| Some((name.clone(), environment.tracing()?.clone()))).collect()
+}

@@ -1,0 +1,45 @@
+//! Sections whose keys are names of the user's choice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What has such a name.
+pub(in super::super) struct Names {
+    /// One of them, in messages.
+    pub what: &'static str,
+    /// A setting of theirs.
+    pub example: &'static str,
+    /// The section of the one without a name, which has the same settings.
+    pub beside: Option<&'static str>,
+}
+
+pub(super) static JOBS: Names = Names { what: "job", example: "cron", beside: None };
+pub(super) static REG_CENTERS: Names =
+    Names { what: "registry center", example: "server-lists", beside: Some("reg-center") };
+pub(super) static TRACINGS: Names = Names { what: "tracing", example: "type", beside: Some("tracing") };
+
+/// The names that are known before all sources are read: they tell a name with dots, or in capitals, from the keys after
+/// it.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct KnownNames(BTreeMap<String, BTreeSet<String>>);
+
+impl KnownNames {
+    /// Names of jobs.
+    pub fn of_jobs<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
+        Self(BTreeMap::from([("jobs".to_owned(), names.into_iter().map(Into::into).collect())]))
+    }
+
+    /// Adds a name.
+    pub fn add(&mut self, section: &str, name: &str) {
+        self.0.entry(section.to_owned()).or_default().insert(name.to_owned());
+    }
+
+    /// The names in a section.
+    pub fn of(&self, section: &str) -> impl Iterator<Item = &str> {
+        self.0.get(section).into_iter().flatten().map(String::as_str)
+    }
+
+    /// Whether a section has a name.
+    pub fn has(&self, section: &str, name: &str) -> bool {
+        self.0.get(section).is_some_and(|names| names.contains(name))
+    }
+}

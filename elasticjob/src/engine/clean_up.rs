@@ -1,0 +1,320 @@
+//! Cleaning up after an engine that is gone while the session of its process goes on.
+//!
+//! The registry takes the nodes of a session along when the session ends. Where the session goes on, with other jobs of the
+//! process, nothing would take them: a leader that does not lead, marks of runs that are over, an instance that is given
+//! items and runs none. So what is left is looked at and deleted, again and again, until nothing is left; what was begun and
+//! not finished is written as cut off, so that with failover another instance takes it over. The marks of runs whose code
+//! goes on stay until it returns.
+//!
+//! It shares nothing with the rules of the engine but the transactions: it has to work when a rule does not.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use super::action::Action;
+use super::engine::{Identity, JobEngine};
+use super::event::{Event, ItemEnd, Now};
+use super::fire::{ExecutionSource, FireRecord};
+use super::left::LeftRun;
+use super::planted::{Bug, Planted};
+use super::txn::JobTransaction;
+use crate::ident::{JobName, ShardingItem};
+use crate::registry::mirror::{Lookup, Mirror};
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{CommitError, CreateMode, SessionId, SessionState, Transaction, WatchEvent};
+
+/// How long to wait before the registry is asked again after it failed, doubled each time up to the longest.
+const RETRY_FIRST: Duration = Duration::from_millis(100);
+const RETRY_LAST: Duration = Duration::from_secs(3);
+
+/// What the record of an item says of a run that was lost with its engine.
+const LOST: &str = "the coordination of the job ended by a bug";
+
+/// Cleans up what an engine left in the registry. Events in, actions out, as of the engine.
+#[derive(Debug)]
+pub struct CleanUp {
+    job: JobName,
+    identity: Identity,
+    /// What is to be written when it is over, or goes on.
+    left: Vec<LeftRun>,
+    session: Option<SessionId>,
+    pub(super) mirror: Mirror,
+    stage: Stage,
+    failures: u32,
+    planted: Planted,
+    wishes: RefCell<BTreeSet<JobPath>>,
+    actions: VecDeque<Action>,
+}
+
+/// What it waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// A session.
+    Unconnected,
+    /// The next attempt.
+    Retry { at: Duration },
+    /// What there is.
+    Looking,
+    /// The answer to a transaction.
+    Committing,
+    /// A run that ends, or another session: nothing else is left.
+    Clean,
+}
+
+impl CleanUp {
+    /// Cleans up after this engine.
+    pub fn after(engine: &JobEngine) -> Self {
+        Self {
+            job: engine.job.clone(),
+            identity: engine.identity.clone(),
+            left: engine.left_runs(),
+            session: None,
+            mirror: engine.mirror.unread(),
+            stage: Stage::Unconnected,
+            failures: 0,
+            planted: engine.planted.clone(),
+            wishes: RefCell::default(),
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// The instance that is gone.
+    #[cfg(feature = "testing")]
+    pub fn instance(&self) -> &crate::ident::InstanceId {
+        &self.identity.instance
+    }
+
+    /// Whether nothing is left in the registry but what belongs to code that goes on.
+    pub fn is_clean(&self) -> bool {
+        self.stage == Stage::Clean
+    }
+
+    /// The items whose code goes on.
+    pub fn busy(&self) -> impl Iterator<Item = ShardingItem> {
+        self.left.iter().filter(|left| left.end.is_none()).map(|left| left.item)
+    }
+
+    /// The runs that are not written yet, for the engine that takes its place.
+    pub fn take_left(&mut self) -> Vec<LeftRun> {
+        std::mem::take(&mut self.left)
+    }
+
+    /// Takes back runs that no engine took over.
+    pub fn keep(&mut self, left: Vec<LeftRun>) {
+        self.left = left;
+    }
+
+    /// The next action, until there is none.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When to send a tick, by the clock that never steps.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        match self.stage {
+            Stage::Retry { at } => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Takes an event, and goes on.
+    pub fn handle(&mut self, now: Now, event: Event) {
+        match event {
+            Event::Session(SessionState::Connected { id, .. }) => {
+                let is_new = self.session.replace(id) != Some(id);
+                if is_new || self.stage == Stage::Unconnected {
+                    self.look_again();
+                }
+            }
+            Event::Session(_) => {
+                self.session = None;
+                self.stage = Stage::Unconnected;
+            }
+            Event::Listed { generation, path, children } => match children {
+                Ok(children) => self.mirror.on_listed(generation, &path, children),
+                Err(_) => self.failed(now, generation),
+            },
+            Event::Read { generation, path, node } => match node {
+                Ok(node) => self.mirror.on_read(generation, &path, node),
+                Err(_) => self.failed(now, generation),
+            },
+            Event::Committed(answer) if self.stage == Stage::Committing => match answer {
+                Ok(_) => {
+                    self.failures = 0;
+                    self.look_again();
+                }
+                // Something changed meanwhile.
+                Err(CommitError::Refused { .. }) if self.failures == 0 => {
+                    self.failures += 1;
+                    self.look_again();
+                }
+                Err(_) => self.retry(now),
+            },
+            Event::ItemEnded { item, end } => {
+                let mut of_item = self.left.iter_mut().filter(|left| left.item == item && left.end.is_none());
+                if let Some(left) = of_item.next() {
+                    left.ended(end);
+                    if self.stage == Stage::Clean {
+                        self.look_again();
+                    }
+                }
+            }
+            _ => {}
+        }
+        if matches!(self.stage, Stage::Retry { at } if now.mono >= at) {
+            self.look_again();
+        }
+        if self.stage == Stage::Looking {
+            self.go_on(now);
+        }
+    }
+
+    /// Looks at all nodes: only so can it be told that nothing is left.
+    fn look_again(&mut self) {
+        self.mirror.on_event(&WatchEvent::Gap);
+        self.stage = Stage::Looking;
+    }
+
+    fn failed(&mut self, now: Now, generation: u32) {
+        if self.stage == Stage::Looking && generation == self.mirror.generation() {
+            self.retry(now);
+        }
+    }
+
+    fn retry(&mut self, now: Now) {
+        self.failures += 1;
+        let pause = RETRY_FIRST.saturating_mul(1 << self.failures.min(6)).min(RETRY_LAST);
+        self.stage = Stage::Retry { at: now.mono + pause };
+    }
+
+    fn go_on(&mut self, now: Now) {
+        let Some(session) = self.session else { return };
+        let lists = self.mirror.take_lists();
+        if !lists.is_empty() {
+            self.actions.push_back(Action::List { generation: self.mirror.generation(), paths: lists });
+        }
+        if !self.mirror.is_synced() {
+            return;
+        }
+        match self.transaction(now, session) {
+            None => {
+                let paths = self.mirror.start_reads(self.wishes.take());
+                if !paths.is_empty() {
+                    self.actions.push_back(Action::Read { generation: self.mirror.generation(), paths });
+                }
+            }
+            Some(transaction) if transaction.is_empty() => {
+                self.left.retain(|left| left.end.is_none());
+                self.stage = Stage::Clean;
+            }
+            Some(transaction) => {
+                self.stage = Stage::Committing;
+                self.actions.push_back(Action::Commit(transaction.in_session(session)));
+            }
+        }
+    }
+
+    fn look(&self, path: &JobPath) -> Lookup<'_> {
+        let lookup = self.mirror.lookup(path);
+        if lookup == Lookup::Unread {
+            self.wishes.borrow_mut().insert(path.clone());
+        }
+        lookup
+    }
+
+    /// Deletes what is left; empty when nothing is, `None` while data are missing.
+    fn transaction(&self, now: Now, session: SessionId) -> Option<Transaction> {
+        let mut txn = JobTransaction::new(&self.job, &self.mirror);
+        let mut complete = true;
+        for item in self.mirror.items() {
+            // The others follow in the next one.
+            if txn.is_full() {
+                return Some(txn.build());
+            }
+            if self.planted.has(Bug::HastyCleanUp) || self.busy().all(|busy| busy != item) {
+                complete &= self.clean_item(now, &mut txn, item, session).is_some();
+            }
+        }
+        complete &= self.clean_instance(&mut txn, session).is_some();
+        complete.then(|| txn.build())
+    }
+
+    /// The run of an item that nobody finished is cut off, and its mark goes.
+    fn clean_item(&self, now: Now, txn: &mut JobTransaction<'_>, item: ShardingItem, session: SessionId) -> Option<()> {
+        let (path, mark_path) = (JobPath::fire(item), JobPath::running(item));
+        let (known, mark) = (known(self.look(&path)), known(self.look(&mark_path)));
+        let (known, mark) = (known?, mark?);
+        let record = known.map_or(FireRecord::empty(), |known| FireRecord::parse(&known.data));
+        let is_left = |left: &&LeftRun| left.attempt.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
+        let left = self.left.iter().filter(|left| left.item == item).find(is_left);
+        let begun = record.running().filter(|begun| left.is_some() || begun.attempt.is_of(session));
+        let Some((begun, known)) = begun.zip(known) else {
+            if mark.is_some_and(|mark| mark.owner == Some(session)) && !self.planted.has(Bug::LeftMark) {
+                // A begin of another instance sets the record.
+                match known {
+                    Some(known) => {
+                        txn.check_version(&path, known.version);
+                    }
+                    None => txn.check_missing(&path),
+                }
+                txn.delete(&mark_path, None);
+            }
+            return Some(());
+        };
+        let is_mine = |owner: Option<SessionId>, text: Option<&str>| match owner {
+            Some(owner) => owner == session,
+            None => text == Some(begun.instance.as_str()),
+        };
+        let mark = mark.filter(|mark| is_mine(mark.owner, mark.text()));
+        let end = left.and_then(|left| left.end.clone()).unwrap_or_else(|| ItemEnd::cut_off(LOST));
+        let skipped = left.and_then(|left| left.skipped);
+        txn.set(&path, record.end(now.wall, &end, skipped).to_bytes(), Some(known.version));
+        if mark.is_some() && !self.planted.has(Bug::LeftMark) {
+            txn.delete(&mark_path, None);
+        }
+        if begun.source == ExecutionSource::Failover {
+            txn.delete_existing(&JobPath::Item(item, ItemNode::Failover));
+            txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
+        }
+        // The mark of a run that began with failover is persistent.
+        if end.state.is_unfinished() && mark.is_some_and(|mark| mark.owner.is_none()) {
+            txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
+        }
+        Some(())
+    }
+
+    /// What tells others that the instance takes part.
+    fn clean_instance(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Option<()> {
+        let me = &self.identity.instance;
+        let leader = known(self.look(&JobPath::LeaderInstance));
+        let instance = known(self.look(&JobPath::Instance(me.clone())));
+        let (leader, instance) = (leader?, instance?);
+        if instance.is_some_and(|known| known.owner == Some(session)) {
+            txn.delete(&JobPath::Instance(me.clone()), None);
+            txn.delete_existing(&JobPath::Trigger(me.clone()));
+        }
+        let leads = leader.is_some_and(|known| known.owner == Some(session) && known.text() == Some(me.as_str()));
+        if leads && !self.planted.has(Bug::LeftLeader) {
+            txn.delete(&JobPath::LeaderInstance, None);
+        }
+        let prefix = self.identity.candidate_prefix();
+        for candidate in self.mirror.candidates().filter(|name| name.starts_with(&prefix)) {
+            txn.delete(&JobPath::Candidate(candidate.into()), None);
+        }
+        // It says that runs with persistent marks live, those whose code goes on among them.
+        if self.busy().next().is_none() {
+            txn.delete_existing(&JobPath::Session(session));
+        }
+        Some(())
+    }
+}
+
+/// What is known of a node, `None` inside when there is no such node; `None` while its data are missing.
+fn known(lookup: Lookup<'_>) -> Option<Option<&crate::registry::mirror::Known>> {
+    match lookup {
+        Lookup::Missing => Some(None),
+        Lookup::Unread => None,
+        Lookup::Known(known) => Some(Some(known)),
+    }
+}

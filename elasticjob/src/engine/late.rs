@@ -1,0 +1,221 @@
+//! Late fires: one rule for all of them.
+//!
+//! A scheduled fire of a monitored job that no instance has begun for an item stays due for that item until the next fire,
+//! or for as long as the configuration allows: whether the owner died before it, the registry center was away over it, or
+//! no process was there. The records keep an item from being begun twice. What is given up is said with the reason.
+
+use std::time::Duration;
+
+use super::engine::JobEngine;
+use super::event::Now;
+use super::fire::{ExecutionSource, Fire, FireRecord};
+use super::notice::{LateCause, Notice, SkipReason};
+use super::run::{LATE_ACQUISITION, OpenFire};
+use crate::config::{JobConfiguration, wire};
+use crate::ident::ShardingItem;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::JobPath;
+
+/// What begins later than this after its time says so: assignments and slow answers take a moment.
+const SAID_FROM: Duration = Duration::from_secs(2);
+
+/// What the registry tells of an item that no record says to be begun for a fire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// No instance has begun it.
+    NotBegun,
+    /// There was no such item when the fire was due.
+    MadeSince,
+    /// A Java instance takes part, or did: it may have run the item, and writes no record of that.
+    Java,
+}
+
+impl JobEngine {
+    /// How late a fire may begin; `None` where it may until the next one is due.
+    ///
+    /// Without records no instance can tell what another one has begun.
+    pub(super) fn late_limit(&self) -> Option<Duration> {
+        let set = self.configuration.as_deref().and_then(JobConfiguration::max_late_begin_seconds);
+        match set.filter(|_| self.is_monitored()) {
+            Some(seconds) => Some(Duration::from_secs(seconds.into())),
+            None if self.is_monitored() && self.makes_up() => None,
+            None => Some(LATE_ACQUISITION),
+        }
+    }
+
+    /// A scheduled fire that is due, as open as its lateness allows.
+    pub(super) fn due_fire(&self, now: Now, at: i64) -> OpenFire {
+        let late = lateness(now, at);
+        let looks_back = self.membership.joining_since.is_some_and(|since| at < since);
+        let mut open = OpenFire::new(Fire::Scheduled(at), ExecutionSource::NormalTrigger, now.mono);
+        open.looks_back = looks_back;
+        open.why_late = match self.session.connected() {
+            None => LateCause::RegistryAway,
+            Some(_) if looks_back => LateCause::BeforeJoining,
+            Some(_) if late > SAID_FROM => LateCause::Overslept,
+            Some(_) => LateCause::Waited,
+        };
+        // One that is late already has what is left of the time.
+        open.closes_at = self.late_limit().map(|limit| now.mono + limit.saturating_sub(late));
+        open
+    }
+
+    /// The time of the open fire is over. A scheduled one stays for items that come here later: that they were not begun is
+    /// said by their new owner.
+    pub(super) fn end_time(&mut self, now: Now) {
+        let monitored = self.is_monitored();
+        let stays = |open: &OpenFire| monitored && open.is_regular();
+        let Some(open) = self.open.as_deref_mut().filter(|open| stays(open)) else {
+            self.close();
+            self.open = self.standing.take();
+            return;
+        };
+        open.closes_at = None;
+        open.is_over = true;
+        let (fire, is_first) = (open.fire, !std::mem::replace(&mut open.looked, true));
+        if is_first && !open.looks_back {
+            let reason = match self.session.connected() {
+                None => SkipReason::RegistryLost,
+                Some(_) => self.too_late(now, fire.at()),
+            };
+            self.skip_fire(fire, reason);
+        }
+    }
+
+    fn too_late(&self, now: Now, at: i64) -> SkipReason {
+        let limit = self.late_limit().unwrap_or_default().as_secs();
+        SkipReason::TooLate { seconds: lateness(now, at).as_secs(), limit }
+    }
+
+    /// Makes another fire the open one. A scheduled one that was looked at is gone on with after it.
+    pub(super) fn open_instead(&mut self, open: OpenFire) {
+        let before = self.open.replace(Box::new(open));
+        let last = self.calendar.last();
+        let is_due = |open: &OpenFire| open.is_regular() && open.looked && last == Some(open.fire.at());
+        if let Some(before) = before.filter(|before| is_due(before)) {
+            self.standing = Some(before);
+        }
+    }
+
+    /// Whether an item may not be begun any more for the open fire, and why; a reason that nobody has to hear is `None`.
+    /// Nothing at all while data are missing.
+    pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Option<GivesUp> {
+        let Fire::Scheduled(at) = open.fire else { return Some(GivesUp::No) };
+        if open.source != ExecutionSource::NormalTrigger {
+            return Some(GivesUp::No);
+        }
+        if open.is_declined {
+            return Some(GivesUp::Because(SkipReason::ServerDisabled));
+        }
+        if open.looks_back || lateness(now, at) > LATE_ACQUISITION {
+            match self.evidence(item, at)? {
+                Evidence::NotBegun => {}
+                Evidence::MadeSince => return Some(GivesUp::Silently),
+                Evidence::Java => return Some(GivesUp::Because(SkipReason::MaybeRunByJava)),
+            }
+        }
+        Some(if open.is_over { GivesUp::Because(self.too_late(now, at)) } else { GivesUp::No })
+    }
+
+    /// What the registry tells of an item that no record says to be begun for the fire at this time; `None` while data are
+    /// missing.
+    pub(super) fn evidence(&self, item: ShardingItem, at: i64) -> Option<Evidence> {
+        let path = JobPath::fire(item);
+        let record = match self.look(&path) {
+            Lookup::Unread => return None,
+            // Instances of this implementation make it with the item, or with its first run.
+            Lookup::Missing => return Some(Evidence::Java),
+            Lookup::Known(known) if known.ctime == 0 => {
+                // Made by this instance. When is told by reading it.
+                self.confirm(path);
+                return None;
+            }
+            Lookup::Known(known) => known,
+        };
+        if record.ctime >= at {
+            return Some(Evidence::MadeSince);
+        }
+        let owner = match self.look(&JobPath::owner_of(item)) {
+            Lookup::Unread => return None,
+            Lookup::Missing => return Some(Evidence::Java),
+            Lookup::Known(known) => known,
+        };
+        // A Java leader makes the node of the owner anew with each resharding.
+        if owner.czxid > record.mzxid || self.has_java_peers()? {
+            return Some(Evidence::Java);
+        }
+        Some(Evidence::NotBegun)
+    }
+
+    /// Whether Java instances take part at the moment; `None` while data are missing.
+    fn has_java_peers(&self) -> Option<bool> {
+        let mut complete = true;
+        let mut found = false;
+        for id in self.mirror.instances().filter(|id| **id != self.identity.instance) {
+            match self.look(&JobPath::Instance(id.clone())) {
+                Lookup::Unread => complete = false,
+                Lookup::Missing => {}
+                Lookup::Known(known) => found |= wire::is_of_java(&known.data),
+            }
+        }
+        if found { Some(true) } else { complete.then_some(false) }
+    }
+
+    /// Says which fires before this one no instance began for items that came here; `false` while data are missing.
+    pub(super) fn tell_unbegun(&mut self, fire: Fire, items: &[ShardingItem]) -> bool {
+        let Fire::Scheduled(at) = fire else { return true };
+        let mut unbegun: Vec<(i64, ShardingItem)> = Vec::new();
+        for item in items {
+            let Some(record) = self.record_of(*item) else { return false };
+            let Some(from) = self.first_unbegun(&record, at) else { continue };
+            match self.evidence(*item, from) {
+                None => return false,
+                Some(Evidence::NotBegun) => unbegun.push((from, *item)),
+                Some(Evidence::MadeSince | Evidence::Java) => {}
+            }
+        }
+        let Some(from) = unbegun.iter().map(|(from, _)| *from).min() else { return true };
+        let items = unbegun.into_iter().map(|(_, item)| item).collect();
+        self.tell(Notice::NotBegun { items, from, before: at });
+        true
+    }
+
+    /// The first fire after those that the record of another instance covers, if it comes before this one.
+    fn first_unbegun(&self, record: &FireRecord, at: i64) -> Option<i64> {
+        let by_another = record.last.as_ref().is_none_or(|begun| begun.instance != self.identity.instance);
+        let through = record.through.filter(|_| by_another)?;
+        let schedule = self.configuration.as_deref().and_then(JobConfiguration::schedule)?;
+        // Before that other fires were due, or none was recorded.
+        let since = self.follows_since.filter(|since| *since <= through);
+        since?;
+        schedule.next_after(through).filter(|first| *first < at)
+    }
+
+    /// Says how late a fire begins, when that is worth a line.
+    pub(super) fn tell_late(&mut self, now: Now, fire: Fire, source: ExecutionSource, items: Vec<ShardingItem>) {
+        let Fire::Scheduled(at) = fire else { return };
+        let late = lateness(now, at);
+        if source != ExecutionSource::NormalTrigger || late <= SAID_FROM {
+            return;
+        }
+        let open = self.open.as_deref().filter(|open| open.fire == fire);
+        let why = open.map_or(LateCause::Waited, |open| open.why_late);
+        self.tell(Notice::BegunLate { fire, items, seconds: late.as_secs(), why });
+    }
+}
+
+/// Whether an item is given up for a fire.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum GivesUp {
+    /// It may begin.
+    No,
+    /// The fire is none of this item.
+    Silently,
+    /// It may not, and this is said.
+    Because(SkipReason),
+}
+
+/// How long ago a fire was due by the clock of this host.
+pub(super) fn lateness(now: Now, at: i64) -> Duration {
+    u64::try_from(now.wall - at).map_or(Duration::ZERO, Duration::from_millis)
+}

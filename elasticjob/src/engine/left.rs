@@ -1,0 +1,105 @@
+//! What an engine leaves behind when it ends before its runs do: its coordination ended by a bug, or code that cannot be
+//! stopped goes on. Such a run is the business of the process as long as its code goes on, whoever coordinates the job
+//! there: another engine in the same session must not begin the item meanwhile.
+
+use std::time::Duration;
+
+use super::engine::{Identity, JobEngine};
+use super::event::ItemEnd;
+use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::planted::Bug;
+use super::run::{ItemRun, Run, Stage};
+use crate::ident::ShardingItem;
+
+/// A run of an item that its engine did not bring to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftRun {
+    /// The item.
+    pub item: ShardingItem,
+    /// The fire it was begun for.
+    pub fire: Fire,
+    /// Why it was run.
+    pub source: ExecutionSource,
+    /// What the record of the item names it by; `None` when execution was not monitored.
+    pub attempt: Option<Attempt>,
+    /// The latest scheduled fire that fell into it and was skipped.
+    pub skipped: Option<i64>,
+    /// How it ended, `None` while its code goes on.
+    pub end: Option<ItemEnd>,
+}
+
+impl LeftRun {
+    pub(super) fn of(run: &Run, item: ShardingItem, item_run: &ItemRun) -> Self {
+        let end = match &item_run.stage {
+            Stage::Ended { end, .. } => Some(end.clone()),
+            Stage::Held { .. } => Some(ItemEnd::cut_off("the coordination of the job ended before it started")),
+            Stage::Executing | Stage::AskedToStop | Stage::Cancelled { .. } | Stage::Aborted => None,
+        };
+        let (fire, source, skipped) = (run.fire, run.source, run.skipped);
+        Self { item, fire, source, attempt: item_run.attempt.clone(), skipped, end }
+    }
+
+    /// Its code has returned. It was told to end before, so that giving up is no failure of its own.
+    pub fn ended(&mut self, end: ItemEnd) {
+        let state = if end.state == FireState::Failed { FireState::Cancelled } else { end.state };
+        self.end = Some(ItemEnd { state, ..end });
+    }
+}
+
+impl ItemEnd {
+    /// The end of a run that was cut off before it took any time.
+    pub(super) fn cut_off(why: &str) -> Self {
+        Self { state: FireState::Cancelled, took: 0, error: Some(why.to_owned()) }
+    }
+}
+
+impl JobEngine {
+    /// Who this engine is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Whether this engine, which has stopped, leaves code that goes on, or nodes that the registry center did not answer to
+    /// delete.
+    pub fn leaves_something(&self) -> bool {
+        self.gave_up || !self.abandoned.is_empty()
+    }
+
+    /// What began here and did not come to its end, as it is left when this engine goes.
+    pub fn left_runs(&self) -> Vec<LeftRun> {
+        let left = self.runs.iter().flat_map(|run| run.items.iter().map(|(item, of)| LeftRun::of(run, *item, of)));
+        left.chain(self.abandoned.iter().cloned()).collect()
+    }
+
+    /// The engine that takes the place of this one in the same process, where the coordination of the job starts again. It
+    /// knows nothing of what this one knew but its settings, and since when fires may be unattended.
+    pub fn successor(&self, identity: Identity) -> Self {
+        // The check counts the namespace already.
+        let Self { local, strategies, listeners, check, .. } = self;
+        let mut next = Self::new(identity, local.clone(), strategies.clone());
+        next = next.with_listeners(listeners.clone()).with_check(check.clone());
+        next.mirror = self.mirror.unread();
+        next.bound = self.bound.clone();
+        next.planted = self.planted.clone();
+        if self.membership.session.is_some() {
+            next.membership.is_back = true;
+            next.membership.joining_since = self.seen.map(|now| now.wall);
+        }
+        next
+    }
+
+    /// Takes over runs of an earlier engine of the job in this process. Their items are busy until they end; then this engine
+    /// writes how they did.
+    pub fn take_left_runs(&mut self, left: Vec<LeftRun>) {
+        if self.planted.has(Bug::SessionForEngine) {
+            return;
+        }
+        for LeftRun { item, fire, source, attempt, skipped, end } in left {
+            let stage = match end {
+                None => Stage::Aborted,
+                Some(end) => Stage::Ended { at: Duration::ZERO, end },
+            };
+            self.runs.take_over(fire, source, skipped, item, ItemRun { attempt, stage });
+        }
+    }
+}

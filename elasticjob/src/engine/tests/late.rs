@@ -1,0 +1,327 @@
+//! Fires that no instance began in time: begun late, or given up with a reason.
+
+use super::group::{EPOCH, Group, job};
+use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
+use crate::engine::{Event, ExecutionSource, Fire, FireRecord, LateCause, Notice, SkipReason};
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{CreateMode, Transaction};
+
+/// 40 s after the start of each test, once a day.
+const NIGHTLY: &str = "0 14 22 * * ?";
+const FIRE: Fire = Fire::Scheduled(EPOCH + 40_000);
+const NORMAL: ExecutionSource = ExecutionSource::NormalTrigger;
+
+fn nightly(total: u32) -> JobConfigurationBuilder {
+    JobConfiguration::builder("job", total).cron(NIGHTLY).time_zone("UTC").failover(true)
+}
+
+/// A process ends now; the server ends its session later.
+fn kill_and_expire(group: &mut Group, host: usize, at: u64) {
+    group.hosts[host].killed = true;
+    group.hosts[host].connected = false;
+    group.run_until(at);
+    let session = group.hosts[host].session;
+    group.expire(session);
+}
+
+#[test]
+fn a_fire_whose_owner_died_shortly_before_it_is_begun_when_its_session_has_ended() {
+    let mut group = Group::settled(2, &nightly(2).build().unwrap());
+    group.run_until(25_000);
+    let lost: Vec<u32> = (0..2).filter(|item| group.owners(2)[*item as usize] == Some(0)).collect();
+    kill_and_expire(&mut group, 0, 65_000);
+    group.run_until(66_000);
+    let of_lost: Vec<_> = group.starts(1).into_iter().filter(|(_, _, items)| *items == lost).collect();
+    assert_eq!(of_lost, [(FIRE, NORMAL, lost)]);
+}
+
+#[test]
+fn a_fire_that_falls_into_an_outage_of_the_registry_center_is_begun_after_it() {
+    for new_session in [false, true] {
+        let mut group = Group::settled(1, &nightly(2).build().unwrap());
+        group.run_until(20_000);
+        group.disconnect(0);
+        group.run_until(360_000);
+        assert_eq!(group.starts(0), []);
+        if new_session {
+            group.expire(group.hosts[0].session);
+            group.connect_anew(0);
+        } else {
+            group.connect(0);
+        }
+        group.run_until(361_000);
+        assert_eq!(group.starts(0), [(FIRE, NORMAL, vec![0, 1])], "in a new session: {new_session}");
+    }
+}
+
+#[test]
+fn a_fire_over_which_all_hosts_were_restarted_is_begun_by_those_that_come_back() {
+    let configuration = nightly(2).build().unwrap();
+    let mut group = Group::settled(2, &configuration);
+    group.run_until(30_000);
+    group.kill(0);
+    group.kill(1);
+    group.run_until(100_000);
+    let back = group.join("10.0.0.3", &configuration);
+    group.run_until(101_000);
+    assert_eq!(group.starts(back), [(FIRE, NORMAL, vec![0, 1])]);
+}
+
+fn skips(group: &Group, host: usize) -> Vec<(Vec<u32>, SkipReason)> {
+    let skips = group.hosts[host].notices.iter().filter_map(|notice| match notice {
+        Notice::Skipped { fire: FIRE, items, reason } => Some((items.clone(), reason.clone())),
+        _ => None,
+    });
+    skips.collect()
+}
+
+fn at(seconds: i64) -> Fire {
+    Fire::Scheduled(EPOCH + 1_000 * seconds)
+}
+
+fn through(group: &Group, item: u32) -> Option<i64> {
+    FireRecord::parse(group.text(&JobPath::fire(item)).unwrap().as_bytes()).through
+}
+
+/// The items of the first instance, which dies 15 s before the fire, and whose session ends 25 s after it.
+fn owner_dies(configuration: &JobConfiguration) -> (Group, Vec<u32>) {
+    let mut group = Group::settled(2, configuration);
+    group.run_until(25_000);
+    let lost = (0..2).filter(|item| group.owners(2)[*item as usize] == Some(0)).collect();
+    kill_and_expire(&mut group, 0, 65_000);
+    group.run_until(66_000);
+    (group, lost)
+}
+
+#[test]
+fn what_begins_late_says_so_and_counts_once() {
+    let (mut group, lost) = owner_dies(&nightly(2).build().unwrap());
+    let late = Notice::BegunLate { fire: FIRE, items: lost.clone(), seconds: 25, why: LateCause::Acquired };
+    assert!(group.hosts[1].notices.contains(&late), "{:?}", group.hosts[1].notices);
+    group.end_items(1, &[0, 1]);
+    group.run_until(70_000);
+    assert_eq!(group.hosts[1].engine.status().fires, 1);
+}
+
+#[test]
+fn items_that_come_after_the_run_of_their_fire_do_not_count_it_again() {
+    let mut group = Group::settled(2, &nightly(2).failover(false).build().unwrap());
+    group.run_until(41_000);
+    let (own, other) = (group.starts(1)[0].2.clone(), group.starts(0)[0].2.clone());
+    group.end_items(1, &own);
+    // As if its owner had not come to the fire.
+    group.set(&JobPath::fire(other[0]), "{}");
+    let session = group.hosts[0].session;
+    group.hosts[0].killed = true;
+    group.expire(session);
+    group.run_until(70_000);
+    group.end_items(1, &other);
+    group.run_until(80_000);
+    let starts = group.starts(1);
+    assert_eq!((starts.len(), group.hosts[1].engine.status().fires), (2, 1), "{starts:?}");
+}
+
+#[test]
+fn a_limit_that_is_over_is_said_by_the_new_owner() {
+    let limited = nightly(2).max_late_begin_seconds(20).build().unwrap();
+    let no_misfire = nightly(2).misfire(false).build().unwrap();
+    for (configuration, limit) in [(limited, 20), (no_misfire, 10)] {
+        let (group, lost) = owner_dies(&configuration);
+        assert!(group.starts(1).iter().all(|(_, _, items)| *items != lost), "{:?}", group.starts(1));
+        assert_eq!(skips(&group, 1), [(lost, SkipReason::TooLate { seconds: 25, limit })]);
+    }
+    let (group, lost) = owner_dies(&nightly(2).misfire(false).max_late_begin_seconds(30).build().unwrap());
+    assert!(group.starts(1).iter().any(|(_, _, items)| *items == lost), "{:?}", group.starts(1));
+}
+
+#[test]
+fn what_the_records_cover_is_not_begun_by_those_that_start_later_and_nothing_is_said() {
+    let configuration = nightly(2).build().unwrap();
+    let mut group = Group::settled(1, &configuration);
+    group.run_until(40_000);
+    group.end_items(0, &[0, 1]);
+    group.kill(0);
+    group.run_until(100_000);
+    let back = group.join("10.0.0.3", &configuration);
+    group.run_until(110_000);
+    assert_eq!((group.starts(back), skips(&group, back)), (vec![], vec![]));
+    assert_eq!(group.hosts[back].engine.status().fires, 0);
+}
+
+#[test]
+fn a_new_job_does_not_run_a_fire_of_before() {
+    let configuration = nightly(2).build().unwrap();
+    let mut group = Group::new();
+    group.run_until(50_000);
+    let host = group.join("10.0.0.1", &configuration);
+    // The one who comes next finds the configuration there, and items that no instance has begun.
+    let next = group.join("10.0.0.2", &configuration);
+    group.run_until(100_000);
+    assert_eq!((group.starts(host), group.starts(next)), (vec![], vec![]));
+    assert_eq!((skips(&group, host), skips(&group, next)), (vec![], vec![]));
+}
+
+#[test]
+fn of_several_fires_of_an_outage_the_last_is_begun_and_the_others_are_said() {
+    let configuration = JobConfiguration::builder("job", 1).cron("0/20 * * * * ?").build().unwrap();
+    let mut group = Group::settled(1, &configuration);
+    group.run_until(20_000);
+    group.end_items(0, &[0]);
+    group.disconnect(0);
+    group.run_until(85_000);
+    group.connect(0);
+    assert_eq!(group.starts(0)[1..], [(at(80), NORMAL, vec![0])]);
+    for lost in [40, 60] {
+        let said = Notice::Skipped { fire: at(lost), items: vec![], reason: SkipReason::RegistryLost };
+        assert!(group.hosts[0].notices.contains(&said), "{lost}: {:?}", group.hosts[0].notices);
+    }
+}
+
+#[test]
+fn of_several_fires_over_a_restart_the_last_is_begun_and_the_others_are_said() {
+    let configuration = JobConfiguration::builder("job", 1).cron("0/20 * * * * ?").build().unwrap();
+    let mut group = Group::settled(1, &configuration);
+    group.run_until(20_000);
+    group.end_items(0, &[0]);
+    group.kill(0);
+    group.run_until(85_000);
+    let back = group.join("10.0.0.3", &configuration);
+    group.run_until(86_000);
+    assert_eq!(group.starts(back), [(at(80), NORMAL, vec![0])]);
+    let said = Notice::NotBegun { items: vec![0], from: EPOCH + 40_000, before: EPOCH + 80_000 };
+    assert!(group.hosts[back].notices.contains(&said), "{:?}", group.hosts[back].notices);
+}
+
+#[test]
+fn a_time_before_the_schedule_changed_is_not_due() {
+    let mut group = Group::settled(1, &nightly(1).build().unwrap());
+    group.run_until(20_000);
+    group.kill(0);
+    group.run_until(50_000);
+    let changed = JobConfiguration::builder("job", 1).cron("30 13 22 * * ?").time_zone("UTC").build().unwrap();
+    group.set(&JobPath::Config, &wire::to_yaml(&changed));
+    let back = group.join("10.0.0.3", &changed);
+    group.run_until(60_000);
+    assert_eq!((group.starts(back), skips(&group, back)), (vec![], vec![]));
+}
+
+#[test]
+fn a_program_that_writes_its_configuration_with_the_same_schedule_begins_what_is_due() {
+    let mut group = Group::settled(1, &nightly(1).build().unwrap());
+    group.run_until(20_000);
+    group.kill(0);
+    group.run_until(50_000);
+    let other = nightly(1).job_parameter("new").overwrite(true).build().unwrap();
+    let back = group.join("10.0.0.3", &other);
+    group.run_until(51_000);
+    assert_eq!(group.starts(back), [(FIRE, NORMAL, vec![0])]);
+}
+
+#[test]
+fn an_item_or_server_that_was_disabled_waits_for_the_next_fire_when_it_is_enabled() {
+    let (disabled, server) = (JobPath::Item(0, ItemNode::Disabled), JobPath::Server("10.0.0.1".into()));
+    for is_server in [false, true] {
+        let configuration = nightly(1).build().unwrap();
+        let mut group = Group::settled(1, &configuration);
+        group.run_until(30_000);
+        let mut taken_out = Transaction::new();
+        match is_server {
+            true => taken_out.set(server.absolute(&job()), "DISABLED", None),
+            false => taken_out.create(disabled.absolute(&job()), "", CreateMode::Persistent),
+        };
+        group.operate(&taken_out, false);
+        group.run_until(60_000);
+        let mut back = Transaction::new();
+        match is_server {
+            true => back.set(server.absolute(&job()), "ENABLED", None),
+            false => back.delete(disabled.absolute(&job()), None),
+        };
+        group.operate(&back, false);
+        group.run_until(70_000);
+        assert_eq!(through(&group, 0), Some(FIRE.at()), "server: {is_server}");
+        group.kill(0);
+        let next = group.join("10.0.0.3", &configuration);
+        group.run_until(90_000);
+        assert_eq!((group.starts(0), group.starts(next)), (vec![], vec![]), "server: {is_server}");
+    }
+}
+
+#[test]
+fn beside_a_java_instance_nothing_begins_late() {
+    let mut group = Group::settled(2, &nightly(2).build().unwrap());
+    let mut java = Transaction::new();
+    java.create("/job/servers/10.0.0.9", "DISABLED", CreateMode::Persistent);
+    let node = "jobInstanceId: 10.0.0.9@-@1\nserverIp: 10.0.0.9\n";
+    java.create("/job/instances/10.0.0.9@-@1", node, CreateMode::Ephemeral);
+    group.operate(&java, false);
+    group.run_until(25_000);
+    let lost: Vec<u32> = (0..2).filter(|item| group.owners(2)[*item as usize] == Some(0)).collect();
+    kill_and_expire(&mut group, 0, 65_000);
+    group.run_until(66_000);
+    assert_eq!(skips(&group, 1), [(lost, SkipReason::MaybeRunByJava)]);
+}
+
+#[test]
+fn an_item_that_a_java_leader_assigned_since_is_not_begun_late() {
+    let configuration = nightly(1).build().unwrap();
+    let mut group = Group::settled(1, &configuration);
+    group.run_until(20_000);
+    group.kill(0);
+    group.run_until(50_000);
+    let mut java = Transaction::new();
+    java.delete("/job/sharding/0/instance", None);
+    java.create("/job/sharding/0/instance", "10.0.0.9@-@1", CreateMode::Persistent);
+    group.operate(&java, false);
+    let back = group.join("10.0.0.3", &configuration);
+    group.run_until(60_000);
+    assert_eq!((group.starts(back), skips(&group, back)), (vec![], vec![(vec![0], SkipReason::MaybeRunByJava)]));
+}
+
+#[test]
+fn static_items_of_an_owner_that_died_before_the_fire_are_said_by_the_leader() {
+    let configuration = JobConfiguration::builder("job", 2).cron("0/40 * * * * ?").time_zone("UTC");
+    let mut group = Group::settled(2, &configuration.static_sharding(true).build().unwrap());
+    // The items are assigned with the first fire. Whoever leads stays.
+    group.run_until(20_000);
+    let (own, lost) = (group.starts(0)[0].2.clone(), group.starts(1)[0].2.clone());
+    group.end_items(0, &own);
+    group.end_items(1, &lost);
+    group.run_until(25_000);
+    kill_and_expire(&mut group, 1, 65_000);
+    let owner = group.hosts[1].engine.instance().clone();
+    assert_eq!(skips(&group, 0), [(lost, SkipReason::OwnerGone { owner })]);
+}
+
+#[test]
+fn a_manual_run_meanwhile_does_not_take_the_place_of_the_fire() {
+    let mut group = Group::settled(2, &nightly(2).build().unwrap());
+    group.run_until(25_000);
+    let lost: Vec<u32> = (0..2).filter(|item| group.owners(2)[*item as usize] == Some(0)).collect();
+    let own: Vec<u32> = (0..2).filter(|item| !lost.contains(item)).collect();
+    group.hosts[0].killed = true;
+    group.run_until(41_000);
+    group.end_items(1, &own);
+    group.tell(1, Event::Trigger(1));
+    group.end_items(1, &own);
+    assert!(matches!(group.starts(1)[1], (Fire::Manual { .. }, _, _)), "{:?}", group.starts(1));
+    kill_and_expire(&mut group, 0, 65_000);
+    group.run_until(66_000);
+    assert_eq!(group.starts(1)[2..], [(FIRE, NORMAL, lost)]);
+}
+
+#[test]
+fn an_item_that_comes_to_a_busy_instance_is_made_up_for_after_its_run() {
+    let configuration = JobConfiguration::builder("job", 2).cron("0/40 * * * * ?").time_zone("UTC").build().unwrap();
+    let mut group = Group::settled(2, &configuration);
+    group.run_until(20_000);
+    let own = group.starts(1)[0].2.clone();
+    let lost: Vec<u32> = (0..2).filter(|item| !own.contains(item)).collect();
+    group.end_items(0, &lost);
+    // Its process dies, and the other one runs on over the next fire.
+    group.run_until(35_000);
+    kill_and_expire(&mut group, 0, 65_000);
+    group.run_until(66_000);
+    assert_eq!(group.owners(2), [Some(1); 2]);
+    group.end_items(1, &own);
+    assert_eq!(group.starts(1)[1..], [(FIRE, ExecutionSource::Misfire, vec![0, 1])]);
+}

@@ -1,0 +1,68 @@
+//! The one way in which the library logs: whatever the subscriber of the program does, it is never a reason to stop.
+//!
+//! A subscriber is code of the program. It may panic: with a bug of its own, or because the file or the pipe that it writes
+//! to is broken. A panic that unwound from here would end the task that logs, and with it the coordination of a job, the
+//! session with the registry center, or the timers of all jobs. So nothing of the library calls the macros of `tracing`;
+//! these have the same names and arguments, and drop a line that the subscriber panics about.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Lines that subscribers panicked about.
+static DROPPED: AtomicU64 = AtomicU64::new(0);
+
+/// Logs; a panic of the subscriber ends here. The line is lost then, and counted.
+pub fn guarded(log: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(log)).is_err() {
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// How many lines of this process the subscriber panicked about.
+pub fn dropped() -> u64 {
+    DROPPED.load(Ordering::Relaxed)
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __error {
+    ($($line:tt)*) => { $crate::__private::log::guarded(|| $crate::__private::tracing::error!($($line)*)) };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __warn {
+    ($($line:tt)*) => { $crate::__private::log::guarded(|| $crate::__private::tracing::warn!($($line)*)) };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __info {
+    ($($line:tt)*) => { $crate::__private::log::guarded(|| $crate::__private::tracing::info!($($line)*)) };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __debug {
+    ($($line:tt)*) => { $crate::__private::log::guarded(|| $crate::__private::tracing::debug!($($line)*)) };
+}
+
+pub use crate::{__debug as debug, __error as error, __info as info, __warn as warn};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::logged::Panicking;
+
+    #[test]
+    fn a_subscriber_that_panics_costs_its_line_and_nothing_else() {
+        let subscriber = Panicking::always();
+        let before = dropped();
+        tracing::subscriber::with_default(subscriber.clone(), || {
+            info!(job = "settle", "registered");
+            error!("{}", "it failed");
+        });
+        assert_eq!(subscriber.lines(), 2, "it was asked for both");
+        assert!(dropped() >= before + 2);
+    }
+}

@@ -1,0 +1,206 @@
+//! Processes whose engine is gone while their session goes on: its driver ended by a bug, or the job has left and code of
+//! its runs goes on. What stands in for the engine is the production one.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::host::{Millis, Process, Program, Request};
+use super::world::{GRACE, Happening, World};
+use crate::engine::{Action, CleanUp, Event, Identity, JobEngine};
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::{SessionState, WatchEvent};
+use crate::testing::invariants::Observation;
+
+/// What stands in for an engine.
+#[derive(Debug)]
+pub struct Fallen {
+    clean_up: CleanUp,
+    /// The engine that comes; `None` where the process is restarted instead.
+    next: Option<Box<JobEngine>>,
+    /// Whether the job is made anew: the one before has left.
+    is_anew: bool,
+}
+
+impl Fallen {
+    /// The instance that is cleaned up after.
+    pub fn instance(&self) -> &InstanceId {
+        self.clean_up.instance()
+    }
+}
+
+impl World {
+    /// A driver ends by a bug at this moment: its engine is gone with all it knows, its runs are cut off.
+    pub(super) fn drop_engine(&mut self, host: usize) -> Result<(), String> {
+        let (candidate, nonce) = (format!("{:032x}", self.next_serial()), self.next_serial() as u32);
+        // The others are started again with their process.
+        let comes_back = !self.rng.one_in(5);
+        let pause = self.rng.between(100, 4_000);
+        let Some(process) = self.hosts[host].process.as_mut().filter(|process| !process.is_frozen()) else {
+            return Ok(());
+        };
+        let life = process.life;
+        let Some(engine) = process.program.engine() else { return Ok(()) };
+        let clean_up = CleanUp::after(engine);
+        let identity = Identity { candidate, nonce, ..engine.identity().clone() };
+        let next = comes_back.then(|| Box::new(engine.successor(identity)));
+        self.count("driver_dies");
+        self.incident();
+        if comes_back {
+            let at = self.now + pause;
+            self.at(at, Happening::EngineStarts { host, life });
+        } else {
+            let at = self.now + 5_000 + pause;
+            self.at(at, Happening::ProcessEnds { host, life });
+        }
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        process.program = Program::Fallen(Box::new(Fallen { clean_up, next, is_anew: false }));
+        self.cut_off(host, life);
+        self.begin_clean_up(host, life)
+    }
+
+    /// Whether a process whose job has left goes on, with code that could not be stopped.
+    pub(super) fn stays_without_engine(&mut self, host: usize, life: u64) -> bool {
+        let stays = !self.closing && self.now < self.faults_until && self.rng.one_in(2);
+        let Some(process) = self.live(host, life) else { return false };
+        stays
+            && process.connection.is_some()
+            && process.program.engine().is_some_and(|engine| engine.leaves_something())
+    }
+
+    /// The job has left and its code goes on; then it is made anew in the same process.
+    pub(super) fn leave_code_behind(&mut self, host: usize, life: u64) -> Result<(), String> {
+        let (serial, nonce) = (self.next_serial(), self.next_serial() as u32);
+        let pause = self.rng.between(10, 12_000);
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        let (session, abandoned) = (process.session, std::mem::take(&mut process.abandoned));
+        let Some(engine) = process.program.engine() else { return Ok(()) };
+        let clean_up = CleanUp::after(engine);
+        let before = engine.identity().clone();
+        self.count("left_code_behind");
+        self.incident();
+        self.observe(Observation::Left { host, session, abandoned: &abandoned })?;
+        let identity = Identity { candidate: format!("{serial:032x}"), nonce, instance: before.base.clone(), ..before };
+        let next = Some(Box::new(self.engine(identity)));
+        let at = self.now + pause;
+        self.at(at, Happening::EngineStarts { host, life });
+        if let Some(process) = self.live(host, life) {
+            process.program = Program::Fallen(Box::new(Fallen { clean_up, next, is_anew: true }));
+        }
+        self.cut_off(host, life);
+        self.begin_clean_up(host, life)
+    }
+
+    /// What was asked for goes on its way without its engine, and what runs is told to end.
+    fn cut_off(&mut self, host: usize, life: u64) {
+        let Some(process) = self.live(host, life) else { return };
+        process.orphans.extend(process.outstanding.iter().map(|sent| sent.id));
+        let items: Vec<_> = process.executions.keys().copied().collect();
+        let calls: Vec<_> = process.calls.keys().copied().collect();
+        self.cancel_items(host, life, &items);
+        self.abort_items(host, life, &items);
+        for round in calls {
+            self.cancel_call(host, life, round);
+            self.abort_call(host, life, round);
+        }
+    }
+
+    fn begin_clean_up(&mut self, host: usize, life: u64) -> Result<(), String> {
+        let state = self.known_session(host, life);
+        self.attend_fallen(host, life, Some(Event::Session(state)))
+    }
+
+    /// The session as whoever looks at it first finds it.
+    fn known_session(&mut self, host: usize, life: u64) -> SessionState {
+        let timeout = Duration::from_millis(self.session_timeout);
+        match self.live(host, life).map(|process| (process.session, process.connection)) {
+            Some((Some(id), Some(_))) => SessionState::Connected { id, timeout },
+            Some((Some(id), None)) => SessionState::Suspended { id },
+            _ => SessionState::Connecting,
+        }
+    }
+
+    /// Lets what stands in for an engine take what is there.
+    pub(super) fn attend_fallen(&mut self, host: usize, life: u64, first: Option<Event>) -> Result<(), String> {
+        let now = self.now;
+        let Some(process) = self.live(host, life).filter(|process| !process.is_frozen()) else { return Ok(()) };
+        let mut events: Vec<Event> = first.into_iter().collect();
+        events.extend(process.take_events(now, false));
+        events.push(Event::Tick);
+        let at = self.hosts[host].now(now);
+        for event in events {
+            let Some(fallen) = self.fallen(host, life) else { return Ok(()) };
+            fallen.clean_up.handle(at, event);
+            while let Some(action) = self.fallen(host, life).and_then(|fallen| fallen.clean_up.poll_action()) {
+                match action {
+                    Action::List { generation, paths } => {
+                        let ask = |path| Request::List { generation, path };
+                        paths.into_iter().map(ask).for_each(|request| self.send(host, life, request));
+                    }
+                    Action::Read { generation, paths } => {
+                        let ask = |path| Request::Read { generation, path };
+                        paths.into_iter().map(ask).for_each(|request| self.send(host, life, request));
+                    }
+                    Action::Commit(transaction) => self.send(host, life, Request::Commit(transaction)),
+                    other => return Err(format!("host {host} cleans up by {other:?}")),
+                }
+            }
+        }
+        let retry = self.fallen(host, life).and_then(|fallen| fallen.clean_up.poll_timeout());
+        if let Some(at) = retry.map(|at| (at.as_millis() as Millis).max(now + 1)) {
+            if let Some(process) = self.live(host, life) {
+                process.next_wake = Some(at);
+            }
+            self.at(at, Happening::Wake { host, life });
+        }
+        Ok(())
+    }
+
+    /// The next engine starts, when everything of the last one is cleaned up.
+    pub(super) fn start_engine(&mut self, host: usize, life: u64) -> Result<(), String> {
+        let now = self.now;
+        let state = self.known_session(host, life);
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        let frozen = process.is_frozen();
+        let leaving = process.leaving;
+        let Program::Fallen(fallen) = &mut process.program else { return Ok(()) };
+        if frozen || !fallen.clean_up.is_clean() {
+            self.at(now + 100, Happening::EngineStarts { host, life });
+            return Ok(());
+        }
+        let busy: BTreeSet<ShardingItem> = fallen.clean_up.busy().collect();
+        if let SessionState::Connected { id, .. } = state {
+            self.observe(Observation::CleanedUp { host, session: id, busy: &busy })?;
+        }
+        let Some(Process { program: Program::Fallen(fallen), .. }) = self.live(host, life) else { return Ok(()) };
+        let Some(mut engine) = fallen.next.take() else { return Ok(()) };
+        engine.take_left_runs(fallen.clean_up.take_left());
+        let is_anew = fallen.is_anew;
+        let Some(process) = self.live(host, life) else { return Ok(()) };
+        process.program = Program::Engine(engine);
+        process.leaving &= !is_anew;
+        process.orphans.extend(process.outstanding.iter().map(|sent| sent.id));
+        self.log(|_| format!("host {host} has an engine again"));
+        self.incident();
+        self.attend(host, life, Some(Event::Session(state)))?;
+        self.attend(host, life, Some(Event::Watch(WatchEvent::Gap)))?;
+        match leaving && !is_anew {
+            true => self.attend(host, life, Some(Event::Shutdown { grace: GRACE })),
+            false => Ok(()),
+        }
+    }
+
+    /// A process whose job does not come back is restarted by its supervisor.
+    pub(super) fn end_process(&mut self, host: usize, life: u64) {
+        if self.fallen(host, life).is_some() {
+            self.crash(host);
+            self.restart_later(host, false, 500);
+        }
+    }
+
+    fn fallen(&mut self, host: usize, life: u64) -> Option<&mut Fallen> {
+        match self.live(host, life) {
+            Some(Process { program: Program::Fallen(fallen), .. }) => Some(fallen),
+            _ => None,
+        }
+    }
+}

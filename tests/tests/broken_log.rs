@@ -1,0 +1,223 @@
+//! Real processes whose log cannot be written, or whose subscriber panics: their jobs go on, their items stay shared, and
+//! their exit codes are right.
+//!
+//! This program is both: the tests, and with a variable of the environment the process under test.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::env;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio, id};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use elasticjob_starter::prelude::*;
+use elasticjob_starter::settings::Sources;
+use elasticjob_tests::group::TemporaryFolder;
+use elasticjob_tests::harness::Harness;
+use elasticjob_tests::zookeeper::ZookeeperServer;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Names the folder of a process under test.
+const FOLDER: &str = "BROKEN_LOG_FOLDER";
+
+/// Names what is wrong with its subscriber.
+const SUBSCRIBER: &str = "BROKEN_LOG_SUBSCRIBER";
+
+/// Everything that is waited for happens within this, or never.
+const LIMIT: Duration = Duration::from_secs(90);
+
+const ITEMS: u32 = 3;
+
+/// Adds a line to the records of its process.
+#[elastic_job(cron = "* * * * * ?", sharding_total_count = 3)]
+async fn recorded(context: ShardingContext, records: Inject<PathBuf>) -> JobResult {
+    let mut file = OpenOptions::new().create(true).append(true).open(&*records)?;
+    writeln!(file, "{}", context.sharding_item())?;
+    Ok(())
+}
+
+/// A subscriber with a bug: it panics once about the begin of a fire, or about every line.
+struct Panicking {
+    always: bool,
+    has_panicked: AtomicBool,
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Panicking {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let is_of_a_fire = event.metadata().fields().field("fire").is_some();
+        let panics = self.always || (is_of_a_fire && !self.has_panicked.swap(true, Ordering::Relaxed));
+        assert!(!panics, "the subscriber of this program panics");
+    }
+}
+
+#[tokio::main]
+async fn under_test(folder: PathBuf) -> Result<(), AppError> {
+    match env::var(SUBSCRIBER) {
+        Ok(panics) => {
+            let layer = Panicking { always: panics == "always", has_panicked: AtomicBool::new(false) };
+            tracing_subscriber::registry().with(layer).init();
+        }
+        Err(_) => init_logging()?,
+    }
+    let records = folder.join(format!("records-{}", id()));
+    let sources = Sources::in_folder(folder).arguments(env::args().skip(1));
+    let app = ElasticJobApp::builder().sources(sources).provide(records).start().await?;
+    app.until_shutdown().await
+}
+
+/// Processes under test; killed when this is dropped.
+struct Processes {
+    folder: TemporaryFolder,
+    arguments: Vec<String>,
+    children: Vec<Child>,
+}
+
+impl Processes {
+    fn new(server: Option<(&ZookeeperServer, &str)>) -> Self {
+        let arguments = server.map_or_else(Vec::new, |(server, namespace)| {
+            vec![
+                format!("--elasticjob.reg-center.server-lists={}", server.connect_string()),
+                format!("--elasticjob.reg-center.namespace=broken-log-{namespace}"),
+                "--elasticjob.reg-center.session-timeout-milliseconds=6000".to_owned(),
+            ]
+        });
+        Self { folder: TemporaryFolder::new("broken-log").unwrap(), arguments, children: Vec::new() }
+    }
+
+    /// Starts one and returns its number.
+    fn start(&mut self, stderr: Stdio, subscriber: Option<&str>) -> usize {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(&self.arguments).env(FOLDER, self.folder.path()).stdin(Stdio::null()).stderr(stderr);
+        command.envs(subscriber.map(|panics| (SUBSCRIBER, panics)));
+        self.children.push(command.spawn().unwrap());
+        self.children.len() - 1
+    }
+
+    /// How often a process ran each item so far.
+    fn runs(&self, number: usize) -> [usize; ITEMS as usize] {
+        let records = self.folder.path().join(format!("records-{}", self.children[number].id()));
+        let text = fs::read_to_string(records).unwrap_or_default();
+        std::array::from_fn(|item| text.lines().filter(|line| *line == item.to_string()).count())
+    }
+
+    /// Waits until each process has run something, and together each item, some times more than now.
+    async fn go_on(&self) {
+        let all = || (0..self.children.len()).map(|number| self.runs(number)).collect::<Vec<_>>();
+        let before = all();
+        let until = Instant::now() + LIMIT;
+        loop {
+            let more: Vec<Vec<usize>> = all()
+                .iter()
+                .zip(&before)
+                .map(|(now, then)| now.iter().zip(then).map(|(a, b)| a - b).collect())
+                .collect();
+            let every_process = more.iter().all(|of| of.iter().sum::<usize>() >= 4);
+            let every_item = (0..ITEMS as usize).all(|item| more.iter().map(|of| of[item]).sum::<usize>() >= 4);
+            if every_process && every_item {
+                return;
+            }
+            assert!(Instant::now() < until, "not all goes on: {more:?} more runs of each item by each process");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Sends SIGTERM and waits for the end.
+    async fn end(&mut self, number: usize) -> ExitStatus {
+        let child = &mut self.children[number];
+        assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+        let until = Instant::now() + LIMIT;
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < until, "it does not end");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            // An error says that it has ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn full_disk() -> Stdio {
+    File::options().write(true).open(Path::new("/dev/full")).unwrap().into()
+}
+
+async fn broken_pipe(server: Arc<ZookeeperServer>) {
+    let mut processes = Processes::new(Some((&server, "pipe")));
+    let piped = processes.start(Stdio::piped(), None);
+    let other = processes.start(Stdio::null(), None);
+    // What reads the log must read it, or the pipe fills.
+    let mut log = processes.children[piped].stderr.take().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = stop.clone();
+    let reader = std::thread::spawn(move || {
+        let mut some = [0; 4096];
+        while !stopped.load(Ordering::Relaxed) && std::io::Read::read(&mut log, &mut some).is_ok_and(|read| read > 0) {}
+    });
+    processes.go_on().await;
+    stop.store(true, Ordering::Relaxed);
+    // The next line ends the reader, and the pipe with it.
+    reader.join().unwrap();
+    processes.go_on().await;
+    assert_eq!(processes.end(piped).await.code(), Some(0));
+    assert_eq!(processes.end(other).await.code(), Some(0));
+}
+
+async fn full(server: Arc<ZookeeperServer>) {
+    let mut processes = Processes::new(Some((&server, "full")));
+    let full = processes.start(full_disk(), None);
+    processes.start(Stdio::null(), None);
+    processes.go_on().await;
+    assert_eq!(processes.end(full).await.code(), Some(0));
+}
+
+async fn panics(server: Arc<ZookeeperServer>, how: &'static str) {
+    let mut processes = Processes::new(Some((&server, how)));
+    // The message of the panic goes to the standard error.
+    let panicking = processes.start(Stdio::null(), Some(how));
+    processes.start(Stdio::null(), None);
+    processes.go_on().await;
+    assert_eq!(processes.end(panicking).await.code(), Some(0));
+}
+
+async fn embedded() {
+    for subscriber in [None, Some("once"), Some("always")] {
+        let mut processes = Processes::new(None);
+        let alone = processes.start(full_disk(), subscriber);
+        processes.go_on().await;
+        assert_eq!(processes.end(alone).await.code(), Some(0), "{subscriber:?}");
+    }
+}
+
+fn main() -> ExitCode {
+    if let Some(folder) = env::var_os(FOLDER) {
+        return match under_test(folder.into()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    let mut harness = Harness::new();
+    harness.on_zookeeper("a_log_whose_reader_ends_costs_lines_and_nothing_else", broken_pipe);
+    harness.on_zookeeper("a_log_on_a_full_disk_costs_lines_and_nothing_else", full);
+    harness
+        .on_zookeeper("a_subscriber_that_panics_once_costs_a_line_and_nothing_else", |server| panics(server, "once"));
+    harness.on_zookeeper("a_subscriber_that_always_panics_costs_the_log_and_nothing_else", |server| {
+        panics(server, "always")
+    });
+    harness.test("on_the_embedded_registry_jobs_go_on_without_a_log", embedded);
+    harness.run()
+}

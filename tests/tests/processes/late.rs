@@ -1,0 +1,134 @@
+//! Fires that no process could begin in time: begun late, by whichever process can.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::registry::RegistryCenter;
+use elasticjob_tests::answered::answered;
+use elasticjob_tests::group::{Group, WorkerProgram};
+use elasticjob_tests::observer::Observer;
+use elasticjob_tests::records::{FaultKind, History, Run, now_us, pid_of};
+use elasticjob_tests::worker::JobPlan;
+use elasticjob_tests::zookeeper::ZookeeperServer;
+
+use crate::support::{JOB, SESSION_TIMEOUT, connect};
+
+/// Once a minute: the next fire is far enough away for a session to end before it.
+const CRON: &str = "0 * * * * ?";
+const ITEMS: u32 = 2;
+/// Of the process that is killed: it ends long after the fire.
+const LONG_SESSION: Duration = Duration::from_secs(20);
+/// A fire, and what follows it.
+const LIMIT: Duration = Duration::from_secs(100);
+
+/// Two processes that share the items of a job.
+struct Two {
+    server: Arc<ZookeeperServer>,
+    group: Group<WorkerProgram>,
+    registry: Arc<dyn RegistryCenter>,
+    pids: [u32; 2],
+}
+
+impl Two {
+    async fn start(server: Arc<ZookeeperServer>, namespace: &'static str, session: Duration) -> Self {
+        let worker: (&str, &[&str]) = (env!("CARGO_BIN_EXE_worker"), &[]);
+        let job = JobPlan { cron: CRON.to_owned(), failover: true, ..JobPlan::each_second(JOB, ITEMS, 100) };
+        let program = WorkerProgram::new(worker, server.connect_string(), namespace, vec![job], session);
+        let registry: Arc<dyn RegistryCenter> = Arc::new(connect(&server, namespace).await);
+        let mut group = Group::new(program).observed_by(Observer::start(&registry, [JOB]));
+        let pids = [group.start().await, group.start().await];
+        let two = Self { server, group, registry, pids };
+        while two.item_of(two.pids[0]).await.is_none() || two.item_of(two.pids[1]).await.is_none() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        two
+    }
+
+    /// An item that the registry center leaves to a process.
+    async fn item_of(&self, pid: u32) -> Option<u32> {
+        for item in 0..ITEMS {
+            let path = format!("/{JOB}/sharding/{item}/instance");
+            let owner = answered(|| self.registry.get(&path)).await;
+            if owner.and_then(|node| node.data.text().and_then(pid_of)) == Some(pid) {
+                return Some(item);
+            }
+        }
+        None
+    }
+
+    /// Waits for the runs of these items for a fire.
+    async fn runs_of(&self, fire_ms: i64, items: &[u32]) -> Vec<Run> {
+        let find = |history: &History| {
+            let of_fire = history.runs.iter().filter(|run| run.scheduled_ms == fire_ms && items.contains(&run.item));
+            let runs: Vec<Run> = of_fire.cloned().collect();
+            (runs.len() >= items.len()).then_some(runs)
+        };
+        self.group.wait("the runs of the fire", LIMIT, find).await
+    }
+
+    fn assert_late(&self, runs: &[Run], fire_ms: i64, least: Duration, why: &str) {
+        for run in runs {
+            let late_ms = run.began_us / 1_000 - fire_ms;
+            assert!(late_ms >= least.as_millis() as i64, "{late_ms} ms late: {run:?}\n{}", self.group.logs());
+        }
+        let logs = self.group.logs();
+        assert!(logs.contains(&format!("s late: {why}")), "{logs}");
+        let violations = self.group.full_history().check(&[], &[]).violations();
+        assert!(violations.is_empty(), "{violations:?}\n{logs}");
+    }
+}
+
+fn now_ms() -> i64 {
+    now_us() / 1_000
+}
+
+async fn wait_until(ms: i64) {
+    tokio::time::sleep(Duration::from_millis((ms - now_ms()).max(0).unsigned_abs())).await;
+}
+
+/// Waits for a moment shortly before a fire, and not much later; returns the fire.
+async fn shortly_before_a_fire() -> i64 {
+    loop {
+        let fire_ms = (now_ms() / 60_000 + 1) * 60_000;
+        wait_until(fire_ms - 5_000).await;
+        if now_ms() < fire_ms - 3_000 {
+            return fire_ms;
+        }
+        wait_until(fire_ms).await;
+    }
+}
+
+pub async fn owner_killed(server: Arc<ZookeeperServer>) {
+    let mut two = Two::start(server, "late-owner", LONG_SESSION).await;
+    let fire_ms = shortly_before_a_fire().await;
+    let [dead, other] = two.pids;
+    let lost = two.item_of(dead).await.expect("both have an item");
+    two.group.kill(&[dead]);
+    let runs = two.runs_of(fire_ms, &[lost]).await;
+    assert!(runs.iter().all(|run| run.pid == other), "{runs:?}");
+    // The server may not give the item away before.
+    two.assert_late(&runs, fire_ms, LONG_SESSION - Duration::from_secs(6), "the items came to this instance");
+}
+
+pub async fn all_restarted(server: Arc<ZookeeperServer>) {
+    let mut two = Two::start(server, "late-restart", SESSION_TIMEOUT).await;
+    let fire_ms = shortly_before_a_fire().await;
+    let dead = two.pids;
+    two.group.kill(&dead);
+    wait_until(fire_ms + 12_000).await;
+    two.group.start().await;
+    let runs = two.runs_of(fire_ms, &[0, 1]).await;
+    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "it was due before this instance was there");
+}
+
+pub async fn registry_away(server: ZookeeperServer) {
+    let mut two = Two::start(Arc::new(server), "late-away", SESSION_TIMEOUT).await;
+    let fire_ms = shortly_before_a_fire().await;
+    two.group.note(FaultKind::Outage, now_us());
+    two.server.stop();
+    wait_until(fire_ms + 12_000).await;
+    two.server.resume().expect("the server starts again");
+    two.group.note_end(FaultKind::Outage);
+    let runs = two.runs_of(fire_ms, &[0, 1]).await;
+    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "the registry center was not connected");
+}
