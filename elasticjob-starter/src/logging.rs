@@ -4,11 +4,7 @@ mod lossy;
 
 use std::io::IsTerminal;
 
-use tracing::{Level, Metadata};
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 use self::lossy::Lossy;
 use crate::AppError;
@@ -22,10 +18,6 @@ const DEFAULT: &str = "info,zookeeper_client=error";
 
 /// Writes the log to the standard error, filtered by `ELASTICJOB_LOG` or `RUST_LOG`, by default
 /// `info,zookeeper_client=error`.
-///
-/// Whatever the filter says, the debug lines in which the client of ZooKeeper shows the password of its session are left out:
-/// with it anybody could take the session over. A subscriber of your own should leave out `zookeeper_client::session` below
-/// `info`, too.
 ///
 /// A line that cannot be written, as the pipe is closed or the disk is full, is lost; jobs go on. How many were lost stands
 /// before the next line that can be written.
@@ -44,15 +36,8 @@ pub fn init_logging() -> Result<(), AppError> {
         .log_internal_errors(false)
         .with_ansi(is_terminal)
         .with_env_filter(filter)
-        .finish()
-        .with(filter_fn(shows_no_secret))
         .try_init();
     Ok(())
-}
-
-/// Whether a line cannot hold the password of a session.
-fn shows_no_secret(line: &Metadata<'_>) -> bool {
-    line.target() != "zookeeper_client::session" || *line.level() <= Level::INFO
 }
 
 fn filter(variable: impl Fn(&str) -> Option<String>) -> Result<EnvFilter, AppError> {
