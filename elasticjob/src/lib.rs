@@ -16,6 +16,7 @@ pub mod job_types;
 pub mod log;
 #[cfg(test)]
 mod logged;
+mod moment;
 pub mod operations;
 mod problems;
 mod random;

@@ -17,6 +17,9 @@ use super::run::{ItemRun, Stage};
 use super::txn::JobTransaction;
 use crate::config::{JobConfiguration, wire};
 
+/// How much further one clock may go than the other, in milliseconds, before that is more than how they are read.
+const LEAP: i64 = 250;
+
 /// The server's time as an answer told it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServerTime {
@@ -25,6 +28,8 @@ pub(super) struct ServerTime {
     /// The transaction was applied after it was sent and before its answer was taken.
     sent: Duration,
     answered: Duration,
+    /// What the clock of this host showed when its answer was taken.
+    wall: i64,
 }
 
 /// What is known of the difference between the clocks.
@@ -49,6 +54,13 @@ impl ServerTime {
         (self.at + since(self.answered), self.at + since(self.sent))
     }
 
+    /// Whether the clock of this host went further since then than the one that never steps. It was set, and what was told
+    /// still holds; or the machine was suspended, and nobody knows for how long.
+    fn is_doubtful(self, now: Now) -> bool {
+        let since = i64::try_from(now.mono.saturating_sub(self.answered).as_millis()).unwrap_or(i64::MAX);
+        now.wall.saturating_sub(self.wall).saturating_sub(since) > LEAP
+    }
+
     /// What is known with another answer, which came later: the more certain one counts, unless they contradict each
     /// other, as the server's clock was set then.
     fn and(self, later: Self) -> Self {
@@ -61,14 +73,15 @@ impl ServerTime {
 
 impl JobEngine {
     /// An own transaction was applied at this time of the server.
-    pub(super) fn learn_server_time(&mut self, at: i64, sent: Duration, answered: Duration) {
-        let later = ServerTime { at, sent, answered };
-        self.clock.told = Some(self.clock.told.map_or(later, |told| told.and(later)));
+    pub(super) fn learn_server_time(&mut self, at: i64, sent: Duration, now: Now) {
+        let later = ServerTime { at, sent, answered: now.mono, wall: now.wall };
+        let told = self.clock.told.filter(|told| !told.is_doubtful(now));
+        self.clock.told = Some(told.map_or(later, |told| told.and(later)));
     }
 
-    /// Whether the clocks are compared, and the server's time is not known.
-    pub(super) fn needs_server_time(&self) -> bool {
-        self.clock_limit().is_some() && self.clock.told.is_none()
+    /// Whether the clocks are compared, and the server's time is not known or in doubt.
+    pub(super) fn needs_server_time(&self, now: Now) -> bool {
+        self.clock_limit().is_some() && self.clock.told.is_none_or(|told| told.is_doubtful(now))
     }
 
     /// The difference between the clocks in milliseconds, when it is more than the configuration allows.
@@ -148,9 +161,21 @@ mod tests {
         Now { wall, mono: S(mono) }
     }
 
+    /// An answer that the right clock of this host saw.
+    fn told(at: i64, sent: u64, answered: u64) -> ServerTime {
+        ServerTime { at, sent: S(sent), answered: S(answered), wall: at }
+    }
+
+    #[test]
+    fn what_was_told_is_in_doubt_when_the_clocks_of_this_host_went_apart() {
+        let told = told(1_000_000, 10, 10);
+        assert!(!told.is_doubtful(now(1_060_200, 70)) && !told.is_doubtful(now(900_000, 70)));
+        assert!(told.is_doubtful(now(1_060_300, 70)), "suspended, or set ahead");
+    }
+
     #[test]
     fn a_difference_goes_by_the_clock_that_does_not_step() {
-        let told = ServerTime { at: 1_000_000, sent: S(10), answered: S(10) };
+        let told = told(1_000_000, 10, 10);
         assert_eq!(told.difference(now(1_000_000, 10)), 0);
         assert_eq!(told.difference(now(1_060_000, 70)), 0);
         assert_eq!(told.difference(now(1_063_000, 70)), 3_000);
@@ -160,7 +185,7 @@ mod tests {
     #[test]
     fn a_slow_answer_is_not_taken_for_a_wrong_clock() {
         // Applied at any time within four seconds: the server's clock is somewhere between 1_004 and 1_000 by now.
-        let told = ServerTime { at: 1_000_000, sent: S(10), answered: S(14) };
+        let told = told(1_000_000, 10, 14);
         for wall in [1_000_000, 1_002_000, 1_004_000] {
             assert_eq!(told.difference(now(wall, 14)), 0);
         }
@@ -170,19 +195,16 @@ mod tests {
 
     #[test]
     fn a_slow_answer_does_not_replace_what_a_quick_one_told() {
-        let quick = ServerTime { at: 1_000_000, sent: S(10), answered: S(10) };
-        let slow = ServerTime { at: 1_010_000, sent: S(20), answered: S(27) };
+        let quick = told(1_000_000, 10, 10);
+        let slow = told(1_010_000, 20, 27);
         // Three seconds behind.
         assert_eq!(quick.and(slow).difference(now(1_014_000, 27)), -3_000);
         assert_eq!(slow.difference(now(1_014_000, 27)), 0);
         // The server's clock was set meanwhile.
         let set = ServerTime { at: 2_000_000, ..slow };
         assert_eq!(quick.and(set).difference(now(2_007_500, 27)), 500);
-        let quicker = ServerTime { at: 1_010_000, sent: S(20), answered: S(20) };
-        assert_eq!(
-            slow.and(ServerTime { sent: S(30), answered: S(31), at: 1_020_500 }).difference(now(1_022_000, 31)),
-            500
-        );
+        let quicker = told(1_010_000, 20, 20);
+        assert_eq!(slow.and(told(1_020_500, 30, 31)).difference(now(1_022_000, 31)), 500);
         assert_eq!(quick.and(quicker).at, 1_010_000);
     }
 }

@@ -25,12 +25,22 @@ impl JobEngine {
         // Marks of a run that was begun in an earlier session died with it.
         let other_session = self.session.connected().is_some() && self.membership.session != self.session.connected();
         let other_session = other_session || self.session.is_over();
-        let unproven = self.session.deadline().is_some_and(|deadline| now.mono >= deadline);
+        let unproven = self.session.is_overdue(now);
         let cut = matches!(self.phase, Phase::Leaving { cut_at, .. } if now.mono >= cut_at);
+        // The end of another session is certain: what ran in it may run elsewhere already, and has no grace left.
+        let abort_at = if self.planted.has(Bug::GraceFromNow) {
+            now.mono + self.session.grace()
+        } else if other_session {
+            now.mono
+        } else {
+            self.session.drop_at(now)
+        };
         if cut {
-            self.cancel_runs(now, CancelReason::Shutdown);
+            self.cancel_runs(now, abort_at, CancelReason::Shutdown);
         } else if (unproven || other_session) && !self.planted.has(Bug::RunsOutliveSession) {
-            self.cancel_runs(now, CancelReason::SessionUnproven);
+            let leapt = !other_session && self.session.has_leapt(now);
+            let reason = if leapt { CancelReason::ClockLeapt } else { CancelReason::SessionUnproven };
+            self.cancel_runs(now, abort_at, reason);
         }
         let mut aborted = Vec::new();
         for (item, run) in self.runs.items_mut() {
@@ -48,8 +58,8 @@ impl JobEngine {
         }
     }
 
-    pub(super) fn cancel_runs(&mut self, now: Now, reason: CancelReason) {
-        let abort_at = now.mono + self.session.grace();
+    /// Cancels what is not yet. What was cancelled before is dropped at the earlier of the two times.
+    fn cancel_runs(&mut self, now: Now, abort_at: Duration, reason: CancelReason) {
         let (mut cancelled, mut not_started) = (Vec::new(), Vec::new());
         for run in self.runs.iter_mut() {
             let mut held = Vec::new();
@@ -58,6 +68,9 @@ impl JobEngine {
                     Stage::Executing | Stage::AskedToStop => {
                         item_run.stage = Stage::Cancelled { abort_at };
                         cancelled.push(*item);
+                    }
+                    Stage::Cancelled { abort_at: before } if before > abort_at => {
+                        item_run.stage = Stage::Cancelled { abort_at };
                     }
                     Stage::Held { .. } => {
                         let error = Some("it was cut off before it started".to_owned());
@@ -72,7 +85,7 @@ impl JobEngine {
                 not_started.push(Notice::NotStarted { fire: run.fire, source: run.source, items: held, reason });
             }
         }
-        self.cut_off_rounds(now, reason);
+        self.cut_off_rounds(abort_at, reason);
         not_started.into_iter().for_each(|notice| self.tell(notice));
         if !cancelled.is_empty() {
             self.tell(Notice::RunsCancelled { items: cancelled.clone(), reason });

@@ -292,6 +292,7 @@ impl JobEngine {
     #[cfg(feature = "testing")]
     pub fn plant(&mut self, bug: Bug) {
         self.planted.plant(bug);
+        self.session.planted = self.planted;
     }
 
     /// The configuration of the program.
@@ -302,6 +303,12 @@ impl JobEngine {
     /// The configuration in force, `None` before there is one.
     pub fn configuration(&self) -> Option<&Arc<JobConfiguration>> {
         self.configuration.as_ref()
+    }
+
+    /// The session that this instance is or was registered in last.
+    #[cfg(feature = "testing")]
+    pub fn registered_in(&self) -> Option<SessionId> {
+        self.membership.session
     }
 
     /// Takes an event and decides what to do; the actions are polled afterwards.

@@ -13,7 +13,7 @@ use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId
 pub struct Now {
     /// Wall clock in milliseconds since 1970. May step.
     pub wall: i64,
-    /// Time since some fixed point. Never steps.
+    /// Time since some fixed point. Never steps. It may stand still while the machine does, when the wall clock goes on.
     pub mono: Duration,
 }
 
@@ -31,8 +31,8 @@ pub enum Event {
     Proven {
         /// The session.
         session: SessionId,
-        /// When the transaction was sent.
-        at: Duration,
+        /// When the transaction was sent, by both clocks.
+        at: Now,
     },
     /// [`Prove`](super::Action::Prove) got no answer.
     NotProven,

@@ -425,6 +425,9 @@ pub enum StopReason {
 pub enum CancelReason {
     /// The session cannot be proven any more: another instance may be given the items.
     SessionUnproven,
+    /// The wall clock of this host leapt ahead of the clock that never steps: the machine was suspended or paused, or its
+    /// clock was set. So long after the last proof of the session another instance may have been given the items.
+    ClockLeapt,
     /// The grace time of the shutdown is over, or it was asked not to wait.
     Shutdown,
 }
@@ -434,6 +437,10 @@ impl fmt::Display for CancelReason {
         f.write_str(match self {
             Self::SessionUnproven => {
                 "the session with the registry center can no longer be proven, others may be given the items"
+            }
+            Self::ClockLeapt => {
+                "the clock of this host leapt ahead: the machine was suspended or paused, or its clock was set; if it was \
+                 suspended, others were given the items"
             }
             Self::Shutdown => "the shutdown waits no longer",
         })

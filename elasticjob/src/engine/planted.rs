@@ -17,6 +17,13 @@ pub enum Bug {
     KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
     RunsOutliveSession,
+    /// A cut off that comes late gives the whole grace once more.
+    GraceFromNow,
+    /// The time since the last proof is measured by the clock alone that stands still with its machine.
+    StoppedClock,
+    /// The session is proven by what a follower answers, too. Planted in what is around the engine.
+    #[cfg(feature = "testing")]
+    ProofByRead,
     /// A lost answer is taken for a failure and the begin is repeated.
     BlindRetry,
     /// A server is deleted the moment it has no instance, although a Java instance may be about to start there.
@@ -70,7 +77,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 31] = [
+    pub const ALL: [(&'static str, Self); 34] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -78,6 +85,9 @@ impl Bug {
         ("unchecked-clock", Self::UncheckedClock),
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
+        ("grace-from-now", Self::GraceFromNow),
+        ("stopped-clock", Self::StoppedClock),
+        ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),
         ("forgotten-reminder", Self::ForgottenReminder),
@@ -117,7 +127,7 @@ impl std::str::FromStr for Bug {
 }
 
 /// The bug planted in an engine, if any.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Planted {
     #[cfg(feature = "testing")]
     bug: Option<Bug>,

@@ -150,8 +150,11 @@ impl Round {
     /// Calls nothing more. What executes gets until `abort_at`.
     pub(super) fn cut_off(&mut self, abort_at: Duration) -> CutOff {
         match &mut self.stage {
-            RoundStage::Over
-            | RoundStage::Hooks { step: Step::Calling { call: Call::Cancelled { .. } | Call::Aborted, .. }, .. } => {
+            RoundStage::Hooks { step: Step::Calling { call: Call::Cancelled { abort_at: before }, .. }, .. } => {
+                *before = abort_at.min(*before);
+                CutOff::Nothing
+            }
+            RoundStage::Over | RoundStage::Hooks { step: Step::Calling { call: Call::Aborted, .. }, .. } => {
                 CutOff::Nothing
             }
             RoundStage::Hooks { step: Step::Calling { call, .. }, .. } => {

@@ -1,5 +1,7 @@
 //! The way of a round: listeners before the items, the items, listeners after them.
 
+use std::time::Duration;
+
 use super::action::{Action, ListenerCall, Start};
 use super::calls::SettledClaim;
 use super::engine::JobEngine;
@@ -168,8 +170,7 @@ impl JobEngine {
     }
 
     /// Runs were cut off: their listeners are not called any more, and those that execute are cancelled.
-    pub(super) fn cut_off_rounds(&mut self, now: Now, reason: CancelReason) {
-        let abort_at = now.mono + self.session.grace();
+    pub(super) fn cut_off_rounds(&mut self, abort_at: Duration, reason: CancelReason) {
         let mut cut = Vec::new();
         for run in self.runs.iter_mut() {
             if let Some(round) = &mut run.round {

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use super::event::Now;
+use super::planted::{Bug, Planted};
 use crate::registry::{SessionId, SessionState};
 
 /// The session as one engine sees it.
@@ -13,9 +15,10 @@ pub struct Session {
     state: SessionState,
     /// The last session that was connected, and its time-out.
     last: Option<(SessionId, Duration)>,
-    proof: Option<Duration>,
+    proof: Option<Now>,
     /// A proof was asked for and not answered yet.
     proving: bool,
+    pub(super) planted: Planted,
 }
 
 /// What a change of the session means.
@@ -37,7 +40,7 @@ pub enum SessionChange {
 impl Session {
     /// Not connected yet.
     pub fn new() -> Self {
-        Self { state: SessionState::Connecting, last: None, proof: None, proving: false }
+        Self { state: SessionState::Connecting, last: None, proof: None, proving: false, planted: Planted::default() }
     }
 
     /// Takes the state that the registry center tells.
@@ -66,10 +69,10 @@ impl Session {
     }
 
     /// Takes a proof. That of another session says nothing of this one.
-    pub fn on_proof(&mut self, session: SessionId, at: Duration) {
+    pub fn on_proof(&mut self, session: SessionId, at: Now) {
         if self.last() == Some(session) {
             self.proving = false;
-            self.proof = self.proof.max(Some(at));
+            self.proof = self.proof.filter(|proof| proof.mono > at.mono).or(Some(at));
         }
     }
 
@@ -106,24 +109,65 @@ impl Session {
         (self.timeout() / 5).min(Duration::from_secs(5))
     }
 
+    /// How long a proof lasts: the time-out less the grace and a tenth of the time-out. The tenth covers clocks of different
+    /// speed and the way of the cancellation.
+    fn lasts(&self) -> Duration {
+        let timeout = self.timeout();
+        timeout - self.grace() - timeout / 10
+    }
+
+    /// How old the proof is, by the clock that shows more.
+    fn age(&self, now: Now) -> Option<Duration> {
+        let proof = self.proof?;
+        let by_wall = u64::try_from(now.wall.saturating_sub(proof.wall)).unwrap_or(0);
+        let by_wall = if self.planted.has(Bug::StoppedClock) { 0 } else { by_wall };
+        Some(now.mono.saturating_sub(proof.mono).max(Duration::from_millis(by_wall)))
+    }
+
     /// When running work has to be cancelled unless the session is proven anew: proof + time-out - grace - a tenth of
-    /// the time-out. The tenth covers clocks of different speed and the way of the cancellation.
+    /// the time-out; by the clock that never steps.
     pub fn deadline(&self) -> Option<Duration> {
-        let (_, timeout) = self.last?;
-        Some(self.proof? + timeout - self.grace() - timeout / 10)
+        Some(self.proof?.mono + self.lasts())
+    }
+
+    /// The same by the wall clock, as [`Now::wall`].
+    pub fn wall_deadline(&self) -> Option<i64> {
+        Some(self.proof?.wall.saturating_add(millis(self.lasts())))
+    }
+
+    /// When what was cancelled at the deadline is dropped, by the wall clock.
+    pub fn wall_drop_at(&self) -> Option<i64> {
+        Some(self.wall_deadline()?.saturating_add(millis(self.grace())))
+    }
+
+    /// Whether the deadline has passed.
+    pub fn is_overdue(&self, now: Now) -> bool {
+        self.age(now).is_some_and(|age| age >= self.lasts())
+    }
+
+    /// Whether it has passed by the wall clock alone: the machine was suspended or paused, or its clock was set.
+    pub fn has_leapt(&self, now: Now) -> bool {
+        self.is_overdue(now) && self.deadline().is_some_and(|deadline| now.mono < deadline)
+    }
+
+    /// When a run that is cancelled at `now` is dropped. Its grace counts from the deadline where that has passed: who
+    /// comes late to it has no more time than the server gives.
+    pub fn drop_at(&self, now: Now) -> Duration {
+        let left = self.age(now).map_or(self.grace(), |age| (self.lasts() + self.grace()).saturating_sub(age));
+        now.mono + left.min(self.grace())
     }
 
     /// Whether the session is proven well enough to begin something at `now` that the registry is not asked for.
-    pub fn is_proven(&self, now: Duration) -> bool {
-        self.connected().is_some() && self.deadline().is_some_and(|deadline| now < deadline)
+    pub fn is_proven(&self, now: Now) -> bool {
+        self.connected().is_some() && self.proof.is_some() && !self.is_overdue(now)
     }
 
     /// When the proof should be renewed while items run: after a quarter of the time-out. `None` while it is being
     /// renewed or there is no connection.
     pub fn renew_at(&self) -> Option<Duration> {
         self.connected()?;
-        let (_, timeout) = self.last?;
-        if self.proving { None } else { Some(self.proof.map_or(Duration::ZERO, |proof| proof + timeout / 4)) }
+        let quarter = self.timeout() / 4;
+        if self.proving { None } else { Some(self.proof.map_or(Duration::ZERO, |proof| proof.mono + quarter)) }
     }
 
     /// Notes that a proof was asked for.
@@ -132,11 +176,20 @@ impl Session {
     }
 }
 
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const S: fn(u64) -> Duration = Duration::from_secs;
+
+    /// Both clocks show these seconds.
+    fn at(seconds: u64) -> Now {
+        Now { wall: 1_000 * seconds as i64, mono: S(seconds) }
+    }
 
     fn connected(id: i64) -> SessionState {
         SessionState::Connected { id: SessionId(id), timeout: S(10) }
@@ -146,19 +199,54 @@ mod tests {
     fn work_ends_before_the_server_may_give_it_away() {
         let mut session = Session::new();
         assert_eq!(session.on_state(connected(1)), SessionChange::Back { new: true });
-        assert!(!session.is_proven(S(0)));
-        session.on_proof(SessionId(1), S(100));
+        assert!(!session.is_proven(at(0)));
+        session.on_proof(SessionId(1), at(100));
         assert_eq!(session.deadline(), Some(S(107)));
         assert!(session.deadline().unwrap() + session.grace() < S(100) + S(10));
-        assert!(session.is_proven(S(106)) && !session.is_proven(S(107)));
+        assert!(session.is_proven(at(106)) && !session.is_proven(at(107)));
+    }
+
+    #[test]
+    fn who_cancels_late_gives_no_more_grace_than_who_cancels_in_time() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(SessionId(1), at(100));
+        assert_eq!(session.drop_at(at(104)), S(106));
+        for (late, dropped) in [(107, 109), (108, 109), (109, 109), (500, 500)] {
+            assert_eq!(session.drop_at(at(late)), S(dropped), "cancelled at {late} s");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_stood_still_does_not_make_a_proof_younger() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(SessionId(1), at(100));
+        let suspended = |seconds: u64| Now { mono: S(101), ..at(101 + seconds) };
+        assert!(session.is_proven(suspended(5)) && !session.has_leapt(suspended(5)));
+        assert!(!session.is_proven(suspended(6)) && session.has_leapt(suspended(6)));
+        // A grace of 2 s from the deadline on, of which 1 s and then nothing is left.
+        assert_eq!((session.drop_at(suspended(7)), session.drop_at(suspended(60))), (S(102), S(101)));
+        assert_eq!((session.wall_deadline(), session.wall_drop_at()), (Some(107_000), Some(109_000)));
+    }
+
+    #[test]
+    fn a_wall_clock_that_was_set_back_makes_nothing_younger_either() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(SessionId(1), at(100));
+        let set_back = |mono: u64| Now { mono: S(mono), ..at(10) };
+        assert!(session.is_proven(set_back(106)) && !session.is_proven(set_back(107)));
+        assert!(!session.has_leapt(set_back(107)));
+        assert_eq!(session.drop_at(set_back(108)), S(109));
     }
 
     #[test]
     fn an_older_proof_does_not_take_a_newer_one_back() {
         let mut session = Session::new();
         session.on_state(connected(1));
-        session.on_proof(SessionId(1), S(100));
-        session.on_proof(SessionId(1), S(90));
+        session.on_proof(SessionId(1), at(100));
+        session.on_proof(SessionId(1), at(90));
         assert_eq!(session.deadline(), Some(S(107)));
     }
 
@@ -166,7 +254,7 @@ mod tests {
     fn a_proof_is_renewed_after_a_quarter_once_at_a_time() {
         let mut session = Session::new();
         session.on_state(connected(1));
-        session.on_proof(SessionId(1), S(100));
+        session.on_proof(SessionId(1), at(100));
         assert_eq!(session.renew_at(), Some(Duration::from_millis(102_500)));
         session.start_proving();
         assert_eq!(session.renew_at(), None);
@@ -178,14 +266,14 @@ mod tests {
     fn the_proof_of_an_old_session_says_nothing_about_a_new_one() {
         let mut session = Session::new();
         session.on_state(connected(1));
-        session.on_proof(SessionId(1), S(100));
+        session.on_proof(SessionId(1), at(100));
         assert_eq!(session.on_state(SessionState::Suspended { id: SessionId(1) }), SessionChange::Lost);
         assert_eq!(session.connected(), None);
         assert_eq!(session.on_state(connected(1)), SessionChange::Back { new: false });
-        assert!(session.is_proven(S(101)));
+        assert!(session.is_proven(at(101)));
         assert_eq!(session.on_state(connected(2)), SessionChange::Back { new: true });
-        assert!(!session.is_proven(S(101)));
-        session.on_proof(SessionId(1), S(101));
+        assert!(!session.is_proven(at(101)));
+        session.on_proof(SessionId(1), at(101));
         assert_eq!(session.deadline(), None);
     }
 
@@ -193,8 +281,8 @@ mod tests {
     fn the_proof_of_a_session_that_is_not_known_yet_does_not_lengthen_that_before_it() {
         let mut session = Session::new();
         session.on_state(connected(1));
-        session.on_proof(SessionId(1), S(100));
-        session.on_proof(SessionId(2), S(105));
+        session.on_proof(SessionId(1), at(100));
+        session.on_proof(SessionId(2), at(105));
         assert_eq!(session.deadline(), Some(S(107)));
     }
 

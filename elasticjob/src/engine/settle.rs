@@ -17,7 +17,7 @@ impl JobEngine {
                 self.mirror.on_committed(&transaction, &committed, session);
                 self.note_success();
                 if let Some(at) = committed.server_time() {
-                    self.learn_server_time(at, sent, now.mono);
+                    self.learn_server_time(at, sent, now);
                 }
                 self.on_done(now, purpose, &committed, session);
             }
@@ -98,7 +98,7 @@ impl JobEngine {
             Purpose::CallOnce { claims, settled } => {
                 self.settled.retain(|claim| !settled.contains(claim));
                 // Too late to trust it: once the session is proven the record tells.
-                if self.session.connected() == Some(session) && self.session.is_proven(now.mono) {
+                if self.session.connected() == Some(session) && self.session.is_proven(now) {
                     for (round, claim) in claims {
                         self.on_claimed(round, claim);
                     }

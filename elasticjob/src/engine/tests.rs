@@ -1,6 +1,7 @@
 //! What an engine does on the main paths, transaction by transaction.
 
 mod clock;
+mod deadlines;
 mod failover;
 mod group;
 mod java_peers;

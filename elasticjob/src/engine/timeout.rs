@@ -25,7 +25,7 @@ impl JobEngine {
             return Timeout { wall: None, mono: None };
         }
         // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
-        let seen = self.seen.map(|now| now.mono);
+        let (seen, seen_wall) = (self.seen.map(|now| now.mono), self.seen.map(|now| now.wall));
         let executing = self.is_executing();
         let aborts = self.runs.items().filter_map(|item| match item.stage {
             Stage::Cancelled { abort_at } => Some(abort_at),
@@ -50,7 +50,14 @@ impl JobEngine {
         let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
         let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
         let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
-        let wall = self.calendar.next().filter(|_| self.watches_calendar());
+        let calendar = self.calendar.next().filter(|_| self.watches_calendar());
+        // Should the other clock stand still with the machine.
+        let cut_off = [
+            uncancelled.then(|| self.session.wall_deadline()).flatten(),
+            executing.then(|| self.session.wall_drop_at()).flatten(),
+        ];
+        let cut_off = cut_off.into_iter().flatten().filter(|time| Some(*time) > seen_wall);
+        let wall = calendar.into_iter().chain(cut_off).min();
         Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
     }
 }

@@ -24,10 +24,11 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
+pub use crate::moment::Moment;
 pub use error::{CommitError, Refusal, RegistryError};
 pub use model::{Data, NodeData, SessionId, Stat, Zxid};
 pub use transaction::{Committed, CreateMode, Op, OpResult, TRANSACTION_LIMIT, Transaction};
@@ -114,7 +115,7 @@ pub struct Proof {
     /// The session.
     pub session: SessionId,
     /// Local time just before the transaction was sent: until then at least the leader held the session.
-    pub at: Instant,
+    pub at: Moment,
 }
 
 /// Counts of requests sent, for budgets and benchmarks.

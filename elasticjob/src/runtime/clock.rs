@@ -1,10 +1,15 @@
-//! The wall clock, as an argument.
+//! The clocks of the host, as an argument.
 
 use std::fmt::Debug;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Tells the wall-clock time. May step in both directions; for how long something took, use an `Instant`.
+use crate::moment::mono_time;
+
+/// Tells the wall-clock time, which may step in both directions, and the time by a clock that never does.
 pub trait Clock: Debug + Send + Sync + 'static {
+    /// Time since some fixed point. Goes on while the machine is suspended where the system has such a clock.
+    fn mono(&self) -> Duration;
+
     /// Microseconds since 1970-01-01T00:00:00Z.
     fn wall_us(&self) -> i64;
 
@@ -19,8 +24,12 @@ pub trait Clock: Debug + Send + Sync + 'static {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    fn mono(&self) -> Duration {
+        mono_time()
+    }
+
     fn wall_us(&self) -> i64 {
-        let micros = |since: std::time::Duration| i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+        let micros = |since: Duration| i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
         match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(after) => micros(after),
             Err(before) => -micros(before.duration()),
@@ -29,29 +38,40 @@ impl Clock for SystemClock {
 }
 
 /// A clock that follows tokio's time, which tests can pause, from a start time they choose; and that can be stepped, as
-/// an operator or NTP steps the clock of a host.
+/// an operator or NTP steps the clock of a host, or a machine is suspended.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Debug)]
 pub struct SettableClock {
     origin: tokio::time::Instant,
     at_origin_us: std::sync::atomic::AtomicI64,
+    suspended_us: std::sync::atomic::AtomicU64,
 }
 
 #[cfg(any(test, feature = "testing"))]
 impl SettableClock {
     /// A clock that shows `wall_ms` now.
     pub fn starting_at(wall_ms: i64) -> Self {
-        Self { origin: tokio::time::Instant::now(), at_origin_us: (wall_ms * 1000).into() }
+        Self { origin: tokio::time::Instant::now(), at_origin_us: (wall_ms * 1000).into(), suspended_us: 0.into() }
     }
 
     /// Steps the clock: forward where `by_ms` is positive, else backward.
     pub fn step(&self, by_ms: i64) {
         self.at_origin_us.fetch_add(by_ms * 1000, std::sync::atomic::Ordering::SeqCst);
     }
+
+    /// What a suspended machine does to it: both clocks go on, and tokio's time does not.
+    pub fn suspend(&self, for_ms: u32) {
+        self.suspended_us.fetch_add(u64::from(for_ms) * 1000, std::sync::atomic::Ordering::SeqCst);
+        self.step(i64::from(for_ms));
+    }
 }
 
 #[cfg(any(test, feature = "testing"))]
 impl Clock for SettableClock {
+    fn mono(&self) -> Duration {
+        self.origin.elapsed() + Duration::from_micros(self.suspended_us.load(std::sync::atomic::Ordering::SeqCst))
+    }
+
     fn wall_us(&self) -> i64 {
         let since_us = i64::try_from(self.origin.elapsed().as_micros()).unwrap_or(i64::MAX);
         self.at_origin_us.load(std::sync::atomic::Ordering::SeqCst).saturating_add(since_us)
@@ -60,8 +80,6 @@ impl Clock for SettableClock {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

@@ -251,7 +251,7 @@ impl Driver {
     /// Publishes the status and sets the timer, when everything that was there is taken.
     fn settle(&mut self) {
         let timeout = self.engine.poll_timeout();
-        let mono = timeout.mono.map(|at| self.environment.instant(at));
+        let mono = timeout.mono.map(|at| self.environment.by_clock(at));
         match Deadline::first_of(timeout.wall, mono) {
             Some(deadline) => self.timer.set(deadline),
             None => self.timer.clear(),
@@ -511,7 +511,7 @@ impl From<executor::ItemEnd> for ItemEnd {
 }
 
 fn proven(environment: &JobEnvironment, Proof { session, at }: Proof) -> Event {
-    Event::Proven { session, at: environment.mono(at) }
+    Event::Proven { session, at: environment.at(at) }
 }
 
 /// A time in milliseconds since 1970 as the clock of a zone shows it.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::time::Instant;
 
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
@@ -17,10 +16,10 @@ use super::system::SystemRuntime;
 use super::timers::Timers;
 use crate::engine::{AGES, Now};
 use crate::ident::InstanceId;
-use crate::registry::RegistryCenter;
 use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]
 use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
+use crate::registry::{Moment, RegistryCenter};
 use crate::schedule::{TimeZone, TimeZoneError};
 use crate::spi::{Catalog, CatalogError};
 use crate::trace::{Tracing, TracingConfiguration};
@@ -47,7 +46,8 @@ struct Shared {
     user: Handle,
     timers: Timers,
     clock: Arc<dyn Clock>,
-    origin: Instant,
+    /// From when the time of engines is counted.
+    origin: Duration,
     instance: InstanceId,
     local_zone: TimeZone,
     shutdown_grace: Duration,
@@ -141,8 +141,8 @@ impl JobEnvironmentBuilder {
             system,
             failures: Failures::new(catalog.error_handlers().clone(), user.clone()),
             user,
+            origin: clock.mono(),
             clock,
-            origin: Instant::now(),
             instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
             local_zone,
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
@@ -215,17 +215,20 @@ impl JobEnvironment {
     }
 
     pub(super) fn now(&self) -> Now {
-        Now { wall: self.shared.clock.wall_ms(), mono: self.shared.origin.elapsed() }
+        let clock = &self.shared.clock;
+        // The wall clock last: what happens between the two makes what was proven older, not younger.
+        let mono = clock.mono().saturating_sub(self.shared.origin);
+        Now { mono, wall: clock.wall_ms() }
     }
 
-    /// The time of an engine as an instant.
-    pub(super) fn instant(&self, mono: Duration) -> Instant {
+    /// The time of an engine by the clock of the timers.
+    pub(super) fn by_clock(&self, mono: Duration) -> Duration {
         self.shared.origin + mono
     }
 
-    /// An instant as the time of an engine.
-    pub(super) fn mono(&self, at: std::time::Instant) -> Duration {
-        at.saturating_duration_since(self.shared.origin.into_std())
+    /// A moment as the time of an engine.
+    pub(super) fn at(&self, moment: Moment) -> Now {
+        Now { mono: moment.mono.saturating_sub(self.shared.origin), wall: moment.wall_ms }
     }
 
     /// The zone of jobs that name none.

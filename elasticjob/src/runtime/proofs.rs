@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use futures_util::FutureExt;
 use futures_util::future::{Shared, WeakShared};
 
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
-use crate::registry::{Proof, RegistryCenter, Transaction};
+use crate::registry::{Moment, Proof, RegistryCenter, Transaction};
 
 type Answer = Pin<Box<dyn Future<Output = Option<Proof>> + Send>>;
 
@@ -41,7 +40,7 @@ impl Proofs {
 fn send(registry: Arc<dyn RegistryCenter>, job: &JobName) -> Answer {
     let mut check = Transaction::new();
     check.check(JobPath::Config.absolute(job), None);
-    let (sent, answer) = (Instant::now(), registry.commit(check));
+    let (sent, answer) = (Moment::now(), registry.commit(check));
     Box::pin(async move {
         // Refused where the node is gone: that is an answer too.
         drop(answer.await);

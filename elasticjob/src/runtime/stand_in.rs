@@ -66,7 +66,8 @@ impl StandIn {
             if self.is_relieved(then) {
                 return;
             }
-            let retry = self.clean_up.poll_timeout().map(|at| self.environment.instant(at));
+            let now = self.environment.now().mono;
+            let retry = self.clean_up.poll_timeout().map(|at| Instant::now() + at.saturating_sub(now));
             let patience = self.shutdown.filter(|_| then.is_some()).map(|(_, until)| until);
             let wake = retry.into_iter().chain(then.filter(|_| self.clean_up.is_clean())).chain(patience).min();
             tokio::select! {

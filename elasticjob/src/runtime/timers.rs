@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::sleep;
 
 use super::clock::Clock;
 
-/// The longest sleep while a wall-clock deadline is set: after a step of the clock, that long until it is seen.
-const WALL_CLOCK_CHECK: Duration = Duration::from_secs(1);
+/// The longest sleep while a deadline is set: after a step of the wall clock, or when a machine goes on that was suspended,
+/// that long until it is seen. The clock that tokio sleeps by stops while a machine is suspended.
+const CLOCK_CHECK: Duration = Duration::from_secs(1);
 
 /// Stale entries that are kept even when few timers are set, so that few timers need no clean-up.
 const STALE_ALLOWANCE: usize = 64;
@@ -22,20 +23,20 @@ const STALE_ALLOWANCE: usize = 64;
 pub enum Deadline {
     /// When the wall clock shows this time, in milliseconds since the Unix epoch. Follows steps of the clock.
     Wall(i64),
-    /// At this moment, whatever the wall clock does.
-    Mono(Instant),
+    /// When the clock that never steps shows this time, whatever the wall clock does.
+    Mono(Duration),
     /// At the one that is reached first.
     First {
         /// As in [`Deadline::Wall`].
         wall_ms: i64,
         /// As in [`Deadline::Mono`].
-        mono: Instant,
+        mono: Duration,
     },
 }
 
 impl Deadline {
     /// The deadline of what may wait for either clock; `None` where it waits for neither.
-    pub fn first_of(wall_ms: Option<i64>, mono: Option<Instant>) -> Option<Self> {
+    pub fn first_of(wall_ms: Option<i64>, mono: Option<Duration>) -> Option<Self> {
         match (wall_ms, mono) {
             (Some(wall_ms), Some(mono)) => Some(Self::First { wall_ms, mono }),
             (Some(wall_ms), None) => Some(Self::Wall(wall_ms)),
@@ -51,7 +52,7 @@ impl Deadline {
         }
     }
 
-    fn mono(self) -> Option<Instant> {
+    fn mono(self) -> Option<Duration> {
         match self {
             Self::Mono(mono) | Self::First { mono, .. } => Some(mono),
             Self::Wall(_) => None,
@@ -119,9 +120,9 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fires what is due. Returns until when there is nothing to do, `None` while no timer is set.
-    fn fire_due(&self) -> Option<Instant> {
-        let (wall_us, mono) = (self.clock.wall_us(), Instant::now());
+    /// Fires what is due. Returns how long there is nothing to do, `None` while no timer is set.
+    fn fire_due(&self) -> Option<Duration> {
+        let (wall_us, mono) = (self.clock.wall_us(), self.clock.mono());
         let mut due = Vec::new();
         let next = self.state().advance(wall_us, mono, &mut due);
         for wake in due {
@@ -145,7 +146,7 @@ async fn run(shared: Weak<Shared>, changed: Arc<Notify>) {
             None => changed.notified().await,
             Some(next) => {
                 tokio::select! {
-                    () = sleep_until(next) => {}
+                    () = sleep(next) => {}
                     () = changed.notified() => {}
                 }
             }
@@ -170,7 +171,7 @@ struct Registered {
 struct State {
     timers: HashMap<TimerId, Registered>,
     wall: BinaryHeap<Entry<i64>>,
-    mono: BinaryHeap<Entry<Instant>>,
+    mono: BinaryHeap<Entry<Duration>>,
     last_timer: TimerId,
     last_arming: ArmingId,
 }
@@ -208,16 +209,14 @@ impl State {
         self.timers.remove(&id);
     }
 
-    /// Collects whom to wake, and says when to come back.
-    fn advance(&mut self, wall_us: i64, mono: Instant, due: &mut Vec<Arc<Notify>>) -> Option<Instant> {
+    /// Collects whom to wake, and says how long to sleep then.
+    fn advance(&mut self, wall_us: i64, mono: Duration, due: &mut Vec<Arc<Notify>>) -> Option<Duration> {
         let wall_left_us = |at_ms: i64| at_ms.saturating_mul(1000).saturating_sub(wall_us);
         let wall = pop_due(&mut self.wall, &mut self.timers, |at| wall_left_us(at) <= 0, due);
         let next_mono = pop_due(&mut self.mono, &mut self.timers, |at| at <= mono, due);
-        let next_wall = wall.map(|at| {
-            let left = Duration::from_micros(wall_left_us(at).unsigned_abs());
-            mono + left.min(WALL_CLOCK_CHECK)
-        });
-        next_wall.into_iter().chain(next_mono).min()
+        let until_wall = wall.map(|at| Duration::from_micros(wall_left_us(at).unsigned_abs()));
+        let until_mono = next_mono.map(|at| at.saturating_sub(mono));
+        until_wall.into_iter().chain(until_mono).min().map(|left| left.min(CLOCK_CHECK))
     }
 }
 

@@ -200,11 +200,11 @@ fn begin_unmonitored(
         engine.open = engine.standing.take();
         return Step::Pass;
     }
-    if !engine.session.is_proven(now.mono) {
+    if !engine.session.is_proven(now) {
         engine.prove();
         return Step::Pass;
     }
-    if engine.needs_server_time() {
+    if engine.needs_server_time(now) {
         return Step::Write(engine.ask_server_time());
     }
     if let Some(difference) = engine.check_clock(now) {
@@ -427,7 +427,7 @@ impl JobEngine {
         token: Option<Zxid>,
         in_live_session: bool,
     ) {
-        if !in_live_session || !self.session.is_proven(now.mono) {
+        if !in_live_session || !self.session.is_proven(now) {
             // Begun in the registry, not started here: once the session is proven again it is adopted or begun anew.
             self.on_begin_unresolved(plan);
             return;

@@ -77,7 +77,7 @@ fn settle(
                 // The next listener may be one that is called once, too.
                 waiting.extend(engine.runs.of_round(waits.round).and_then(|run| run.waiting()));
             }
-            Verdict::Call(claim) if engine.session.is_proven(now.mono) => engine.on_claimed(waits.round, claim),
+            Verdict::Call(claim) if engine.session.is_proven(now) => engine.on_claimed(waits.round, claim),
             Verdict::Call(_) => engine.prove(),
             Verdict::Claim => {
                 // The same one until its outcome is known: it may have been applied.

@@ -33,11 +33,11 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
             cut_off(engine, now, &unresolved, &begun);
             return Step::Pass;
         }
-        if !engine.session.is_proven(now.mono) {
+        if !engine.session.is_proven(now) {
             engine.prove();
             return Step::Pass;
         }
-        if engine.needs_server_time() {
+        if engine.needs_server_time(now) {
             return Step::Write(engine.ask_server_time());
         }
         if is_refused_by_clock(engine, now, &unresolved, &begun) {

@@ -121,10 +121,12 @@ fn without_monitoring_the_time_is_asked_for_while_fires_are_skipped_only() {
     group.clock_offset = 3_000;
     group.run_until(11_000);
     let asked = "=instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n";
-    assert_eq!((group.hosts[0].started.len(), &group.hosts[0].commits[..]), (1, &[asked.to_owned()][..]));
+    // A clock that leapt ahead is asked about first: the machine may have been suspended.
+    let twice = [asked.to_owned(), asked.to_owned()];
+    assert_eq!((group.hosts[0].started.len(), &group.hosts[0].commits[..]), (1, &twice[..]));
     group.clock_offset = 0;
     group.run_until(16_000);
-    assert_eq!((group.hosts[0].started.len(), group.hosts[0].commits.len()), (2, 1));
+    assert_eq!((group.hosts[0].started.len(), group.hosts[0].commits.len()), (2, 2));
 }
 
 #[test]

@@ -246,6 +246,11 @@ impl Group {
         self.now = end;
     }
 
+    /// Lets time pass in which no engine is asked: a thread that comes late, processes that are stopped.
+    pub(super) fn sleep_until(&mut self, end: u64) {
+        self.now = end;
+    }
+
     pub(super) fn end_items(&mut self, host: usize, items: &[ShardingItem]) {
         for item in items {
             let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
@@ -321,7 +326,7 @@ impl Group {
 
     /// The answer to a transaction, which proves the session.
     fn answer(&mut self, host: usize, event: Event) {
-        let (session, at) = (self.hosts[host].session, Duration::from_millis(self.now));
+        let (session, at) = (self.hosts[host].session, self.now());
         self.events.push_back((host, Event::Proven { session, at }));
         self.events.push_back((host, event));
     }

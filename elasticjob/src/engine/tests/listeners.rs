@@ -105,6 +105,17 @@ fn a_run_that_is_cut_off_calls_nothing_more() {
 }
 
 #[test]
+fn a_call_that_outlived_its_session_is_dropped_at_once() {
+    let mut group = Group::listening(1, &listened(1, &["files"]).misfire(false).build().unwrap(), specs());
+    group.run_until(5_000);
+    group.disconnect(0);
+    group.sleep_until(60_000);
+    group.tell(0, Event::Tick);
+    let round = group.hosts[0].calls[0].round;
+    assert_eq!((&group.hosts[0].calls_cancelled[..], &group.hosts[0].calls_aborted[..]), (&[round][..], &[round][..]));
+}
+
+#[test]
 fn a_shutdown_lets_the_listeners_after_the_items_return() {
     let mut group = Group::listening(1, &listened(1, &["files"]).build().unwrap(), specs());
     group.run_until(5_000);

@@ -1,15 +1,13 @@
 //! What tests do to the sessions of an embedded registry.
 
-use std::time::Instant;
-
-use super::{Link, MemoryRegistry, SessionId, SessionState, Shared, WatchEvent};
+use super::{Link, MemoryRegistry, Moment, SessionId, SessionState, Shared, WatchEvent};
 
 impl MemoryRegistry {
     /// Cuts the connection of a session: its calls fail and its watches hear nothing. The session lives on.
     pub fn suspend(&self, id: SessionId) {
         let mut shared = self.lock();
         if let Some(link) = shared.link_of(id) {
-            link.cut = Some(Instant::now());
+            link.cut = Some(Moment::now());
             link.state.send_replace(SessionState::Suspended { id });
         }
     }

@@ -15,15 +15,15 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::watch;
 
 use self::watchers::{Queue, Watchers};
 use super::tree::Tree;
 use super::{
-    Answer, CommitError, Committed, NodeData, Proof, Refusal, RegistryCenter, RegistryError, RequestCount, SessionId,
-    SessionState, Transaction, WatchEvent, WatchStream, limits,
+    Answer, CommitError, Committed, Moment, NodeData, Proof, Refusal, RegistryCenter, RegistryError, RequestCount,
+    SessionId, SessionState, Transaction, WatchEvent, WatchStream, limits,
 };
 
 /// The time-out that sessions state unless another is asked for. It never passes.
@@ -50,7 +50,7 @@ struct Link {
     timeout: Duration,
     state: watch::Sender<SessionState>,
     /// Since when nothing passes between client and registry. Only tests cut a client off.
-    cut: Option<Instant>,
+    cut: Option<Moment>,
 }
 
 impl Shared {
@@ -222,7 +222,7 @@ impl RegistryCenter for MemoryRegistryCenter {
     fn proof(&self) -> Option<Proof> {
         let shared = self.registry.lock();
         let link = shared.clients.get(&self.client)?;
-        Some(Proof { session: link.session, at: link.cut.unwrap_or_else(Instant::now) })
+        Some(Proof { session: link.session, at: link.cut.unwrap_or_else(Moment::now) })
     }
 
     fn requests(&self) -> RequestCount {

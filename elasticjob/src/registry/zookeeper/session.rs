@@ -21,7 +21,7 @@ use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
 use super::watch::{Adding, Slot};
 use super::{lease, watchdog};
-use crate::registry::{Proof, RequestCount, SessionId, SessionState, limits};
+use crate::registry::{Moment, Proof, RequestCount, SessionId, SessionState, limits};
 
 /// How long the end of a session is waited for when it is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -55,14 +55,14 @@ impl Answered {
 
 /// When the last request of a session that its leader answered was sent.
 #[derive(Debug, Clone, Default)]
-struct LastProof(Arc<Mutex<Option<Instant>>>);
+struct LastProof(Arc<Mutex<Option<Moment>>>);
 
 impl LastProof {
-    fn get(&self) -> Option<Instant> {
+    fn get(&self) -> Option<Moment> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn renew(&self, sent: Instant) {
+    fn renew(&self, sent: Moment) {
         let mut proof = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *proof = (*proof).max(Some(sent));
     }
@@ -73,7 +73,7 @@ pub(super) struct Call {
     proof: LastProof,
     answered: Answered,
     states: StateWatcher,
-    sent: Instant,
+    sent: Moment,
 }
 
 impl Call {
@@ -174,7 +174,7 @@ impl Session {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(u64::from(is_write), Ordering::Relaxed);
         let (proof, answered) = (live.proof.clone(), live.answered.clone());
-        let call = Call { proof, answered, states: live.client.state_watcher(), sent: Instant::now() };
+        let call = Call { proof, answered, states: live.client.state_watcher(), sent: Moment::now() };
         Ok((live, call))
     }
 

@@ -2,13 +2,12 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use tokio::sync::watch;
 
 use super::*;
 use crate::registry::{
-    Answer, CommitError, Committed, NodeData, Op, Proof, RequestCount, SessionState, Transaction, WatchEvent,
+    Answer, CommitError, Committed, Moment, NodeData, Op, Proof, RequestCount, SessionState, Transaction, WatchEvent,
     WatchStream,
 };
 
@@ -76,7 +75,7 @@ impl RegistryCenter for Remote {
         if self.is_broken.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
         }
-        let (sent, latency, known) = (Instant::now(), self.latency, self.proof.clone());
+        let (sent, latency, known) = (Moment::now(), self.latency, self.proof.clone());
         let (session, answer) = (self.registry.session(), self.registry.commit(transaction));
         Box::pin(async move {
             if !latency.is_zero() {

@@ -1,4 +1,4 @@
-use tokio::time::{advance, timeout};
+use tokio::time::{Instant, advance, timeout};
 
 use super::super::clock::SettableClock;
 use super::*;
@@ -104,7 +104,7 @@ async fn a_wall_clock_that_runs_slow_is_not_outrun() {
 async fn a_monotonic_deadline_does_not_follow_the_wall_clock() {
     let fixture = Fixture::start();
     let begin = Instant::now();
-    fixture.timer.set(Deadline::Mono(begin + Duration::from_secs(30)));
+    fixture.timer.set(Deadline::Mono(fixture.clock.mono() + Duration::from_secs(30)));
     settle().await;
     fixture.clock.step(3_600_000);
     fixture.stays_quiet_for(Duration::from_secs(29)).await;
@@ -115,9 +115,20 @@ async fn a_monotonic_deadline_does_not_follow_the_wall_clock() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_machine_that_goes_on_finds_within_a_second_what_came_while_it_was_suspended() {
+    let fixture = Fixture::start();
+    fixture.timer.set(Deadline::Mono(fixture.clock.mono() + Duration::from_secs(30)));
+    settle().await;
+    fixture.clock.suspend(60_000);
+    let resumed = Instant::now();
+    fixture.fired_at().await;
+    assert!(resumed.elapsed() <= Duration::from_millis(1_003), "{:?}", resumed.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn of_two_deadlines_the_first_one_reached_wins() {
     let fixture = Fixture::start();
-    let mono = |after_ms| Instant::now() + Duration::from_millis(after_ms);
+    let mono = |after_ms| fixture.clock.mono() + Duration::from_millis(after_ms);
 
     fixture.timer.set(Deadline::First { wall_ms: START_MS + 5_000, mono: mono(60_000) });
     assert_just_after(fixture.fired_at().await, START_MS + 5_000);
@@ -146,7 +157,7 @@ async fn the_deadline_set_last_counts_be_it_earlier_or_later() {
 async fn an_earlier_deadline_of_another_kind_wakes_the_sleeping_task() {
     let fixture = Fixture::start();
     let other = fixture.timers.register(Arc::new(Notify::new()));
-    other.set(Deadline::Mono(Instant::now() + Duration::from_secs(60)));
+    other.set(Deadline::Mono(fixture.clock.mono() + Duration::from_secs(60)));
     settle().await;
     fixture.timer.set(Deadline::Wall(START_MS + 200));
     assert_just_after(fixture.fired_at().await, START_MS + 200);
@@ -157,7 +168,7 @@ async fn a_cleared_or_dropped_timer_does_not_fire() {
     let Fixture { clock, timers, wake, timer } = Fixture::start();
     let other = timers.register(Arc::clone(&wake));
     timer.set(Deadline::Wall(START_MS + 100));
-    other.set(Deadline::Mono(Instant::now() + Duration::from_millis(100)));
+    other.set(Deadline::Mono(clock.mono() + Duration::from_millis(100)));
     timer.clear();
     drop(other);
     let fixture = Fixture { clock, timers, wake, timer };
@@ -184,7 +195,7 @@ async fn ten_thousand_timers_set_again_and_again_fire_in_time_in_bounded_memory(
         .collect();
     for second in 1..=20 {
         let deadline = START_MS + second * 1_000;
-        let hour = Instant::now() + Duration::from_secs(3_600);
+        let hour = fixture.clock.mono() + Duration::from_secs(3_600);
         let an_hour_after = |later: i64| hour + Duration::from_secs(later.unsigned_abs());
         for (index, (timer, _)) in (0_i64..).zip(&jobs) {
             // Set some times, as a driver does that sees a fire and then changes of the configuration.

@@ -4,6 +4,7 @@ mod accounted;
 mod assignment;
 mod begun_once;
 mod clock;
+mod dropped;
 mod java_peer;
 mod kept;
 mod leadership;
@@ -102,7 +103,15 @@ pub enum Observation<'a> {
         items: &'a [ShardingItem],
     },
     /// The server ended a session.
-    SessionEnded,
+    SessionEnded {
+        /// Which one.
+        session: SessionId,
+    },
+    /// The engine of a host took what was there, and what it wants done is done.
+    Attended {
+        /// The host.
+        host: usize,
+    },
     /// An engine answers a manual trigger.
     Triggered {
         /// With this.
@@ -281,6 +290,7 @@ impl Invariants {
         clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
         self.kept.check(&scene, observation).map_err(|why| format!("static sharding: {why}"))?;
+        dropped::check(&scene, observation).map_err(|why| format!("dropped with the session: {why}"))?;
         self.one_owner.check(&scene, observation).map_err(|why| format!("{}: {why}", names::ONE_LIVE_OWNER))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("{}: {why}", names::BEGUN_ONCE))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;

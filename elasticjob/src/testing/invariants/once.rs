@@ -101,7 +101,7 @@ impl Once {
         }
         for (other, process) in scene.hosts.iter().enumerate().filter_map(|(n, host)| Some((n, host.process.as_ref()?)))
         {
-            if process.is_frozen() || process.fenced {
+            if process.is_frozen() {
                 continue;
             }
             // What began unmonitored, before listeners that are called once were switched on, has no mark to wait for.

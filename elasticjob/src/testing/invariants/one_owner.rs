@@ -1,7 +1,8 @@
 //! At most one live process runs an item at any time.
 //!
-//! Left to the fence: what a process still does that was frozen past its session, and a run that cannot be dropped
-//! after its token was fired, once the session is over that it began in. Without monitoring nobody promises it, neither for the run that begins nor for one that goes
+//! Left to the fence: what a process does that is frozen past its session - not what it does when it goes on, see
+//! `dropped.rs` - and a run that cannot be dropped after its token was fired, once the session is over that it began in.
+//! Without monitoring nobody promises it, neither for the run that begins nor for one that goes
 //! on.
 //!
 //! Beside Java instances it holds among ours. They delete and replace marks without looking whose they are (findings 7,
@@ -72,7 +73,7 @@ impl OneOwner {
             // Its mark stands as long as the session it began in, whoever coordinates the job there.
             let marked = execution.session.is_some_and(|session| scene.tree.session_timeout(session).is_some());
             let unstoppable = execution.blocking && execution.cancelled && !marked;
-            let fenced = process.is_frozen() || process.fenced || unstoppable;
+            let fenced = process.is_frozen() || execution.aborted || unstoppable;
             let excused = fenced || found.java || execution.token.is_none() || self.unmarked.contains(&(other, item));
             (other != host && !excused).then_some(other)
         })

@@ -7,7 +7,9 @@ use super::{
     Backend, children, connected, create, created, delete, deleted, in_time, next, one, persist, suspended, there,
     until_gap, watch,
 };
-use crate::registry::{CommitError, CreateMode, RegistryCenter, RegistryError, SessionId, SessionState, WatchEvent};
+use crate::registry::{
+    CommitError, CreateMode, Moment, RegistryCenter, RegistryError, SessionId, SessionState, WatchEvent,
+};
 
 /// Less than any time-out that is waited for, and more than a busy machine stalls.
 const AT_ONCE: Duration = Duration::from_secs(4);
@@ -73,12 +75,12 @@ pub(super) async fn a_transaction_proves_the_session_just_before_it_was_sent(bac
     let session = connected(center).await;
     persist(center, &["/a"]).await;
     for path in ["/a", "/a", "/no"] {
-        let before = Instant::now();
+        let before = Moment::now();
         let committed = center.commit(one(|t| t.check(path, None))).await;
         assert_eq!(committed.is_ok(), path == "/a", "{committed:?}");
         let proof = center.proof().unwrap();
         assert_eq!(proof.session, session);
-        assert!(proof.at >= before && proof.at <= Instant::now(), "a refusal is an answer too");
+        assert!(proof.at >= before && proof.at <= Moment::now(), "a refusal is an answer too");
     }
 }
 
@@ -87,7 +89,7 @@ pub(super) async fn a_read_proves_nothing_where_another_server_than_the_leader_a
     let center = &*member.center;
     if !backend.is_remote() {
         // The registry itself answers: the session is proven whenever it is reached.
-        let before = Instant::now();
+        let before = Moment::now();
         assert!(center.proof().unwrap().at >= before);
         return;
     }

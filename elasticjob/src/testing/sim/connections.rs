@@ -6,7 +6,7 @@ use super::host::{Answer, EPOCH, Incoming, Millis, Request, Sent};
 use super::java::{Call, Reply};
 use super::operators::describe;
 use super::world::{ANSWER_TIMEOUT, Happening, World};
-use crate::engine::Event;
+use crate::engine::{Bug, Event};
 use crate::registry::path::JobPath;
 use crate::registry::tree::TreeError;
 use crate::registry::{CommitError, Committed, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
@@ -62,6 +62,8 @@ impl World {
             return Ok(());
         }
         let session = process.session;
+        // One that has lost its leader takes nobody.
+        let on_follower = !self.hosts[host].java && self.rng.one_in(2) && self.lagging.is_none();
         let connection = self.next_serial();
         let alive = session.filter(|session| self.tree.session_timeout(*session).is_some());
         let id = alive.unwrap_or_else(|| {
@@ -75,6 +77,7 @@ impl World {
         self.log(|_| format!("host {host} is connected, session {id}{}", if new { " (new)" } else { "" }));
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.connection = Some(connection);
+        process.on_follower = on_follower;
         process.session = Some(id);
         if new && session.is_some() {
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
@@ -100,10 +103,11 @@ impl World {
 
     pub(super) fn expire(&mut self) -> Result<(), String> {
         let now = self.now;
-        for host in &self.hosts {
+        for host in 0..self.hosts.len() {
             // Pings.
-            if let Some(process) = &host.process
+            if let Some(process) = &self.hosts[host].process
                 && !process.is_frozen()
+                && !self.is_lagging(host)
                 && process.connection.is_some()
                 && let Some(session) = process.session
             {
@@ -122,7 +126,7 @@ impl World {
                 self.incident();
             }
             self.publish(&events);
-            self.observe(Observation::SessionEnded)?;
+            self.observe(Observation::SessionEnded { session })?;
         }
         Ok(())
     }
@@ -141,7 +145,7 @@ impl World {
     pub(super) fn publish(&mut self, events: &[WatchEvent]) {
         for host in 0..self.hosts.len() {
             let Some(process) = &self.hosts[host].process else { continue };
-            if process.connection.is_none() {
+            if process.connection.is_none() || self.is_lagging(host) {
                 continue;
             }
             let life = process.life;
@@ -155,6 +159,7 @@ impl World {
         let id = self.next_serial();
         let now = self.now;
         let delay = self.rng.below(self.latency + 1);
+        let shown = self.hosts[host].now(now);
         let Some(process) = self.live(host, life) else { return };
         let Some(connection) = process.connection else {
             let not_reached = || CommitError::NotReached { why: "not connected".into() };
@@ -162,12 +167,12 @@ impl World {
                 Request::Commit(_) => Answer::Engine(Event::Committed(Err(not_reached()))),
                 other => unanswered(other),
             };
-            self.receive(host, life, Incoming::Answer { id, sent: now, from_server: false, proves: None, answer });
+            self.receive(host, life, Incoming::Answer { id, sent: shown, from_server: false, proves: None, answer });
             return;
         };
         let at = process.last_out.max(now + delay);
         process.last_out = at;
-        process.outstanding.push(Sent { id, at: now, request });
+        process.outstanding.push(Sent { id, at: shown, request });
         self.at(at, Happening::Arrive { host, life, connection, id });
         self.at(now + ANSWER_TIMEOUT, Happening::AnswerTimeout { host, life, id });
     }
@@ -196,23 +201,31 @@ impl World {
         };
         let Some(sent) = process.outstanding.iter().find(|sent| sent.id == id).cloned() else { return Ok(()) };
         let Some(session) = process.session else { return Ok(()) };
-        if self.tree.session_timeout(session).is_none() {
-            // The server drops a connection whose session has ended.
-            self.cut(host, 50);
+        let lags = self.is_lagging(host);
+        if lags && self.needs_leader(&sent.request) {
             return Ok(());
         }
-        self.heard.insert(session, now);
-        let proves = sent.request.is_for_the_leader().then_some(session);
+        if !lags {
+            if self.tree.session_timeout(session).is_none() {
+                // The server drops a connection whose session has ended.
+                self.cut(host, 50);
+                return Ok(());
+            }
+            self.heard.insert(session, now);
+        }
+        let tree = self.lagging.as_ref().filter(|_| lags).map_or(&self.tree, |lagging| &lagging.tree);
+        let is_proof = sent.request.is_for_the_leader() || self.bug == Some(Bug::ProofByRead);
+        let proves = is_proof.then_some(session);
         let writes = matches!(&sent.request, Request::Commit(_) | Request::Java(_, Call::Commit(_)));
         let answer = match sent.request {
             Request::Probe => Answer::Engine(Event::Tick),
             Request::List { generation, path } => {
                 let children =
-                    self.tree.children(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                    tree.children(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
                 Answer::Engine(Event::Listed { generation, path, children: Ok(children) })
             }
             Request::Read { generation, path } => {
-                let node = self.tree.get(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                let node = tree.get(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
                 Answer::Engine(Event::Read { generation, path, node: Ok(node) })
             }
             Request::Commit(transaction) => {

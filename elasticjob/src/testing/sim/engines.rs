@@ -1,6 +1,6 @@
 //! Drives the engines: hands them what arrived, performs what they want done, runs items.
 
-use super::host::{Execution, Millis, Process, Program, Request};
+use super::host::{Execution, Process, Program, Request};
 use super::world::{Happening, World};
 use crate::engine::{Action, Event, ExecutionSource, FireState, ItemEnd, Notice, Start};
 use crate::ident::ShardingItem;
@@ -36,6 +36,7 @@ impl World {
             engine.handle(at, event);
             self.perform(host, life)?;
         }
+        self.observe(Observation::Attended { host })?;
         self.arm(host, life)
     }
 
@@ -44,10 +45,11 @@ impl World {
         let Some(process) = self.live(host, life) else { return Ok(()) };
         let asked = process.next_wake;
         let Some(timeout) = process.program.engine().map(|engine| engine.poll_timeout()) else { return Ok(()) };
-        let mono = timeout.mono.map(|at| at.as_millis() as Millis);
+        let mono = timeout.mono.map(|at| self.hosts[host].when_mono(at));
         let wall = timeout.wall.map(|wall| self.hosts[host].when(wall));
-        let late = timeout.wall.is_some_and(|wall| wall <= self.hosts[host].now(now).wall);
-        if late || mono.is_some_and(|at| at < now) {
+        let shown = self.hosts[host].now(now);
+        let late = timeout.wall.is_some_and(|wall| wall <= shown.wall);
+        if late || timeout.mono.is_some_and(|at| at < shown.mono) {
             return Err(format!("host {host} waits for a time that has passed: {timeout:?} at {now}"));
         }
         let Some(at) = mono.into_iter().chain(wall).min().map(|at| at.max(now + 1)) else { return Ok(()) };
@@ -131,11 +133,10 @@ impl World {
             let duration = self.rng.between(self.shortest_run, self.shape.longest_run);
             let fire = start.fire;
             let Some(process) = self.live(host, life) else { return Ok(()) };
-            let session = process.session;
-            let before = process
-                .executions
-                .insert(*item, Execution { serial, fire, token: *token, blocking, cancelled: false, session });
-            if before.is_some() {
+            let session = process.program.engine().and_then(|engine| engine.registered_in());
+            let (token, cancelled, aborted) = (*token, false, false);
+            let execution = Execution { serial, fire, token, blocking, cancelled, aborted, session };
+            if process.executions.insert(*item, execution).is_some() {
                 return Err(format!("host {host} starts item {item}, which it is executing already"));
             }
             match start.source {
@@ -143,7 +144,7 @@ impl World {
                 ExecutionSource::Misfire => self.counts.count("runs_misfire"),
                 ExecutionSource::Failover => self.counts.count("runs_failover"),
             }
-            self.observe(Observation::Started { host, item: *item, fire, source: start.source, token: *token })?;
+            self.observe(Observation::Started { host, item: *item, fire, source: start.source, token })?;
             let at = self.now + duration;
             self.at(at, Happening::ItemEnds { host, life, item: *item, serial });
         }
@@ -170,9 +171,6 @@ impl World {
             return Ok(());
         }
         process.executions.remove(&item);
-        if process.executions.is_empty() {
-            process.fenced = false;
-        }
         let state = state.unwrap_or(if failed { FireState::Failed } else { FireState::Succeeded });
         let end = ItemEnd { state, took: 1, error: None };
         self.attend(host, life, Some(Event::ItemEnded { item, end }))
@@ -198,9 +196,10 @@ impl World {
         for item in items {
             let now = self.now;
             let Some(process) = self.live(host, life) else { return };
-            if let Some(execution) = process.executions.get(item)
+            if let Some(execution) = process.executions.get_mut(item)
                 && !execution.blocking
             {
+                execution.aborted = true;
                 let serial = execution.serial;
                 self.at(now, Happening::ItemEnds { host, life, item: *item, serial });
             }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::host::{Millis, Process, Program, Request};
+use super::host::{Process, Program, Request};
 use super::world::{GRACE, Happening, World};
 use crate::engine::{Action, CleanUp, Event, Identity, JobEngine};
 use crate::ident::{InstanceId, ShardingItem};
@@ -146,7 +146,7 @@ impl World {
             }
         }
         let retry = self.fallen(host, life).and_then(|fallen| fallen.clean_up.poll_timeout());
-        if let Some(at) = retry.map(|at| (at.as_millis() as Millis).max(now + 1)) {
+        if let Some(at) = retry.map(|at| self.hosts[host].when_mono(at).max(now + 1)) {
             if let Some(process) = self.live(host, life) {
                 process.next_wake = Some(at);
             }

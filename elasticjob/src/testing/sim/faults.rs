@@ -30,7 +30,7 @@ impl World {
     pub(super) fn inject(&mut self) -> Result<(), String> {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(35) {
+        match self.rng.below(43) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -55,9 +55,8 @@ impl World {
             9 => {
                 self.count("clock_step");
                 let step = self.rng.between(1, 8_000) as i64;
-                self.hosts[host].clock_offset = if self.rng.one_in(2) { step } else { -step };
-                self.incident();
-                self.wake_soon(host);
+                let offset = if self.rng.one_in(2) { step } else { -step };
+                self.set_clock(host, offset);
             }
             10 => {
                 self.count("total_changed");
@@ -159,6 +158,20 @@ impl World {
                 self.operate(&transaction);
             }
             30..=32 if running => self.drop_engine(host)?,
+            33 if running => {
+                self.count("suspended");
+                let duration = self.rng.between(200, 3 * self.session_timeout);
+                self.suspend(host, duration);
+            }
+            34..=36 => {
+                self.count("clocks_of_another_speed");
+                self.drift(host);
+            }
+            37 | 38 => {
+                self.count("lagging_follower");
+                let duration = self.rng.between(200, 2 * self.session_timeout);
+                self.lag(duration);
+            }
             _ => {
                 self.count("fast_network");
                 self.latency = self.rng.between(1, 5);

@@ -1,8 +1,8 @@
 //! One host of the simulated group: an engine, its connection to the server, and the runs of its items.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::Duration;
 
+use super::clocks::MonoClock;
 use super::fallen::Fallen;
 use super::java::{Call, JavaProcess, Reply, Ticket};
 use super::listeners::SimCall;
@@ -36,7 +36,8 @@ pub enum Request {
 #[derive(Debug, Clone)]
 pub struct Sent {
     pub id: u64,
-    pub at: Millis,
+    /// By the clocks of the host.
+    pub at: Now,
     pub request: Request,
 }
 
@@ -46,7 +47,7 @@ pub enum Incoming {
     /// An event of the engine that needs nothing else.
     Event(Event),
     /// An answer to a request, of the server or by this side, and the session that it proves.
-    Answer { id: u64, sent: Millis, from_server: bool, proves: Option<SessionId>, answer: Answer },
+    Answer { id: u64, sent: Now, from_server: bool, proves: Option<SessionId>, answer: Answer },
 }
 
 /// An answer, or that there is none.
@@ -71,6 +72,8 @@ pub struct Execution {
     pub blocking: bool,
     /// Whether its token was fired.
     pub cancelled: bool,
+    /// Whether it was told to go: it ends at that moment, unless it is blocking.
+    pub aborted: bool,
     /// The session it began in.
     pub session: Option<SessionId>,
 }
@@ -86,6 +89,8 @@ pub struct Host {
     pub process: Option<Process>,
     /// How far its wall clock is off, in milliseconds.
     pub clock_offset: i64,
+    /// Its other clock.
+    pub mono: MonoClock,
     /// Whether its processes are Java.
     pub java: bool,
     /// Whether its process has the id of the one before it.
@@ -114,6 +119,8 @@ pub struct Process {
     pub session: Option<SessionId>,
     /// The connection, while there is one.
     pub connection: Option<u64>,
+    /// Whether the connection is one to the follower, not to the leader.
+    pub on_follower: bool,
     /// Set while it is frozen.
     pub frozen_until: Option<Millis>,
     /// When it went on after it was frozen last.
@@ -138,24 +145,12 @@ pub struct Process {
     pub leaving: bool,
     /// Runs it left behind.
     pub abandoned: BTreeSet<ShardingItem>,
-    /// Until when what it still executes is for the fence to stop: it was frozen past its session.
-    pub fenced: bool,
 }
 
 impl Host {
     /// The id of its process, without a suffix.
     pub fn instance(&self) -> InstanceId {
         InstanceId::of_process(&self.ip, self.pid)
-    }
-
-    /// The time as its clocks show it.
-    pub fn now(&self, at: Millis) -> Now {
-        Now { wall: EPOCH + at as i64 + self.clock_offset, mono: Duration::from_millis(at) }
-    }
-
-    /// The simulated time at which the wall clock of this host shows `wall`.
-    pub fn when(&self, wall: i64) -> Millis {
-        (wall - EPOCH - self.clock_offset).max(0) as Millis
     }
 }
 
@@ -195,6 +190,7 @@ impl Process {
             life,
             session: None,
             connection: None,
+            on_follower: false,
             frozen_until: None,
             thawed_at: None,
             incoming: VecDeque::new(),
@@ -207,7 +203,6 @@ impl Process {
             next_wake: None,
             leaving: false,
             abandoned: BTreeSet::new(),
-            fenced: false,
         }
     }
 
@@ -234,7 +229,7 @@ impl Process {
                     self.outstanding.retain(|sent| sent.id != id);
                     let is_orphan = self.orphans.remove(&id);
                     if let Some(session) = proves {
-                        events.push(Event::Proven { session, at: Duration::from_millis(sent) });
+                        events.push(Event::Proven { session, at: sent });
                     }
                     if (waited || !from_server) && !is_orphan {
                         events.push(event);

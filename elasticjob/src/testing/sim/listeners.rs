@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::host::Millis;
 use super::world::{Happening, World};
 use crate::engine::{Event, Fire, Hook, KnownListeners, ListenerCall, ListenerSpec, OnceTimeouts, RoundId};
+use crate::registry::SessionId;
 use crate::testing::invariants::Observation;
 use crate::testing::rng::Rng;
 
@@ -35,6 +36,10 @@ pub struct SimCall {
     pub blocking: bool,
     /// Whether its token was fired.
     pub cancelled: bool,
+    /// Whether it was told to go: it ends at that moment, unless it is blocking.
+    pub aborted: bool,
+    /// The session it was begun in.
+    pub session: Option<SessionId>,
 }
 
 impl SimListeners {
@@ -120,7 +125,9 @@ impl World {
         let Some(process) = self.live(host, life) else { return Ok(()) };
         let ListenerCall { fire, hook, .. } = *call;
         let listeners = call.listeners.clone();
-        let running = SimCall { serial, fire, hook, listeners, blocking, cancelled: false };
+        let session = process.program.engine().and_then(|engine| engine.registered_in());
+        let (cancelled, aborted) = (false, false);
+        let running = SimCall { serial, fire, hook, listeners, blocking, cancelled, aborted, session };
         if process.calls.insert(call.round, running).is_some() {
             return Err(format!("host {host} has two calls of round {} at a time", call.round));
         }
@@ -161,8 +168,9 @@ impl World {
 
     pub(super) fn abort_call(&mut self, host: usize, life: u64, round: RoundId) {
         let at = self.now;
-        let Some(call) = self.live(host, life).and_then(|process| process.calls.get(&round)) else { return };
+        let Some(call) = self.live(host, life).and_then(|process| process.calls.get_mut(&round)) else { return };
         if !call.blocking {
+            call.aborted = true;
             let serial = call.serial;
             self.at(at, Happening::CallEnds { host, life, round, serial });
         }

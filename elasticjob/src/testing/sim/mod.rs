@@ -1,13 +1,15 @@
 //! Plays histories of a group of engines on one tree. One seed decides everything.
 //!
 //! The engines, their mirrors and their session machines are the production ones. The simulator stands for what is
-//! around them: a server with sessions, connections that delay and break, processes that crash and freeze, clocks that
-//! step, and operators. After a while the faults stop, and the group has to be as if nothing had happened.
+//! around them: a leader and a follower with sessions, connections that delay and break, processes that crash and freeze,
+//! machines that are suspended, clocks that step and that go too fast or too slow, and operators. After a while the faults stop, and the group has to be as if nothing had happened.
 
+mod clocks;
 mod connections;
 mod engines;
 mod fallen;
 mod faults;
+mod follower;
 mod haywire;
 mod host;
 mod java;
@@ -17,6 +19,7 @@ mod processes;
 mod shape;
 mod world;
 
+pub use clocks::MonoClock;
 pub use fallen::Fallen;
 pub use faults::FaultCounts;
 pub use haywire::HAYWIRE;

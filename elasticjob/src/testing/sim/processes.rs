@@ -48,6 +48,8 @@ impl World {
     pub(super) fn crash(&mut self, host: usize) {
         self.incident();
         self.hosts[host].process = None;
+        let now = self.now;
+        self.hosts[host].mono.go_on(now);
     }
 
     pub(super) fn restart_later(&mut self, host: usize, same_id: bool, delay: Millis) {
@@ -90,20 +92,26 @@ impl World {
         self.at(at, Happening::Thaw { host, life });
     }
 
+    /// A machine is suspended with all that runs on it: the clock that never steps stops too.
+    pub(super) fn suspend(&mut self, host: usize, duration: Millis) {
+        self.stop_clock(host);
+        self.freeze(host, duration);
+    }
+
     pub(super) fn thaw(&mut self, host: usize, life: u64) -> Result<(), String> {
         self.incident();
         let now = self.now;
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.frozen_until = None;
         process.thawed_at = Some(now);
+        self.hosts[host].mono.go_on(now);
+        let Some(process) = self.live(host, life) else { return Ok(()) };
         let session = process.session;
         self.log(|_| format!("host {host} goes on"));
         let ended = session.is_some_and(|session| self.tree.session_timeout(session).is_none());
-        if ended {
-            // What it still does until it has noticed is the fence's matter.
-            if let Some(process) = self.live(host, life) {
-                process.fenced = true;
-            }
+        if self.is_lagging(host) {
+            // Neither of the two hears of the other.
+        } else if ended {
             self.cut(host, 1);
         } else if let Some(session) = session {
             self.heard.insert(session, now);

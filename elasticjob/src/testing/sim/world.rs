@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
+use super::clocks::MonoClock;
 use super::faults::FaultCounts;
+use super::follower::Lagging;
 use super::host::{EPOCH, Host, Millis, Process};
 use super::java::java_hosts;
 use super::shape::Shape;
@@ -95,6 +97,8 @@ pub(super) enum Happening {
     Restart {
         host: usize,
     },
+    /// The follower finds that it has lost its leader.
+    LagEnds,
     /// Somebody triggers the job by hand.
     Trigger {
         host: usize,
@@ -114,6 +118,8 @@ pub struct World {
     pub(super) hosts: Vec<Host>,
     pub(super) session_timeout: Millis,
     pub(super) latency: Millis,
+    /// The follower, while it has lost its leader.
+    pub(super) lagging: Option<Lagging>,
     /// How many answers to transactions get lost next.
     pub(super) lose_answers: u64,
     pub(super) job: JobName,
@@ -161,6 +167,7 @@ impl World {
                 pid: if one_pid { 1 } else { 100 + 1_000 * n as u32 },
                 process: None,
                 clock_offset: rng.below(40) as i64,
+                mono: MonoClock::new(),
                 java: java[n],
                 id_reused: false,
             })
@@ -170,6 +177,7 @@ impl World {
             hosts,
             session_timeout,
             latency: rng.pick(&[1, 3, 30]),
+            lagging: None,
             lose_answers: 0,
             job,
             bug,
@@ -360,10 +368,12 @@ impl World {
             Happening::EngineStarts { host, life } => return self.start_engine(host, life),
             Happening::ProcessEnds { host, life } => self.end_process(host, life),
             Happening::Restart { host } => return self.start(host),
+            Happening::LagEnds => self.end_lag(),
             Happening::Trigger { host } => self.trigger(host),
             Happening::Deploy { host } => self.deploy(host),
             Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
             Happening::Expire => {
+                self.keep_drifting()?;
                 self.expire()?;
                 let next = self.now + 100;
                 self.at(next, Happening::Expire);
@@ -387,6 +397,7 @@ impl World {
         self.log(|_| "-- faults stop --".to_owned());
         self.latency = 2;
         self.lose_answers = 0;
+        self.end_lag();
         let total = self.total;
         self.configure(total);
         self.restart_stuck_java();
@@ -394,7 +405,7 @@ impl World {
             self.enable_item(item);
         }
         for host in 0..self.hosts.len() {
-            self.hosts[host].clock_offset = self.rng.below(40) as i64;
+            self.set_right(host);
             self.wake_soon(host);
         }
         self.enable_servers();

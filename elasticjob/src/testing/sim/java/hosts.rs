@@ -134,7 +134,8 @@ impl World {
             let duration = self.rng.between(self.shortest_run, self.shape.longest_run);
             let Some(process) = self.live(host, life) else { return Ok(()) };
             // Java neither cancels nor drops what runs.
-            let execution = Execution { serial, fire, token: None, blocking: true, cancelled: false, session: None };
+            let (token, blocking, cancelled, aborted, session) = (None, true, false, false, None);
+            let execution = Execution { serial, fire, token, blocking, cancelled, aborted, session };
             process.executions.insert(*item, execution);
             self.observe(Observation::Started { host, item: *item, fire, source, token: None })?;
             let at = self.now + duration;

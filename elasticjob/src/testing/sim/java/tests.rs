@@ -7,6 +7,7 @@ use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::testing::invariants::Invariants;
 use crate::testing::rng::Rng;
+use crate::testing::sim::clocks::MonoClock;
 use crate::testing::sim::host::{Host, Millis};
 use crate::testing::sim::listeners::SimListeners;
 use crate::testing::sim::shape::Shape;
@@ -38,6 +39,7 @@ fn group(seed: u64, hosts: usize, total: u32, longest_run: Millis, failover: boo
             pid: 7,
             process: None,
             clock_offset: 0,
+            mono: MonoClock::new(),
             java: true,
             id_reused: false,
         })
