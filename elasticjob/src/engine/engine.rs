@@ -28,7 +28,7 @@ use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
 use crate::config::wire::QUICKLY_READ;
-use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration};
+use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration, room};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
@@ -277,6 +277,14 @@ impl JobEngine {
     #[must_use]
     pub fn with_bound_options(mut self, bound: Arc<[BoundOptions]>) -> Self {
         self.bound = bound;
+        self
+    }
+
+    /// The engine of a job in a namespace that makes each path longer by so many bytes.
+    #[must_use]
+    pub fn with_namespace(mut self, bytes: usize) -> Self {
+        self.check = self.check.and(&room::check(bytes));
+        self.mirror.count_namespace(bytes);
         self
     }
 

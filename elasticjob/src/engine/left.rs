@@ -74,9 +74,11 @@ impl JobEngine {
     /// The engine that takes the place of this one in the same process, where the coordination of the job starts again. It
     /// knows nothing of what this one knew but its settings, and since when fires may be unattended.
     pub fn successor(&self, identity: Identity) -> Self {
+        // The check counts the namespace already.
         let Self { local, strategies, listeners, check, .. } = self;
         let mut next = Self::new(identity, local.clone(), strategies.clone());
         next = next.with_listeners(listeners.clone()).with_check(check.clone());
+        next.mirror = self.mirror.unread();
         next.bound = self.bound.clone();
         next.planted = self.planted;
         if self.membership.session.is_some() {

@@ -12,6 +12,7 @@ mod misfire;
 mod once;
 mod own_strategy;
 mod reconcile;
+mod room;
 mod single_balance;
 mod static_sharding;
 mod status;

@@ -14,7 +14,7 @@ use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
 use super::supervised::supervised;
 use crate::api::ItemHandler;
-use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, room, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
 use crate::log::{error, warn};
@@ -162,6 +162,7 @@ impl Bootstrap {
             catalog.problems(&configuration),
             catalog.error_handlers().problems_at_start(&configuration),
             handler.problems_of_program(&configuration),
+            room::problems(&configuration, registry.namespace_bytes()),
         ];
         let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
@@ -180,9 +181,11 @@ impl Bootstrap {
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
-        let engine =
-            engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().and(handler.check()));
-        let engine = engine.with_bound_options(bound_options(catalog, &handler));
+        let engine = engine
+            .with_listeners(catalog.known_listeners().clone())
+            .with_check(catalog.check().and(handler.check()))
+            .with_bound_options(bound_options(catalog, &handler))
+            .with_namespace(registry.namespace_bytes());
         let engine = Box::new(engine);
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
