@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::fire::{Attempt, Fire, Later};
 use super::listeners::Hook;
 use crate::ident::InstanceId;
-use crate::registry::Zxid;
+use crate::registry::{SessionId, Zxid};
 
 /// How many fires the record remembers. Rounds hardly ever overlap by more than one.
 pub const KEPT_FIRES: usize = 8;
@@ -215,6 +215,23 @@ impl OnceCalls {
         }
     }
 
+    /// The calls of a session are over, as the engine that made them is gone. Returns whether there were any.
+    pub(super) fn cut_off(&mut self, session: SessionId) -> bool {
+        let is_meant = |call: &&mut OnceCall| call.state == CallState::Calling && call.attempt.is_of(session);
+        let mut found = false;
+        for call in self.calls.iter_mut().filter(is_meant) {
+            call.state = CallState::Done;
+            found = true;
+        }
+        found
+    }
+
+    /// Whether a call that was claimed in this session is not over.
+    #[cfg(feature = "testing")]
+    pub fn is_calling(&self, session: SessionId) -> bool {
+        self.calls.iter().any(|call| call.state == CallState::Calling && call.attempt.is_of(session))
+    }
+
     /// Takes over what became of a claim. Returns whether that is new.
     pub(super) fn settle(&mut self, settled: &SettledClaim) -> bool {
         let is_meant = |call: &OnceCall| call.attempt == settled.claim && call.state == CallState::Calling;
@@ -231,7 +248,6 @@ impl OnceCalls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::SessionId;
 
     fn call(fire: Fire, hook: Hook, number: u64) -> OnceCall {
         let attempt = Attempt::new(SessionId(0x2a), 7, number);
@@ -282,6 +298,18 @@ mod tests {
         record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
         assert!(record.settle(&SettledClaim { claim: Attempt::new(SessionId(0x2a), 7, 3), was_called: false }));
         assert_eq!(record, OnceCalls::default());
+    }
+
+    #[test]
+    fn calls_of_a_session_are_cut_off_and_those_of_others_go_on() {
+        let mut record = OnceCalls::default();
+        let of_another = Attempt::new(SessionId(0x2b), 7, 3);
+        record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
+        record.add(OnceCall { attempt: of_another, ..call(Fire::Scheduled(1_000), Hook::After, 4) });
+        assert!(record.cut_off(SessionId(0x2a)));
+        assert_eq!(record.calls[0].state, CallState::Done);
+        assert_eq!(record.calls[1].state, CallState::Calling);
+        assert!(!record.cut_off(SessionId(0x2a)), "nothing is left of it");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::action::Action;
+use super::calls::OnceCalls;
 use super::engine::{Identity, JobEngine};
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{ExecutionSource, FireRecord};
@@ -236,6 +237,7 @@ impl CleanUp {
                 complete &= self.clean_item(now, &mut txn, item, session).is_some();
             }
         }
+        complete &= self.clean_calls(&mut txn, session).is_some();
         complete &= self.clean_instance(&mut txn, session).is_some();
         complete.then(|| txn.build())
     }
@@ -280,6 +282,17 @@ impl CleanUp {
         // The mark of a run that began with failover is persistent.
         if end.state.is_unfinished() && mark.is_some_and(|mark| mark.owner.is_none()) {
             txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
+        }
+        Some(())
+    }
+
+    /// Listeners that were called on behalf of the group when the engine ended: no instance waits for them any more, and none
+    /// calls them again.
+    fn clean_calls(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Option<()> {
+        let Some(known) = known(self.look(&JobPath::Rounds))? else { return Some(()) };
+        let mut calls = OnceCalls::parse(&known.data);
+        if calls.cut_off(session) && !self.planted.has(Bug::LeftCall) {
+            txn.set(&JobPath::Rounds, calls.to_bytes(), Some(known.version));
         }
         Some(())
     }

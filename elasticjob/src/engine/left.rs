@@ -72,7 +72,8 @@ impl JobEngine {
     }
 
     /// The engine that takes the place of this one in the same process, where the coordination of the job starts again. It
-    /// knows nothing of what this one knew but its settings, and since when fires may be unattended.
+    /// knows nothing of what this one knew but its settings, since when fires may be unattended, and that it leaves: an
+    /// operator who removed the instance, or a program that ends, asks only once.
     pub fn successor(&self, identity: Identity) -> Self {
         // The check counts the namespace already.
         let Self { local, strategies, listeners, check, .. } = self;
@@ -85,9 +86,10 @@ impl JobEngine {
             next.membership.is_back = true;
             next.membership.joining_since = self.seen.map(|now| now.wall);
         }
-        // What was to leave, by the program or an operator, does not come back.
-        if let Phase::Leaving { cut_at, .. } = self.phase {
-            next.phase = Phase::Leaving { cut_at, give_up_at: None };
+        if let Phase::Leaving { cut_at, .. } = self.phase
+            && !self.planted.has(Bug::ForgottenLeaving)
+        {
+            next.start_leaving(cut_at);
         }
         next
     }

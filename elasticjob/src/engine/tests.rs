@@ -7,6 +7,7 @@ mod group;
 mod java_peers;
 mod joining;
 mod late;
+mod left;
 mod listeners;
 mod misfire;
 mod once;

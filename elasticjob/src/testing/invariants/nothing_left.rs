@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
-use crate::engine::FireRecord;
+use crate::engine::{FireRecord, OnceCalls};
 use crate::ident::ShardingItem;
 use crate::registry::SessionId;
 use crate::registry::path::{ItemNode, JobPath};
@@ -88,6 +88,10 @@ fn check_cleaned(
     };
     if let Some(path) = scene.tree.paths().into_iter().find(|path| is_left(path)) {
         return Err(format!("the engine of host {host} is gone, and {path} is still there"));
+    }
+    let calls = scene.text(&JobPath::Rounds).unwrap_or_default();
+    if OnceCalls::parse(calls.as_bytes()).is_calling(session) {
+        return Err(format!("the engine of host {host} is gone, and others wait for a call that it made"));
     }
     let items = scene.children(&JobPath::Sharding);
     for item in items.iter().filter_map(|item| item.parse().ok()).filter(|item| !busy.contains(item)) {

@@ -96,6 +96,11 @@ impl World {
                     {
                         process.abandoned.extend(items);
                     }
+                    if notice == Notice::RemovedByOperator
+                        && let Some(process) = self.live(host, life)
+                    {
+                        process.heard_of_removal = true;
+                    }
                     if matches!(notice, Notice::StartFailed { .. } | Notice::RemovedByOperator) {
                         self.incident();
                     }

@@ -143,6 +143,8 @@ pub struct Process {
     pub next_wake: Option<Millis>,
     /// Whether it was asked to leave.
     pub leaving: bool,
+    /// Whether it heard that an operator removed it.
+    pub heard_of_removal: bool,
     /// Runs it left behind.
     pub abandoned: BTreeSet<ShardingItem>,
 }
@@ -202,6 +204,7 @@ impl Process {
             last_out: 0,
             next_wake: None,
             leaving: false,
+            heard_of_removal: false,
             abandoned: BTreeSet::new(),
         }
     }

@@ -70,8 +70,10 @@ impl World {
     pub(super) fn remove_instance(&mut self, host: usize) {
         let Some(process) = &self.hosts[host].process else { return };
         let (Some(session), life) = (process.session, process.life) else { return };
+        let mut nonce = None;
         let (instance, registered) = match &process.program {
             Program::Engine(engine) => {
+                nonce = Some(engine.identity().nonce);
                 let status = engine.status();
                 // One that does not know yet that it is in the group registers as if nothing had been there.
                 let unregistered = [Activity::Joining, Activity::AwaitingRegistry, Activity::Rejoining];
@@ -88,14 +90,25 @@ impl World {
         if self.operate(&transaction) && registered {
             // Time to see it over a cut, to let runs end, and to be cut off.
             let at = self.now + 45_000 + 2 * self.session_timeout;
-            self.at(at, Happening::CheckRemoved { host, life, session });
+            self.at(at, Happening::CheckRemoved { host, life, session, nonce });
         }
     }
 
-    pub(super) fn check_removed(&mut self, host: usize, life: u64, session: SessionId) -> Result<(), String> {
+    pub(super) fn check_removed(
+        &mut self,
+        host: usize,
+        life: u64,
+        session: SessionId,
+        nonce: Option<u32>,
+    ) -> Result<(), String> {
         let Some(process) = self.live(host, life) else { return Ok(()) };
-        // In another session it is another registration.
-        let same = process.session == Some(session) && process.connection.is_some() && !process.is_frozen();
+        // In another session it is another registration, and so it is of an engine whose predecessor had not heard of it.
+        let was_heard = process.heard_of_removal;
+        let is_registration = process.program.engine().is_some_and(|engine| Some(engine.identity().nonce) == nonce);
+        let same = process.session == Some(session)
+            && process.connection.is_some()
+            && !process.is_frozen()
+            && (was_heard || is_registration);
         let leaving = process.program.engine().is_none_or(|engine| engine.status().activity == Activity::Leaving);
         if same && !leaving {
             return Err(format!("host {host} was removed by an operator and is still there"));

@@ -79,6 +79,7 @@ pub(super) enum Happening {
         host: usize,
         life: u64,
         session: SessionId,
+        nonce: Option<u32>,
     },
     Thaw {
         host: usize,
@@ -371,7 +372,9 @@ impl World {
             Happening::LagEnds => self.end_lag(),
             Happening::Trigger { host } => self.trigger(host),
             Happening::Deploy { host } => self.deploy(host),
-            Happening::CheckRemoved { host, life, session } => return self.check_removed(host, life, session),
+            Happening::CheckRemoved { host, life, session, nonce } => {
+                return self.check_removed(host, life, session, nonce);
+            }
             Happening::Expire => {
                 self.keep_drifting()?;
                 self.expire()?;

@@ -1,0 +1,72 @@
+//! What an engine that ends leaves to the one that takes its place, and to what cleans up after it.
+
+use std::time::Duration;
+
+use super::group::{EPOCH, Group, every_five, job};
+use crate::config::JobConfiguration;
+use crate::engine::{
+    Action, Activity, CallState, CleanUp, Event, Fire, Hook, JobEngine, ListenerSpec, Now, OnceCalls, OnceTimeouts,
+};
+use crate::registry::SessionState;
+use crate::registry::path::JobPath;
+
+const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
+
+fn at(millis: u64) -> Now {
+    Now { wall: EPOCH + millis as i64, mono: Duration::from_millis(millis) }
+}
+
+/// Cleans up after the engine of a host, whose session goes on.
+fn clean_up(group: &mut Group, host: usize) {
+    let (now, id) = (at(6_000), group.hosts[host].session);
+    let mut clean_up = CleanUp::after(&group.hosts[host].engine);
+    clean_up.handle(now, Event::Session(SessionState::Connected { id, timeout: Duration::from_secs(4) }));
+    while let Some(action) = clean_up.poll_action() {
+        match action {
+            Action::List { generation, paths } => {
+                for path in paths {
+                    let children = Ok(group.tree.children(&path.absolute(&job())).unwrap());
+                    clean_up.handle(now, Event::Listed { generation, path, children });
+                }
+            }
+            Action::Read { generation, paths } => {
+                for path in paths {
+                    let node = Ok(group.tree.get(&path.absolute(&job())).unwrap());
+                    clean_up.handle(now, Event::Read { generation, path, node });
+                }
+            }
+            Action::Commit(transaction) => {
+                let (committed, _) = group.tree.commit(id, &transaction, now.wall).unwrap();
+                clean_up.handle(now, Event::Committed(Ok(committed)));
+            }
+            other => panic!("cleans up by {other:?}"),
+        }
+    }
+    assert!(clean_up.is_clean());
+}
+
+#[test]
+fn the_engine_that_takes_the_place_of_one_that_leaves_leaves_too() {
+    let mut group = Group::settled(1, &every_five(1));
+    let engine = &mut group.hosts[0].engine;
+    let activity = |engine: &JobEngine| engine.successor(engine.identity().clone()).status().activity;
+    assert_ne!(activity(engine), Activity::Leaving);
+    engine.handle(at(4_500), Event::Shutdown { grace: Duration::from_secs(5) });
+    assert_eq!(activity(engine), Activity::Leaving);
+}
+
+#[test]
+fn a_call_that_ended_with_its_engine_is_over_for_the_group() {
+    let configuration = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").job_listener_type("settle");
+    let once = Some(OnceTimeouts { started: None, completed: None });
+    let listener = ListenerSpec { type_name: "settle".into(), order: 0, once };
+    let mut group = Group::listening(1, &configuration.build().unwrap(), [listener]);
+    group.run_until(5_000);
+    let state = |group: &Group| {
+        let calls = group.text(&JobPath::Rounds).unwrap();
+        OnceCalls::parse(calls.as_bytes()).find(FIRST, "settle", Hook::Before).map(|call| call.state)
+    };
+    assert_eq!(state(&group), Some(CallState::Calling));
+    clean_up(&mut group, 0);
+    assert_eq!(state(&group), Some(CallState::Done));
+}
