@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::group::{Group, every_five, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Activity, Event, ListenerSpec, Notice, StopReason};
+use crate::engine::{Event, ListenerSpec, Notice, StopReason};
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, WatchEvent};
@@ -145,14 +145,4 @@ fn what_is_wanted_while_the_listeners_before_a_run_are_called_reaches_the_run_af
     assert_eq!(asked(&mut group, 0), [], "nothing runs yet");
     group.end_call(0);
     assert_eq!(asked(&mut group, 0), [(vec![0], StopReason::Resharding)]);
-}
-
-#[test]
-fn what_takes_the_place_of_an_engine_that_was_to_leave_leaves() {
-    let mut group = Group::settled(1, &every_five(1));
-    group.run_until(5_000);
-    let next = |group: &Group| group.hosts[0].engine.successor(group.hosts[0].engine.identity().clone());
-    assert_eq!(next(&group).status().activity, Activity::Joining);
-    group.tell(0, Event::Shutdown { grace: Duration::from_secs(5) });
-    assert_eq!(next(&group).status().activity, Activity::Leaving);
 }
