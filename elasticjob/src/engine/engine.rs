@@ -314,6 +314,7 @@ impl JobEngine {
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
         if self.phase == Phase::Stopped {
+            self.note(now, event);
             return;
         }
         // Every transaction of the process brings a proof; nothing but a begin waits for one.
@@ -341,6 +342,8 @@ impl JobEngine {
     pub fn note(&mut self, now: Now, event: Event) {
         if self.phase != Phase::Stopped {
             self.take(now, event);
+        } else if let Event::ItemEnded { item, end } = event {
+            self.on_left_run_ended(item, end);
         }
     }
 
@@ -439,6 +442,16 @@ impl JobEngine {
             let told = matches!(run.stage, Stage::Cancelled { .. } | Stage::Aborted);
             let state = if told && end.state == FireState::Failed { FireState::Cancelled } else { end.state };
             run.stage = Stage::Ended { at: now.mono, end: ItemEnd { state, ..end } };
+        } else {
+            self.on_left_run_ended(item, end);
+        }
+    }
+
+    /// The code of a run that this engine leaves behind has returned: whatever takes its place writes that.
+    fn on_left_run_ended(&mut self, item: ShardingItem, end: ItemEnd) {
+        let mut left = self.abandoned.iter_mut();
+        if let Some(left) = left.find(|left| left.item == item && left.end.is_none()) {
+            left.ended(end);
         }
     }
 

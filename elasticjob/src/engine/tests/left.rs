@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::group::{EPOCH, Group, every_five, job};
 use crate::config::JobConfiguration;
 use crate::engine::{
-    Action, Activity, CallState, CleanUp, Event, Fire, Hook, JobEngine, ListenerSpec, Now, OnceCalls, OnceTimeouts,
+    Action, Activity, CallState, CleanUp, Event, Fire, FireState, Hook, ItemEnd, JobEngine, ListenerSpec, Now,
+    OnceCalls, OnceTimeouts,
 };
 use crate::registry::SessionState;
 use crate::registry::path::JobPath;
@@ -69,4 +70,19 @@ fn a_call_that_ended_with_its_engine_is_over_for_the_group() {
     assert_eq!(state(&group), Some(CallState::Calling));
     clean_up(&mut group, 0);
     assert_eq!(state(&group), Some(CallState::Done));
+}
+
+#[test]
+fn the_end_of_a_run_that_is_left_behind_is_known_to_what_takes_the_place_of_its_engine() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    let engine = &mut group.hosts[0].engine;
+    engine.handle(at(5_100), Event::Shutdown { grace: Duration::ZERO });
+    engine.handle(at(60_000), Event::Tick);
+    let ends = |engine: &JobEngine| engine.left_runs().into_iter().map(|left| left.end).collect::<Vec<_>>();
+    assert_eq!(ends(engine), [None]);
+    // Its code returns before the engine has stopped, or in the moment after.
+    let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
+    engine.handle(at(60_001), Event::ItemEnded { item: 0, end: end.clone() });
+    assert_eq!(ends(engine), [Some(end)]);
 }

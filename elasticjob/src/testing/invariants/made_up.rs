@@ -40,13 +40,6 @@ struct Owed {
     since: i64,
 }
 
-/// Whether code of an item goes on that was told to go and cannot be stopped: it does so for as long as it likes, and no
-/// instance runs the item meanwhile.
-fn goes_on(scene: &Scene<'_>, item: ShardingItem) -> bool {
-    let mut runs = scene.hosts.iter().filter_map(|host| host.process.as_ref()?.executions.get(&item));
-    runs.any(|run| run.blocking && run.aborted)
-}
-
 impl MadeUp {
     /// A configuration was written.
     pub(super) fn configured(&mut self, now: Millis, misfire: bool) {
@@ -88,8 +81,7 @@ impl MadeUp {
                     let running = scene.hosts[*host].process.iter().flat_map(|process| process.executions.keys());
                     let items: Vec<ShardingItem> =
                         if items.is_empty() { running.copied().collect() } else { items.clone() };
-                    let items = items.into_iter().filter(|item| *item < scene.total && !goes_on(scene, *item));
-                    for item in items {
+                    for item in items.into_iter().filter(|item| *item < scene.total) {
                         self.owed.entry(item).or_insert(Owed { at: *at, since: *at });
                     }
                 }
