@@ -70,8 +70,6 @@ pub enum Bug {
     LeftMark,
     /// What cleans up after an engine leaves its calls of listeners there, so that others wait for them.
     LeftCall,
-    /// The engine that takes the place of one that leaves does not leave.
-    ForgottenLeaving,
     /// What cleans up after an engine takes away the marks of code that goes on.
     HastyCleanUp,
     /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
@@ -81,7 +79,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 36] = [
+    pub const ALL: [(&'static str, Self); 35] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -115,7 +113,6 @@ impl Bug {
         ("left-leader", Self::LeftLeader),
         ("left-mark", Self::LeftMark),
         ("left-call", Self::LeftCall),
-        ("forgotten-leaving", Self::ForgottenLeaving),
         ("hasty-clean-up", Self::HastyCleanUp),
         ("session-for-engine", Self::SessionForEngine),
     ];

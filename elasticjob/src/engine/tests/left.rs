@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::group::{EPOCH, Group, every_five, job};
 use crate::config::JobConfiguration;
 use crate::engine::{
-    Action, Activity, CallState, CleanUp, Event, Fire, FireState, Hook, ItemEnd, JobEngine, ListenerSpec, Now,
-    OnceCalls, OnceTimeouts,
+    Action, Activity, CallState, CleanUp, Event, ExecutionSource, Fire, FireState, Hook, ItemEnd, JobEngine, LeftRun,
+    ListenerSpec, Now, OnceCalls, OnceTimeouts,
 };
 use crate::registry::SessionState;
 use crate::registry::path::JobPath;
@@ -57,6 +57,20 @@ fn the_engine_that_takes_the_place_of_one_that_leaves_leaves_too() {
 }
 
 #[test]
+fn code_that_was_left_behind_and_returns_before_its_engine_is_gone_is_not_waited_for() {
+    let mut group = Group::settled(1, &every_five(1));
+    let engine = &mut group.hosts[0].engine;
+    engine.handle(at(4_500), Event::Shutdown { grace: Duration::ZERO });
+    let source = ExecutionSource::NormalTrigger;
+    engine.abandoned.push(LeftRun { item: 0, fire: FIRST, source, attempt: None, skipped: None, end: None });
+    let end = ItemEnd { state: FireState::Failed, took: 1, error: None };
+    engine.handle(at(4_600), Event::ItemEnded { item: 0, end });
+    let left = engine.left_runs();
+    assert_eq!(left[0].end.as_ref().map(|end| end.state), Some(FireState::Cancelled), "it was told to end before");
+    assert_eq!(CleanUp::after(engine).busy().count(), 0);
+}
+
+#[test]
 fn a_call_that_ended_with_its_engine_is_over_for_the_group() {
     let configuration = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").job_listener_type("settle");
     let once = Some(OnceTimeouts { started: None, completed: None });
@@ -70,19 +84,4 @@ fn a_call_that_ended_with_its_engine_is_over_for_the_group() {
     assert_eq!(state(&group), Some(CallState::Calling));
     clean_up(&mut group, 0);
     assert_eq!(state(&group), Some(CallState::Done));
-}
-
-#[test]
-fn the_end_of_a_run_that_is_left_behind_is_known_to_what_takes_the_place_of_its_engine() {
-    let mut group = Group::settled(1, &every_five(1));
-    group.run_until(5_000);
-    let engine = &mut group.hosts[0].engine;
-    engine.handle(at(5_100), Event::Shutdown { grace: Duration::ZERO });
-    engine.handle(at(60_000), Event::Tick);
-    let ends = |engine: &JobEngine| engine.left_runs().into_iter().map(|left| left.end).collect::<Vec<_>>();
-    assert_eq!(ends(engine), [None]);
-    // Its code returns before the engine has stopped, or in the moment after.
-    let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
-    engine.handle(at(60_001), Event::ItemEnded { item: 0, end: end.clone() });
-    assert_eq!(ends(engine), [Some(end)]);
 }
