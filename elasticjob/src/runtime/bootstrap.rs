@@ -12,7 +12,7 @@ use super::environment::JobEnvironment;
 use super::handle::{JobHandle, OneOffJob, ScheduleJob, ShutdownMode};
 use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
-use super::supervised::supervised;
+use super::supervised::{Reader, supervised};
 use crate::api::ItemHandler;
 use crate::config::{BoundOptions, Invalid, JobConfiguration, room, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
@@ -199,9 +199,11 @@ impl Bootstrap {
         let Some(mut job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
         warn_of_open(&self.name, &job);
+        // A start that is given up in the midst leaves no mailbox that the next job of this name waits for.
+        let reader = Reader::of(&job);
         self.enter(&mut job).await?;
         let (started, outcome) = oneshot::channel();
-        self.environment.system().spawn(supervised(job, started));
+        self.environment.system().spawn(supervised(job, started, reader));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
             Ok(Ok(Ok(()))) => self.joined(),
             Ok(Ok(Err(why))) => Err(StartError::Refused { job: self.name.clone(), why }),
