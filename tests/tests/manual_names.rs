@@ -128,11 +128,14 @@ const REQUIRED: [(&str, &[(&str, &str)]); 5] = [
 ];
 
 /// Properties of a handler or type that have a form, each with a value of another one.
-const FORMED: [(&str, &str, &str); 15] = [
+const FORMED: [(&str, &str, &str); 19] = [
     (HTTP, "http.connect.timeout.milliseconds", "3s"),
     (HTTP, "http.read.timeout.milliseconds", "3s"),
+    (HTTP, "http.total.timeout.milliseconds", "3s"),
+    (HTTP, "http.uri.from-registry", "1"),
     ("EMAIL", "email.useSsl", "1"),
     ("EMAIL", "email.useStartTls", "1"),
+    ("EMAIL", "email.debug", "1"),
     ("EMAIL", "email.cc", "nobody"),
     ("EMAIL", "email.bcc", "nobody"),
     ("WECHAT", "wechat.connectTimeoutMilliseconds", "3s"),
@@ -144,14 +147,16 @@ const FORMED: [(&str, &str, &str); 15] = [
     ("DINGTALK", "dingtalk.readTimeoutMilliseconds", "3s"),
     ("DINGTALK", "dingtalk.readTimeoutMillisecond", "3s"),
     (SCRIPT, "script.timeout.milliseconds", "3s"),
+    (SCRIPT, "script.command.line.from-registry", "1"),
 ];
 
 /// Properties that may be any text.
-const FREE: [(&str, &str); 6] = [
+const FREE: [(&str, &str); 7] = [
     (HTTP, "http.data"),
     (HTTP, "http.content.type"),
     ("EMAIL", "email.subject"),
     ("EMAIL", "email.ssl.trusted.certificates"),
+    ("EMAIL", "email.ssl.trust"),
     ("DINGTALK", "dingtalk.keyword"),
     ("DINGTALK", "dingtalk.secret"),
 ];

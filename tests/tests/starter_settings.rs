@@ -338,7 +338,7 @@ fn what_is_wrong_in_a_file_is_named_with_file_line_key_value_and_what_would_be_r
             "a list of jobs",
             yaml,
             "elasticjob:\n  jobs:\n  - name: a\n",
-            &["application.yaml:2", "elasticjob.jobs", "a list", "names of jobs"],
+            &["application.yaml:2", "elasticjob.jobs", "a list", "a map in which each job has its name"],
         ),
         Wrong(
             "a value for a job",

@@ -77,6 +77,7 @@ const WRONG: &[Wrong] = &[
     ),
     Wrong("jobs.settle.misfire", NOTHING, "once", &["'once'", "true or false"]),
     Wrong("jobs.settle.max-time-diff-seconds", NOTHING, "1m", &["'1m'", "(seconds)"]),
+    Wrong("jobs.settle.max-late-begin-seconds", NOTHING, "1m", &["'1m'", "(seconds)"]),
     Wrong("jobs.settle.reconcile-interval-minutes", NOTHING, "never", &["'never'", "(minutes)"]),
     Wrong("jobs.settle.job-sharding-strategy-type", NOTHING, "RANDOM", &["'RANDOM'", "AVG_ALLOCATION (built in)"]),
     Wrong(

@@ -6,20 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::JobKind;
 use super::bound::is_of_program;
 use super::items::ItemParameters;
+use super::room;
 use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
-use crate::registry::TRANSACTION_LIMIT;
 use crate::schedule::{CronExpression, Schedule, TimeZone};
 use crate::secret::stays_with_program;
 
 /// The default error handler.
 pub const LOG: &str = "LOG";
-
-/// What an item weighs at most in the transaction that shards a job or begins a fire, beside the names: paths, owner and
-/// record.
-const ITEM_WEIGHT: usize = 520;
 
 /// A setting with a value that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -122,17 +118,10 @@ impl JobConfiguration {
         match settings.sharding_total_count {
             None => wrong("sharding-total-count", "it is missing: set how many items a fire is split into".into()),
             Some(0) => wrong("sharding-total-count", "0 is not possible: a fire has at least 1 item".into()),
-            Some(total) => {
-                let limit = largest_total(&name);
-                if total > limit {
-                    let reason = format!(
-                        "{total} items do not fit into one registry transaction ({TRANSACTION_LIMIT} bytes): at most \
-                         {limit} are possible for this job"
-                    );
-                    wrong("sharding-total-count", reason);
-                }
-            }
+            // The namespace is counted where the job meets its registry center.
+            Some(total) => problems.extend(room::too_many(&name, total, 0)),
         }
+        let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid::new(setting, reason));
         let text = settings.sharding_item_parameters.as_deref().unwrap_or_default();
         let items = match origin {
             Origin::Program if total > 0 => ItemParameters::parse(text, total),
@@ -392,12 +381,6 @@ impl JobConfiguration {
 /// A schedule that has not fired since then never will, as far as anybody cares. Judged from a fixed year, so that the
 /// same program is not accepted in one year and refused in the next.
 const FIRST_YEAR: i32 = 1970;
-
-/// How many items of a job fit into one transaction.
-fn largest_total(name: &JobName) -> u32 {
-    let item = ITEM_WEIGHT + 3 * name.as_str().len();
-    u32::try_from(TRANSACTION_LIMIT / item).unwrap_or(u32::MAX)
-}
 
 #[cfg(test)]
 mod tests;

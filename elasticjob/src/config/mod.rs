@@ -12,6 +12,7 @@ mod kind;
 mod masked;
 mod option_names;
 mod options;
+pub(crate) mod room;
 mod settings;
 pub mod spelling;
 pub mod wire;

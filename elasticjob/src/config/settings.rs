@@ -174,7 +174,7 @@ mod tests {
             sharding_total_count: Some(2),
             sharding_item_parameters: Some("0=http://sa:hunter2@a,1=http://b".into()),
             job_parameter: Some("token=hunter2&all=1".into()),
-            job_listener_types: Some(vec!["tell https://h?key=1&token=hunter2".into()]),
+            job_listener_types: Some(vec!["tell https://h?page=1&token=hunter2".into()]),
             description: Some("run with --password=hunter2".into()),
             props: props(&[
                 ("email.password", "hunter2"),
@@ -190,7 +190,7 @@ mod tests {
             sharding_total_count: Some(2),
             sharding_item_parameters: Some("0=http://***@a,1=http://b".into()),
             job_parameter: Some("token=***&all=1".into()),
-            job_listener_types: Some(vec!["tell https://h?key=1&token=***".into()]),
+            job_listener_types: Some(vec!["tell https://h?page=1&token=***".into()]),
             description: Some("run with --password=***".into()),
             props: props(&[
                 ("email.password", "***"),

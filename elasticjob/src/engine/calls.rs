@@ -1,30 +1,89 @@
 //! The record of the calls that are made once for the group: data of `guarantee/rounds`.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::fire::{Attempt, Fire};
+use super::fire::{Attempt, Fire, Later};
 use super::listeners::Hook;
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
 
 /// How many fires the record remembers. Rounds hardly ever overlap by more than one.
 pub const KEPT_FIRES: usize = 8;
+/// How many calls it keeps that this release does not understand.
+const KEPT_FOREIGN: usize = 64;
 
 /// Which listeners were called on behalf of the group, for the last fires. As JSON; only this implementation writes it.
 ///
 /// The node is never made anew while the job exists, so its version guards: a call is claimed by one instance.
+///
+/// What a later release wrote and this one does not know survives a rewrite, and what was claimed stays claimed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(from = "Written", into = "Written")]
 pub struct OnceCalls {
     /// Scheduled fires up to this time (milliseconds since 1970) that are not in the list are over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<i64>,
     /// The same of manual triggers: the transaction that created the trigger's node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triggered: Option<Zxid>,
     /// The calls, oldest claim first.
-    #[serde(default)]
     pub calls: Vec<OnceCall>,
+    /// Calls that are not understood.
+    foreign: Vec<Value>,
+    later: Later,
+}
+
+/// The record as it stands in the node.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    through: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    triggered: Option<Zxid>,
+    #[serde(default)]
+    calls: Vec<WrittenCall>,
+    #[serde(flatten)]
+    later: Later,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenCall {
+    Known(OnceCall),
+    Foreign(Value),
+}
+
+impl From<Written> for OnceCalls {
+    fn from(written: Written) -> Self {
+        let Written { through, triggered, calls: all, later } = written;
+        let (mut calls, mut foreign) = (Vec::new(), Vec::new());
+        for call in all {
+            match call {
+                WrittenCall::Known(call) => calls.push(call),
+                WrittenCall::Foreign(written) => match OnceCall::in_later_state(&written) {
+                    Some(call) => calls.push(call),
+                    None => foreign.push(written),
+                },
+            }
+        }
+        Self { through, triggered, calls, foreign, later }
+    }
+}
+
+impl From<OnceCall> for WrittenCall {
+    fn from(call: OnceCall) -> Self {
+        let Some(state) = call.later_state.clone() else { return Self::Known(call) };
+        let mut written = serde_json::to_value(call).expect("a call of texts and numbers has a JSON form");
+        written[STATE] = state;
+        Self::Foreign(written)
+    }
+}
+
+impl From<OnceCalls> for Written {
+    fn from(record: OnceCalls) -> Self {
+        let OnceCalls { through, triggered, calls, foreign, later } = record;
+        let calls = calls.into_iter().map(WrittenCall::from).chain(foreign.into_iter().map(WrittenCall::Foreign));
+        Self { through, triggered, calls: calls.collect(), later }
+    }
 }
 
 /// A call that an instance claimed.
@@ -46,6 +105,23 @@ pub struct OnceCall {
     pub attempt: Attempt,
     /// Where it stands.
     pub state: CallState,
+    /// What stands there instead, where only a later release knows it. This one takes it for over.
+    #[serde(skip)]
+    later_state: Option<Value>,
+    #[serde(flatten)]
+    later: Later,
+}
+
+const STATE: &str = "state";
+
+impl OnceCall {
+    /// A call in a state that only a later release knows; `None` where something else of it is not understood.
+    fn in_later_state(written: &Value) -> Option<Self> {
+        let mut known = written.clone();
+        let state = known.as_object_mut()?.insert(STATE.to_owned(), serde_json::to_value(CallState::Done).ok()?)?;
+        let call = Self::deserialize(known).ok()?;
+        Some(Self { later_state: Some(state), ..call })
+    }
 }
 
 /// What became of an own claim, until the registry knows.
@@ -74,7 +150,8 @@ impl OnceCall {
             Fire::Manual { trigger, .. } => Some(trigger),
         };
         let listener = listener.to_owned();
-        Self { at: fire.at(), triggered, listener, hook, instance, attempt, state: CallState::Calling }
+        let (state, later_state, later) = (CallState::Calling, None, Later::new());
+        Self { at: fire.at(), triggered, listener, hook, instance, attempt, state, later_state, later }
     }
 
     /// The fire it belongs to.
@@ -118,9 +195,11 @@ impl OnceCalls {
         is_forgotten && self.calls.iter().all(|call| call.fire() != fire)
     }
 
-    /// Adds a claim. The fires that were claimed first are forgotten.
+    /// Adds a claim. The fires that were claimed first are forgotten, and so are calls that are not understood, when there
+    /// are too many.
     pub fn add(&mut self, call: OnceCall) {
         self.calls.push(call);
+        self.foreign.drain(..self.foreign.len().saturating_sub(KEPT_FOREIGN));
         let mut fires: Vec<Fire> = Vec::new();
         for call in &self.calls {
             if !fires.contains(&call.fire()) {
@@ -191,6 +270,26 @@ mod tests {
         assert_eq!(text, expected);
         assert_eq!(OnceCalls::parse(text.as_bytes()), record);
         assert_eq!(OnceCalls::parse(b""), OnceCalls::default());
+    }
+
+    #[test]
+    fn what_a_later_release_wrote_survives_and_stays_decided() {
+        let later = concat!(
+            r#"{"through":7,"calls":[{"at":1000,"listener":"settle","hook":"BEFORE","instance":"10.0.0.1@-@7","attempt":"2a-3","state":"GAVE_UP","why":"x"},"#,
+            r#"{"at":1000,"listener":"settle","hook":"AROUND","more":1}],"next":{"a":1}}"#
+        );
+        let mut record = OnceCalls::parse(later.as_bytes());
+        let claimed = record.find(Fire::Scheduled(1_000), "settle", Hook::Before).expect("it is claimed");
+        assert_eq!(claimed.state, CallState::Done, "it is not made again");
+        record.add(call(Fire::Scheduled(2_000), Hook::Before, 4));
+        let text = String::from_utf8(record.to_bytes()).unwrap();
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let (before, after) = (json(later), json(&text));
+        assert_eq!((&after["through"], &after["next"]), (&before["through"], &before["next"]));
+        for kept in before["calls"].as_array().unwrap() {
+            assert!(after["calls"].as_array().unwrap().contains(kept), "{kept} is not in {text}");
+        }
+        assert_eq!(after["calls"].as_array().unwrap().len(), 3);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct CleanUp {
     /// What is to be written when it is over, or goes on.
     left: Vec<LeftRun>,
     session: Option<SessionId>,
-    mirror: Mirror,
+    pub(super) mirror: Mirror,
     stage: Stage,
     failures: u32,
     planted: Planted,
@@ -71,10 +71,10 @@ impl CleanUp {
             identity: engine.identity.clone(),
             left: engine.left_runs(),
             session: None,
-            mirror: Mirror::new(engine.job.clone()),
+            mirror: engine.mirror.unread(),
             stage: Stage::Unconnected,
             failures: 0,
-            planted: engine.planted.clone(),
+            planted: engine.planted,
             wishes: RefCell::default(),
             actions: VecDeque::new(),
         }

@@ -26,7 +26,7 @@ use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
 use crate::config::wire::QUICKLY_READ;
-use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration};
+use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration, room};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
@@ -278,6 +278,14 @@ impl JobEngine {
         self
     }
 
+    /// The engine of a job in a namespace that makes each path longer by so many bytes.
+    #[must_use]
+    pub fn with_namespace(mut self, bytes: usize) -> Self {
+        self.check = self.check.and(&room::check(bytes));
+        self.mirror.count_namespace(bytes);
+        self
+    }
+
     /// Plants a bug, to see that the simulator finds it.
     #[cfg(feature = "testing")]
     pub fn plant(&mut self, bug: Bug) {
@@ -304,6 +312,7 @@ impl JobEngine {
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
         if self.phase == Phase::Stopped {
+            self.note(now, event);
             return;
         }
         // Every transaction of the process brings a proof; nothing but a begin waits for one.
@@ -335,6 +344,8 @@ impl JobEngine {
     pub fn note(&mut self, now: Now, event: Event) {
         if self.phase != Phase::Stopped {
             self.take(now, event);
+        } else if let Event::ItemEnded { item, end } = event {
+            self.on_left_run_ended(item, end);
         }
     }
 
@@ -439,10 +450,15 @@ impl JobEngine {
             let told = matches!(run.stage, Stage::Cancelled { .. } | Stage::Aborted);
             let state = if told && end.state == FireState::Failed { FireState::Cancelled } else { end.state };
             run.stage = Stage::Ended { at: now.mono, end: ItemEnd { state, ..end } };
-            return;
+        } else {
+            self.on_left_run_ended(item, end);
         }
-        // Left behind already: whatever takes the place of this engine does not hear of the end again.
-        if let Some(left) = self.abandoned.iter_mut().find(|left| left.item == item && left.end.is_none()) {
+    }
+
+    /// The code of a run that this engine leaves behind has returned: whatever takes its place writes that.
+    fn on_left_run_ended(&mut self, item: ShardingItem, end: ItemEnd) {
+        let mut left = self.abandoned.iter_mut();
+        if let Some(left) = left.find(|left| left.item == item && left.end.is_none()) {
             left.ended(end);
         }
     }

@@ -1,8 +1,10 @@
 //! The identity of a fire, and the record of it that each item keeps in the registry.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::event::ItemEnd;
 use crate::ident::InstanceId;
@@ -129,9 +131,12 @@ impl fmt::Display for Attempt {
     }
 }
 
+/// What a later release wrote, and this one does not know: it survives a rewrite.
+pub(super) type Later = BTreeMap<String, Value>;
+
 /// Data of `sharding/{i}/fire`, as JSON. The node is never made anew while the item exists, so its version guards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "ReadRecord")]
 pub struct FireRecord {
     /// Every scheduled fire up to this time (milliseconds since 1970) was begun or decided against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,8 +149,35 @@ pub struct FireRecord {
     pub missed: Option<i64>,
     /// What was begun last; `None` too where a later release says of it what this one does not know: what was decided
     /// stays decided all the same.
-    #[serde(default, deserialize_with = "if_understood", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Begun>,
+    /// Among it what was begun last, where that is not understood.
+    #[serde(flatten)]
+    later: Later,
+}
+
+/// A record as it is read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReadRecord {
+    through: Option<i64>,
+    triggered: Option<Zxid>,
+    missed: Option<i64>,
+    #[serde(flatten)]
+    rest: Later,
+}
+
+const LAST: &str = "last";
+
+impl From<ReadRecord> for FireRecord {
+    fn from(read: ReadRecord) -> Self {
+        let ReadRecord { through, triggered, missed, rest: mut later } = read;
+        let last: Option<Begun> = later.get(LAST).and_then(|last| Begun::deserialize(last).ok());
+        if last.is_some() {
+            later.remove(LAST);
+        }
+        Self { through, triggered, missed, last, later }
+    }
 }
 
 /// A begun run of an item.
@@ -178,11 +210,8 @@ pub struct Begun {
     /// Why it failed, shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-}
-
-fn if_understood<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Begun>, D::Error> {
-    let value = serde_json::Value::deserialize(deserializer)?;
-    Ok(serde_json::from_value(value).ok())
+    #[serde(flatten)]
+    later: Later,
 }
 
 fn is_normal(source: &ExecutionSource) -> bool {
@@ -198,7 +227,7 @@ const LONGEST: usize = 16 * 1024;
 impl FireRecord {
     /// The record of an item that was never begun.
     pub fn empty() -> Self {
-        Self { through: None, triggered: None, missed: None, last: None }
+        Self { through: None, triggered: None, missed: None, last: None, later: Later::new() }
     }
 
     /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, or are longer than any
@@ -233,9 +262,12 @@ impl FireRecord {
             ended: None,
             took: None,
             error: None,
+            later: Later::new(),
         };
         let missed = self.missed.filter(|missed| Some(*missed) > through);
-        Self { through, triggered, missed, last: Some(last) }
+        let mut later = self.later.clone();
+        later.remove(LAST);
+        Self { through, triggered, missed, last: Some(last), later }
     }
 
     /// The record after the end of what was begun last, written at `now` in milliseconds since 1970.
@@ -308,7 +340,32 @@ mod tests {
     fn what_was_decided_is_read_also_where_the_last_run_is_not_understood() {
         let later = r#"{"through":5,"triggered":7,"missed":9,"last":{"at":5,"state":"SUSPENDED"},"more":1}"#;
         let read = FireRecord::parse(later.as_bytes());
-        assert_eq!(read, FireRecord { through: Some(5), triggered: Some(7), missed: Some(9), last: None });
+        assert_eq!((read.through, read.triggered, read.missed, &read.last), (Some(5), Some(7), Some(9), &None));
+    }
+
+    #[test]
+    fn what_a_later_release_wrote_survives_a_rewrite() {
+        let kept = |record: &FireRecord| String::from_utf8(record.to_bytes()).unwrap();
+        let later = r#"{"through":5,"last":{"at":5,"state":"SUSPENDED"},"more":{"deep":[1]}}"#;
+        let skipped = FireRecord::parse(later.as_bytes()).skip(6);
+        assert_eq!(kept(&skipped), later.replace(":5,\"last", ":6,\"last"));
+        let id = InstanceId::of_process("10.0.0.1", 7);
+        let begun = skipped.begin(
+            7,
+            Fire::Scheduled(7),
+            ExecutionSource::NormalTrigger,
+            id,
+            Attempt::new(SessionId(0x2a), 7, 3),
+        );
+        let text = kept(&begun);
+        assert!(
+            text.contains(r#""more":{"deep":[1]}"#) && text.contains("RUNNING") && !text.contains("SUSPENDED"),
+            "{text}"
+        );
+        let ran = text.replace(r#""state""#, r#""host":"a","state""#);
+        let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
+        let ended = FireRecord::parse(ran.as_bytes()).end(8, &end, None);
+        assert!(kept(&ended).contains(r#""host":"a""#), "{}", kept(&ended));
     }
 
     #[test]

@@ -75,11 +75,13 @@ impl JobEngine {
     /// knows nothing of what this one knew but its settings, since when fires may be unattended, and that it leaves: an
     /// operator who removed the instance, or a program that ends, asks only once.
     pub fn successor(&self, identity: Identity) -> Self {
+        // The check counts the namespace already.
         let Self { local, strategies, listeners, check, .. } = self;
         let mut next = Self::new(identity, local.clone(), strategies.clone());
         next = next.with_listeners(listeners.clone()).with_check(check.clone());
+        next.mirror = self.mirror.unread();
         next.bound = self.bound.clone();
-        next.planted = self.planted.clone();
+        next.planted = self.planted;
         if self.membership.session.is_some() {
             next.membership.is_back = true;
             next.membership.joining_since = self.seen.map(|now| now.wall);
@@ -88,6 +90,11 @@ impl JobEngine {
             next.start_leaving(cut_at);
         }
         next
+    }
+
+    /// How long a run may go on that is cut off now.
+    pub fn grace(&self) -> Duration {
+        self.session.grace()
     }
 
     /// Takes over runs of an earlier engine of the job in this process. Their items are busy until they end; then this engine

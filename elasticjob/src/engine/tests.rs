@@ -13,6 +13,7 @@ mod misfire;
 mod once;
 mod own_strategy;
 mod reconcile;
+mod room;
 mod single_balance;
 mod static_sharding;
 mod status;
@@ -66,7 +67,7 @@ fn a_fire_is_one_transaction_to_begin_and_one_to_finish() {
     group.run_until(5_000);
     let at = EPOCH + 5_000;
     let record = |state: &str| {
-        let attempt = r#""instance":"10.0.0.1@-@7","attempt":"2-1""#;
+        let attempt = r#""instance":"10.0.0.1@-@7","attempt":"2-00000007.1""#;
         format!(r#"{{"through":{at},"last":{{"at":{at},{attempt},"began":{at},"state":"{state}}}}}"#)
     };
     let begun = record("RUNNING\"");
@@ -313,7 +314,7 @@ fn an_item_that_is_refused_does_not_hold_back_the_others() {
 
 #[test]
 fn a_begin_whose_answer_got_lost_is_adopted_or_repeated() {
-    for (lost, attempt) in [(Lost::AfterItWasApplied, "2-1"), (Lost::BeforeItArrived, "2-2")] {
+    for (lost, attempt) in [(Lost::AfterItWasApplied, "2-00000007.1"), (Lost::BeforeItArrived, "2-00000007.2")] {
         let mut group = Group::settled(1, &every_five(2));
         group.hosts[0].lost = lost;
         group.run_until(7_000);

@@ -86,7 +86,7 @@ impl<'a> JobTransaction<'a> {
     }
 
     fn add(&mut self, op: Op) -> usize {
-        self.weight += op.weight();
+        self.weight += op.weight() + self.mirror.namespace_bytes();
         self.transaction.push(op)
     }
 

@@ -65,9 +65,9 @@ impl Operations {
         while steps.peek().is_some() {
             let (mut transaction, mut does, mut weight) = (Transaction::new(), Vec::new(), 0);
             while let Some(step) =
-                steps.next_if(|step| transaction.is_empty() || weight + weight_of(step) <= TRANSACTION_LIMIT)
+                steps.next_if(|step| transaction.is_empty() || weight + self.weight_of(step) <= TRANSACTION_LIMIT)
             {
-                weight += weight_of(&step);
+                weight += self.weight_of(&step);
                 does.extend(step.does);
                 step.ops.into_iter().for_each(|op| {
                     transaction.push(op);
@@ -78,10 +78,10 @@ impl Operations {
         }
         Ok(())
     }
-}
 
-fn weight_of<T>(step: &Step<T>) -> usize {
-    step.ops.iter().map(Op::weight).sum()
+    fn weight_of<T>(&self, step: &Step<T>) -> usize {
+        step.ops.iter().map(|op| op.weight() + self.registry.namespace_bytes()).sum()
+    }
 }
 
 /// Whether a refusal says that somebody else was faster, so that a second look may help.

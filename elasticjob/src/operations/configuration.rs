@@ -2,7 +2,7 @@
 
 use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
-use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
+use crate::config::{ForeignToJava, JobConfiguration, JobSettings, room};
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
@@ -87,7 +87,8 @@ impl Operations {
         if changed == *before {
             return Ok(ConfigurationChange::default());
         }
-        let problems = self.built_in.problems(&changed, &read.class);
+        let mut problems = self.built_in.problems(&changed, &read.class);
+        problems.extend(room::problems(&changed, self.registry.namespace_bytes()));
         if !problems.is_empty() {
             return Err(invalid(problems));
         }

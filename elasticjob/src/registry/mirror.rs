@@ -76,6 +76,8 @@ struct InFlight(BTreeMap<JobPath, (u32, u32)>);
 #[derive(Debug)]
 pub struct Mirror {
     job: JobName,
+    /// What the namespace adds to each path.
+    namespace_bytes: usize,
     nodes: Nodes,
     /// Grows with every gap: answers to older questions are dropped.
     generation: u32,
@@ -94,6 +96,7 @@ impl Mirror {
     pub fn new(job: JobName) -> Self {
         Self {
             job,
+            namespace_bytes: 0,
             nodes: Nodes::new(),
             generation: 0,
             to_list: BTreeSet::new(),
@@ -102,6 +105,21 @@ impl Mirror {
             in_flight: InFlight::default(),
             watching: false,
         }
+    }
+
+    /// A mirror of the same job in the same namespace that has not read anything yet.
+    pub fn unread(&self) -> Self {
+        Self { namespace_bytes: self.namespace_bytes, ..Self::new(self.job.clone()) }
+    }
+
+    /// Tells how many bytes the namespace adds to each path.
+    pub fn count_namespace(&mut self, bytes: usize) {
+        self.namespace_bytes = bytes;
+    }
+
+    /// How many bytes the namespace adds to each path.
+    pub fn namespace_bytes(&self) -> usize {
+        self.namespace_bytes
     }
 
     /// Whether all nodes were listed since the last gap.

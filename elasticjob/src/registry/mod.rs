@@ -78,6 +78,11 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
     /// Requests sent so far without pings, and how many of them were transactions.
     fn requests(&self) -> RequestCount;
 
+    /// How many bytes the namespace adds to each path on its way to the server.
+    fn namespace_bytes(&self) -> usize {
+        0
+    }
+
     /// Ends the session: its ephemeral nodes are gone when the future is ready, or the server was not reached in time.
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
 }

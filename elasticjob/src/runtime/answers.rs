@@ -7,7 +7,9 @@ use std::task::{Context, Poll};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use crate::engine::Event;
+use crate::engine::{Action, Event};
+use crate::ident::JobName;
+use crate::registry::RegistryCenter;
 
 /// An answer as the event it becomes.
 type Answer = Pin<Box<dyn Future<Output = Event> + Send>>;
@@ -18,6 +20,30 @@ pub(super) struct Answers(Option<FuturesUnordered<Answer>>);
 impl Answers {
     pub(super) fn push(&mut self, answer: impl Future<Output = Event> + Send + 'static) {
         self.0.get_or_insert_default().push(Box::pin(answer));
+    }
+
+    /// Asks the registry center for what an action wants of it; gives back an action that is none of its business.
+    pub(super) fn ask(&mut self, registry: &dyn RegistryCenter, job: &JobName, action: Action) -> Option<Action> {
+        match action {
+            Action::List { generation, paths } => {
+                for path in paths {
+                    let answer = registry.children(&path.absolute(job));
+                    self.push(async move { Event::Listed { generation, path, children: answer.await } });
+                }
+            }
+            Action::Read { generation, paths } => {
+                for path in paths {
+                    let answer = registry.get(&path.absolute(job));
+                    self.push(async move { Event::Read { generation, path, node: answer.await } });
+                }
+            }
+            Action::Commit(transaction) => {
+                let answer = registry.commit(transaction);
+                self.push(async move { Event::Committed(answer.await) });
+            }
+            other => return Some(other),
+        }
+        None
     }
 
     pub(super) fn len(&self) -> usize {

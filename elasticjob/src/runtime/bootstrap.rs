@@ -12,9 +12,9 @@ use super::environment::JobEnvironment;
 use super::handle::{JobHandle, OneOffJob, ScheduleJob, ShutdownMode};
 use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
-use super::supervised::supervised;
+use super::supervised::{Reader, supervised};
 use crate::api::ItemHandler;
-use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, room, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
 use crate::log::{error, warn};
@@ -162,6 +162,7 @@ impl Bootstrap {
             catalog.problems(&configuration),
             catalog.error_handlers().problems_at_start(&configuration),
             handler.problems_of_program(&configuration),
+            room::problems(&configuration, registry.namespace_bytes()),
         ];
         let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();
@@ -180,9 +181,11 @@ impl Bootstrap {
         };
         let strategies = catalog.sharding_strategies().clone();
         let engine = JobEngine::new(identity, Arc::new(configuration), strategies);
-        let engine =
-            engine.with_listeners(catalog.known_listeners().clone()).with_check(catalog.check().and(handler.check()));
-        let engine = engine.with_bound_options(bound_options(catalog, &handler));
+        let engine = engine
+            .with_listeners(catalog.known_listeners().clone())
+            .with_check(catalog.check().and(handler.check()))
+            .with_bound_options(bound_options(catalog, &handler))
+            .with_namespace(registry.namespace_bytes());
         let engine = Box::new(engine);
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
@@ -196,9 +199,11 @@ impl Bootstrap {
         let Some(mut job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
         warn_of_open(&self.name, &job);
+        // A start that is given up in the midst leaves no mailbox that the next job of this name waits for.
+        let reader = Reader::of(&job);
         self.enter(&mut job).await?;
         let (started, outcome) = oneshot::channel();
-        self.environment.system().spawn(supervised(job, started));
+        self.environment.system().spawn(supervised(job, started, reader));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
             Ok(Ok(Ok(()))) => self.joined(),
             Ok(Ok(Err(why))) => Err(StartError::Refused { job: self.name.clone(), why }),

@@ -269,23 +269,9 @@ impl Driver {
     }
 
     fn perform(&mut self, action: Action) {
+        let Some(action) = self.answers.ask(&*self.registry, &self.job, action) else { return };
         match action {
-            Action::List { generation, paths } => {
-                for path in paths {
-                    let answer = self.registry.children(&path.absolute(&self.job));
-                    self.answers.push(async move { Event::Listed { generation, path, children: answer.await } });
-                }
-            }
-            Action::Read { generation, paths } => {
-                for path in paths {
-                    let answer = self.registry.get(&path.absolute(&self.job));
-                    self.answers.push(async move { Event::Read { generation, path, node: answer.await } });
-                }
-            }
-            Action::Commit(transaction) => {
-                let answer = self.registry.commit(transaction);
-                self.answers.push(async move { Event::Committed(answer.await) });
-            }
+            Action::List { .. } | Action::Read { .. } | Action::Commit(_) => {}
             Action::Prove => self.prove(),
             Action::Start(start) => self.start_items(start),
             Action::AskToStop(items) => self.each_running(&items, Running::ask_to_stop),

@@ -20,6 +20,11 @@ impl LiveItem {
         Self { running, run, cut_off: None }
     }
 
+    /// How it is told to end.
+    pub(super) fn running(&self) -> &Running {
+        &self.running
+    }
+
     /// It was told to end.
     pub(super) fn is_cut_off(&mut self, reason: CancelReason) {
         self.cut_off = Some(reason);

@@ -141,24 +141,7 @@ impl StandIn {
     }
 
     fn perform(&mut self, action: Action) {
-        match action {
-            Action::List { generation, paths } => {
-                for path in paths {
-                    let answer = self.registry.children(&path.absolute(&self.job));
-                    self.answers.push(async move { Event::Listed { generation, path, children: answer.await } });
-                }
-            }
-            Action::Read { generation, paths } => {
-                for path in paths {
-                    let answer = self.registry.get(&path.absolute(&self.job));
-                    self.answers.push(async move { Event::Read { generation, path, node: answer.await } });
-                }
-            }
-            Action::Commit(transaction) => {
-                let answer = self.registry.commit(transaction);
-                self.answers.push(async move { Event::Committed(answer.await) });
-            }
-            _ => {}
-        }
+        // It wants nothing else.
+        let _ = self.answers.ask(&*self.registry, &self.job, action);
     }
 }

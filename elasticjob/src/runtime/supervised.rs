@@ -19,8 +19,7 @@ use crate::unwind::catch;
 /// Drives a job to its end. When its driver ends by a bug, what the session of the process owns in the job is cleaned up, as
 /// the session goes on with the other jobs; then another driver starts in the same session. When that happens again and
 /// again, the job stays out of the group and its status says so: it is for the program to end.
-pub(super) async fn supervised(job: Job, started: Started) {
-    let _reader = Reader(job.mailbox.clone());
+pub(super) async fn supervised(job: Job, started: Started, _reader: Reader) {
     let name = job.engine.job_name().clone();
     let mut restarts = Restarts::new(job.environment.restart_pause());
     let mut driver = Driver::new(job, Some(started));
@@ -95,8 +94,14 @@ fn set_activity(status: &watch::Sender<JobStatus>, activity: Activity, trouble: 
     });
 }
 
-/// Reads the mailbox of a job; without it nobody does.
-struct Reader(Arc<Mailbox<Letter>>);
+/// Reads the mailbox of a job, or is about to; without it nobody does.
+pub(super) struct Reader(Arc<Mailbox<Letter>>);
+
+impl Reader {
+    pub(super) fn of(job: &Job) -> Self {
+        Self(job.mailbox.clone())
+    }
+}
 
 impl Drop for Reader {
     fn drop(&mut self) {

@@ -76,6 +76,8 @@ pub(super) struct Group {
     pub(super) listeners: Arc<KnownListeners>,
     /// How far the wall clocks of the hosts are ahead of the server's, in milliseconds.
     pub(super) clock_offset: i64,
+    /// What the namespace adds to each path.
+    pub(super) namespace_bytes: usize,
     now: u64,
     sessions: i64,
     events: VecDeque<(usize, Event)>,
@@ -96,7 +98,17 @@ impl Group {
         tree.open_session(OPERATOR, Duration::from_secs(1_000));
         let (strategies, listeners) = (Arc::new(ShardingStrategies::built_in()), Arc::new(KnownListeners::added([])));
         let (hosts, events) = (Vec::new(), VecDeque::new());
-        Self { tree, strategies, hosts, listeners, clock_offset: 0, now: 1_000, sessions: 1, events }
+        Self {
+            tree,
+            strategies,
+            hosts,
+            listeners,
+            clock_offset: 0,
+            namespace_bytes: 0,
+            now: 1_000,
+            sessions: 1,
+            events,
+        }
     }
 
     /// A group of instances that have registered and shared the items, 1 s before a fire.
@@ -127,7 +139,8 @@ impl Group {
         let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate, nonce: 7 };
         self.hosts.push(Host {
             engine: JobEngine::new(identity, Arc::new(configuration.clone()), self.strategies.clone())
-                .with_listeners(self.listeners.clone()),
+                .with_listeners(self.listeners.clone())
+                .with_namespace(self.namespace_bytes),
             session: SessionId(0),
             connected: false,
             killed: false,
@@ -351,7 +364,8 @@ impl Group {
     }
 
     fn commit(&mut self, host: usize, transaction: &Transaction) {
-        assert!(transaction.ops().iter().map(Op::weight).sum::<usize>() < TRANSACTION_LIMIT);
+        let weight = transaction.ops().iter().map(|op| op.weight() + self.namespace_bytes).sum::<usize>();
+        assert!(weight < TRANSACTION_LIMIT, "a server would drop the connection");
         let state = &mut self.hosts[host];
         let lost = match state.answered_before.checked_sub(1) {
             Some(left) => {

@@ -1,6 +1,7 @@
 //! Settings of a ZooKeeper registry center.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::registry::limits;
@@ -126,6 +127,15 @@ impl ZookeeperConfiguration {
         vec![servers.join(","); MIN_DIALLED_SERVERS.div_ceil(servers.len())].join(",")
     }
 
+    /// Whether the digest, which is user and password, goes over a network where it can be read.
+    pub(super) fn shows_digest(&self) -> bool {
+        let is_here = |server: &str| {
+            let host = host(server);
+            host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+        };
+        self.digest.is_some() && !self.servers().all(is_here)
+    }
+
     /// After how long the first connect is given up.
     pub(super) fn patience(&self) -> Duration {
         Duration::from_millis(self.max_sleep_time_milliseconds.saturating_mul(u64::from(self.max_retries)))
@@ -145,6 +155,14 @@ impl ZookeeperConfiguration {
         let factor = random % (2 << retry.min(self.max_retries));
         let pause = self.base_sleep_time_milliseconds.saturating_mul(factor.max(1));
         Duration::from_millis(pause.min(self.max_sleep_time_milliseconds))
+    }
+}
+
+/// The host of `host:port`, without brackets.
+fn host(server: &str) -> &str {
+    match server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None => server.split_once(':').map_or(server, |(host, _)| host),
     }
 }
 
@@ -217,6 +235,19 @@ mod tests {
         let problem = config.problems()[0].to_string();
         assert!(problem.contains("user:password") && !problem.contains("secret"), "{problem}");
         assert!(!format!("{config:?}").contains("secret"));
+    }
+
+    #[test]
+    fn a_digest_in_clear_text_on_a_network_is_seen() {
+        let shown = |servers: &str| {
+            let digest = Some("robot:secret".into());
+            ZookeeperConfiguration { digest, ..ZookeeperConfiguration::new(servers, "ns") }.shows_digest()
+        };
+        assert!(shown("zk1:2181") && shown("localhost,192.0.2.1:2181") && shown("[2001:db8::1]:2181"));
+        for servers in ["localhost", "127.0.0.1:2181,127.0.0.7", "[::1]:2181"] {
+            assert!(!shown(servers), "{servers}");
+        }
+        assert!(!ZookeeperConfiguration::new("zk1:2181", "ns").shows_digest());
     }
 
     #[test]

@@ -7,9 +7,11 @@ use std::time::Duration;
 use tokio::net::{TcpStream, lookup_host};
 use zookeeper_client::{Acl, Acls, AddWatchMode, AuthId, Client, CreateMode, Error, MultiWriteError, Permission};
 
+use super::answer;
 use super::config::{InvalidSetting, ZookeeperConfiguration};
 use crate::log::warn;
 use crate::problems::in_one_line;
+use crate::random::random_u64;
 
 /// Why there is no session with a registry center.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -129,7 +131,7 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
     };
     let opened = tokio::time::timeout(patience, async {
         tokio::select! {
-            result = open(config) => result,
+            result = open_in_the_end(config) => result,
             never = look => never,
         }
     });
@@ -152,6 +154,29 @@ struct Problem {
     error: Error,
 }
 
+/// Opens a session, another one where the connection broke before that could be used: servers of an ensemble come and go.
+async fn open_in_the_end(config: &ZookeeperConfiguration) -> Result<Client, Problem> {
+    let mut retry = 0;
+    loop {
+        match open(config).await {
+            Err(Problem { what, error }) if what != CONNECT && is_lost(&error) => {
+                let pause = config.pause(retry, random_u64());
+                retry += 1;
+                crate::log::warn!(%error, "the connection to ZooKeeper broke, next attempt in {} ms", pause.as_millis());
+                tokio::time::sleep(pause).await;
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// Whether there was no answer, which is no word against this client.
+fn is_lost(error: &Error) -> bool {
+    !answer::is_answer(error) && !matches!(error, Error::AuthFailed)
+}
+
+const CONNECT: &str = "connect to";
+
 async fn open(config: &ZookeeperConfiguration) -> Result<Client, Problem> {
     let mut connector = Client::connector()
         .with_session_timeout(config.session_timeout())
@@ -159,7 +184,7 @@ async fn open(config: &ZookeeperConfiguration) -> Result<Client, Problem> {
     if let Some(digest) = &config.digest {
         connector = connector.with_auth("digest", digest.reveal().as_bytes());
     }
-    let client = during("connect to", connector.connect(&config.dialled_servers())).await?;
+    let client = during(CONNECT, connector.connect(&config.dialled_servers())).await?;
     let root = config.root();
     if config.create_namespace {
         create_missing(config, &client, &root).await?;

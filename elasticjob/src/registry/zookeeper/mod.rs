@@ -47,6 +47,12 @@ impl ZookeeperRegistryCenter {
         if !problems.is_empty() {
             return Err(ConnectError::Invalid(problems));
         }
+        if config.shows_digest() {
+            crate::log::warn!(
+                "the digest of the registry center goes over the network in clear text: who reads it can change all jobs; \
+                 keep the way to ZooKeeper in a private network or a tunnel"
+            );
+        }
         let session = Session::new(config);
         let center = Self { session: session.clone(), runtime: runtime.clone() };
         let dialled = runtime.spawn(async move {
@@ -175,6 +181,10 @@ impl RegistryCenter for ZookeeperRegistryCenter {
 
     fn requests(&self) -> RequestCount {
         self.session.requests()
+    }
+
+    fn namespace_bytes(&self) -> usize {
+        self.session.config.root().len()
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {

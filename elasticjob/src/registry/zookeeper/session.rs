@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,6 +20,7 @@ use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
 use super::watch::{Adding, Slot};
 use super::{lease, watchdog};
+use crate::random::random_u64;
 use crate::registry::{Moment, Proof, RequestCount, SessionId, SessionState, limits};
 
 /// How long the end of a session is waited for when it is closed.
@@ -351,7 +351,7 @@ impl Session {
     }
 
     async fn pause(&self, what: &str, error: &Error, retry: &mut u32) {
-        let pause = self.config.pause(*retry, random());
+        let pause = self.config.pause(*retry, random_u64());
         *retry = retry.saturating_add(1);
         crate::log::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
         tokio::time::sleep(pause).await;
@@ -367,7 +367,7 @@ impl Session {
                     return None;
                 }
                 Err(error) => {
-                    let pause = self.config.pause(retry, random());
+                    let pause = self.config.pause(retry, random_u64());
                     crate::log::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
                     tokio::time::sleep(pause).await;
                 }
@@ -422,9 +422,4 @@ fn given_up(why: &str) {
         "the ZooKeeper client does not work any more: {why}; it is given up with its session, what runs is cancelled, and \
          another session is dialled"
     );
-}
-
-/// Good enough to keep clients out of step.
-fn random() -> u64 {
-    RandomState::new().hash_one(())
 }

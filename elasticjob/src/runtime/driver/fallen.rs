@@ -48,9 +48,15 @@ impl Driver {
             status: self.status.clone(),
         };
         self.report(self.failure(Failed::Coordination, panic.to_owned()));
+        // They have the grace that every run has which is cut off: what stands in waits for their code.
+        let grace = self.engine.grace();
         for (item, live) in std::mem::take(&mut self.running) {
             live.cancel();
-            live.abort();
+            let running = live.running().clone();
+            self.environment.system().spawn(async move {
+                tokio::time::sleep(grace).await;
+                running.abort();
+            });
             let (run, error) = live.lost_with_its_driver();
             self.report_item(item, run, error);
         }

@@ -3,6 +3,7 @@ use std::sync::atomic::Ordering;
 use super::super::{Activity, ShutdownMode, TriggerError};
 use super::remote::Remote;
 use super::*;
+use crate::api::JobError;
 
 /// Runs that end when they are cancelled, and tell both.
 fn patient() -> (ItemHandler, mpsc::UnboundedReceiver<&'static str>) {
@@ -81,6 +82,8 @@ async fn with_failover_what_the_coordination_lost_is_run_again() {
         async move {
             let _ = sender.send((context.scheduled_at(), context.source()));
             context.cancelled().await;
+            // One that returns well has ended, and is not run again.
+            Err::<(), _>(JobError::message("cut off"))
         }
     });
     let configuration = JobConfiguration::builder("taken", 1).cron("0/5 * * * * ?").failover(true);

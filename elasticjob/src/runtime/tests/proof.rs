@@ -85,5 +85,6 @@ async fn jobs_that_fire_together_share_the_proof_of_their_session() {
     run().await;
     run().await;
     let writes = remote.writes.load(Ordering::Relaxed) - before;
-    assert!((1..JOBS / 2).contains(&writes), "{writes} transactions");
+    // Each of them would be three for each job.
+    assert!((1..JOBS).contains(&writes), "{writes} transactions");
 }

@@ -67,6 +67,10 @@ pub(super) fn assign(
     }
     guard_triggers(engine, &mut txn, left);
     for item in removed {
+        // The rest is beyond the total count still, and is removed by the next ones.
+        if txn.is_full() {
+            break;
+        }
         moved.push(format!("{item}: removed"));
         for path in engine.mirror.item_tree(item) {
             // Somebody may begin it at this moment.

@@ -1,0 +1,73 @@
+//! Whether a configuration has room in the registry center where its job is.
+
+use super::job::{Invalid, JobConfiguration};
+use super::{ConfigurationCheck, wire};
+use crate::ident::JobName;
+use crate::registry::TRANSACTION_LIMIT;
+
+/// What an item weighs at most in the transaction that shards a job or begins a fire, beside the names: paths, owner and
+/// record.
+const ITEM_WEIGHT: usize = 520;
+
+/// How many nodes of an item are in it.
+const NODES: usize = 3;
+
+/// What has no room where the namespace makes each path longer by so many bytes.
+pub(crate) fn problems(configuration: &JobConfiguration, namespace: usize) -> Vec<Invalid> {
+    let total = too_many(configuration.job_name(), configuration.sharding_total_count(), namespace);
+    total.into_iter().chain(too_long(configuration)).collect()
+}
+
+/// A check that finds the same.
+pub(crate) fn check(namespace: usize) -> ConfigurationCheck {
+    ConfigurationCheck::new(move |configuration| problems(configuration, namespace))
+}
+
+/// A total count that does not fit into one transaction.
+pub(super) fn too_many(job: &JobName, total: u32, namespace: usize) -> Option<Invalid> {
+    let item = ITEM_WEIGHT + NODES * (job.as_str().len() + namespace);
+    let limit = TRANSACTION_LIMIT / item;
+    (total as usize > limit).then(|| {
+        let reason = format!(
+            "{total} items do not fit into one transaction of the registry center ({TRANSACTION_LIMIT} bytes): at most \
+             {limit} are possible; have fewer, or a shorter name of the job or the namespace"
+        );
+        Invalid::new("sharding-total-count", reason)
+    })
+}
+
+/// A configuration that others would refuse to read.
+fn too_long(configuration: &JobConfiguration) -> Option<Invalid> {
+    let (length, most) = (wire::to_yaml(configuration).len(), wire::LIMITS.bytes);
+    (length > most).then(|| {
+        let longest = configuration.texts().into_iter().max_by_key(|(_, text)| text.len());
+        let setting = longest.map_or("job-parameter", |(setting, _)| setting);
+        let reason = format!(
+            "the configuration has {length} bytes in the registry center, and at most {most} are read: shorten it"
+        );
+        Invalid::new(setting, reason)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_namespace_counts_among_what_an_item_needs() {
+        let job = |total| JobConfiguration::builder("a-name-of-18-chars", total).build().unwrap();
+        assert!(problems(&job(1_500), 0).is_empty());
+        let long = problems(&job(1_500), 120);
+        assert_eq!(long.len(), 1);
+        let told = long[0].to_string();
+        assert!(told.contains("1500 items do not fit") && told.contains("at most 963 are possible"), "{told}");
+        assert!(problems(&job(963), 120).is_empty());
+    }
+
+    #[test]
+    fn a_configuration_that_nobody_would_read_is_refused() {
+        let job = JobConfiguration::builder("job", 1).job_parameter("x".repeat(wire::LIMITS.bytes)).build().unwrap();
+        let told = problems(&job, 0)[0].to_string();
+        assert!(told.starts_with("job-parameter: the configuration has ") && told.contains("at most 262144"), "{told}");
+    }
+}
