@@ -309,6 +309,12 @@ impl JobEngine {
         self.membership.session
     }
 
+    /// Whether something that began here is not over, also where it waits for listeners or for its end to be written.
+    #[cfg(feature = "testing")]
+    pub fn is_busy(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
         if self.phase == Phase::Stopped {

@@ -10,6 +10,7 @@ use super::engine::JobEngine;
 use super::event::Now;
 use super::fire::{ExecutionSource, Fire, FireRecord};
 use super::notice::{LateCause, Notice, SkipReason};
+use super::planted::Bug;
 use super::run::{LATE_ACQUISITION, OpenFire};
 use crate::config::{JobConfiguration, wire};
 use crate::ident::ShardingItem;
@@ -38,7 +39,7 @@ impl JobEngine {
         let set = self.configuration.as_deref().and_then(JobConfiguration::max_late_begin_seconds);
         match set.filter(|_| self.is_monitored()) {
             Some(seconds) => Some(Duration::from_secs(seconds.into())),
-            None if self.is_monitored() && self.makes_up() => None,
+            None if self.is_monitored() && self.makes_up() && !self.planted.has(Bug::ShortWindow) => None,
             None => Some(LATE_ACQUISITION),
         }
     }

@@ -86,7 +86,9 @@ impl JobEngine {
             next.membership.is_back = true;
             next.membership.joining_since = self.seen.map(|now| now.wall);
         }
-        if let Phase::Leaving { cut_at, .. } = self.phase {
+        if let Phase::Leaving { cut_at, .. } = self.phase
+            && !self.planted.has(Bug::ForgottenLeaving)
+        {
             next.start_leaving(cut_at);
         }
         next

@@ -89,6 +89,10 @@ pub enum Bug {
     DeafAfterRun,
     /// An item of which a fire was decided against, as it was disabled, is never begun again.
     DroppedEnabled,
+    /// A missed fire of which a later one takes the place is not said to be left out.
+    SilentCollapse,
+    /// What takes the place of an engine that was to leave does not leave.
+    ForgottenLeaving,
     /// What cleans up after an engine leaves the leader's node there.
     LeftLeader,
     /// What cleans up after an engine leaves the marks of runs there.
@@ -104,7 +108,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 46] = [
+    pub const ALL: [(&'static str, Self); 48] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -146,6 +150,8 @@ impl Bug {
         ("deaf-after-step", Self::DeafAfterStep),
         ("deaf-after-run", Self::DeafAfterRun),
         ("dropped-enabled", Self::DroppedEnabled),
+        ("silent-collapse", Self::SilentCollapse),
+        ("forgotten-leaving", Self::ForgottenLeaving),
         ("left-leader", Self::LeftLeader),
         ("left-mark", Self::LeftMark),
         ("left-call", Self::LeftCall),

@@ -45,6 +45,8 @@ pub(super) struct OpenFire {
     pub(super) why_late: LateCause,
     /// A begin of an earlier session that was never started: it may be begun anew.
     pub(super) abandoned: Option<Attempt>,
+    /// Missed fires that are not made up for by themselves, as this one takes their place; said once.
+    pub(super) takes_place_of: BTreeSet<i64>,
     /// Items decided against, said once.
     pub(super) dropped: BTreeSet<ShardingItem>,
     /// Of these, the ones whose records are to say so: no instance shall begin them later.
@@ -71,6 +73,7 @@ impl OpenFire {
             is_declined: false,
             why_late: LateCause::Waited,
             abandoned: None,
+            takes_place_of: BTreeSet::new(),
             dropped: BTreeSet::new(),
             refused: BTreeSet::new(),
             of_the_gone: BTreeSet::new(),

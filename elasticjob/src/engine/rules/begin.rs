@@ -86,6 +86,13 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         engine.tell_items_of_the_gone();
     }
     let Some(verdicts) = judge_all(engine, now, &mine) else { return Step::Pass };
+    let is_due = |(item, verdict): &(ShardingItem, Verdict)| {
+        matches!(verdict, Verdict::Begin | Verdict::Busy(_)).then_some(*item)
+    };
+    if configuration.misfire() {
+        let due: Vec<_> = verdicts.iter().filter_map(is_due).collect();
+        misfire::tell_collapsed(engine, fire, &due);
+    }
     let mut items = Vec::new();
     for (item, verdict) in verdicts {
         match verdict {
@@ -100,7 +107,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
                 if let Fire::Scheduled(at) = fire
                     && configuration.misfire()
                 {
-                    engine.missed_items.insert(item, at);
+                    // A later one may have come while this one was being made up for.
+                    let missed = engine.missed_items.entry(item).or_insert(at);
+                    *missed = (*missed).max(at);
                 }
                 drop_item(engine, item, reason);
             }

@@ -149,6 +149,25 @@ fn marked_before(engine: &JobEngine, item: ShardingItem) -> Option<i64> {
     }
 }
 
+/// Says which missed fires are not made up for by themselves, as the open one takes their place: their items begin for it,
+/// or it is made up for instead.
+pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[ShardingItem]) {
+    let Fire::Scheduled(at) = fire else { return };
+    let missed = |item: &ShardingItem| {
+        let record = engine.record_of(*item)?;
+        let missed = record.to_make_up().max(engine.missed_items.get(item).copied())?;
+        (missed < at && !record.covers(Fire::Scheduled(missed))).then_some(missed)
+    };
+    let earlier: BTreeSet<i64> = items.iter().filter_map(missed).collect();
+    for earlier in earlier {
+        let is_new = engine.open.as_deref_mut().is_some_and(|open| open.takes_place_of.insert(earlier));
+        if is_new && !engine.planted.has(Bug::SilentCollapse) {
+            engine.tell(Notice::Collapsed { earlier, into: at });
+            engine.fires += 1;
+        }
+    }
+}
+
 /// Takes away marks that nobody will act on: the leader all of them when misfire is off, an owner those of its items
 /// that are disabled or were begun for a later fire.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
@@ -202,7 +221,9 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     if engine.open.as_deref().is_some_and(is_later) {
         return;
     }
-    engine.missed = None;
+    if !engine.is_monitored() {
+        engine.missed = None;
+    }
     engine.open_instead(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::group::{EPOCH, Group, every_five};
+use super::group::{EPOCH, Group, Lost, every_five};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, ExecutionSource, Fire, Notice, SkipReason};
 use crate::registry::path::{ItemNode, JobPath};
@@ -46,6 +46,21 @@ fn several_missed_fires_collapse_to_the_latest() {
     assert_eq!(group.hosts[0].engine.status().fires, 4);
     group.run_until(24_000);
     assert_eq!(group.starts(0).len(), 2);
+}
+
+#[test]
+fn a_missed_fire_whose_place_the_next_one_takes_is_said_to_be_left_out() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(14_950);
+    // The end of the run is written when the next fire is there.
+    group.hosts[0].lost = Lost::BeforeItArrived;
+    group.end_items(0, &[0]);
+    group.run_until(16_000);
+    assert_eq!(group.starts(0)[1..], [(at(15), ExecutionSource::NormalTrigger, vec![0])]);
+    let collapsed = Notice::Collapsed { earlier: EPOCH + 10_000, into: EPOCH + 15_000 };
+    assert_eq!(group.hosts[0].notices.iter().filter(|notice| **notice == collapsed).count(), 1);
+    group.end_items(0, &[0]);
+    assert_eq!(group.hosts[0].engine.status().fires, 3);
 }
 
 #[test]

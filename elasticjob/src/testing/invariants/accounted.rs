@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::duty::{Cause, Due, Duties};
+use super::fates::{Fate, Fates};
 use super::kept::Kept;
 use super::{Observation, Scene};
 use crate::config::wire;
@@ -30,9 +31,8 @@ pub(super) struct Accounted {
     /// From when there is a fire every so many milliseconds, of so many items.
     schedules: BTreeMap<i64, (i64, u32)>,
     duties: Duties,
-    item_fires: u64,
-    /// How many of them were not looked at, and why.
-    not_looked_at: BTreeMap<&'static str, u64>,
+    /// What became of them.
+    fates: Fates,
     begun: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
@@ -54,8 +54,7 @@ impl Accounted {
         Self {
             schedules: BTreeMap::from([(0, (i64::from(period) * 1_000, total))]),
             duties: Duties::default(),
-            item_fires: 0,
-            not_looked_at: BTreeMap::new(),
+            fates: Fates::default(),
             begun: BTreeMap::new(),
             skipped: BTreeMap::new(),
             left_out: BTreeMap::new(),
@@ -70,15 +69,15 @@ impl Accounted {
 
     pub(super) fn scheduled(&mut self, now: Millis, period: u32, total: u32) {
         self.schedules.insert(EPOCH + now as i64, (i64::from(period) * 1_000, total));
-        self.duties.configured(now);
+        self.duties.configured();
     }
 
     pub(super) fn damaged(&mut self, now: Millis) {
         self.duties.damaged(now);
     }
 
-    pub(super) fn item_fires(&self) -> (u64, &BTreeMap<&'static str, u64>) {
-        (self.item_fires, &self.not_looked_at)
+    pub(super) fn fates(&self) -> &Fates {
+        &self.fates
     }
 
     pub(super) fn incident(&mut self, wall: i64) {
@@ -151,13 +150,20 @@ impl Accounted {
     }
 
     /// The owner of an item was well for as long as it takes to begin it.
-    fn demand(&self, scene: &Scene<'_>, due: &Due) -> Result<(), String> {
+    fn demand(&mut self, scene: &Scene<'_>, due: &Due) -> Result<(), String> {
         let Due { item, at, owner, since } = due;
         // By a clock that was ahead a later one may have been begun, or decided against.
         let is_begun = self.begun.range(at..).any(|(_, items)| items.contains(item));
+        // What fell into a run is made up for with misfire on, and the run is over by now.
+        let is_made_up = scene.shape.monitored && scene.shape.misfire;
+        let is_reason = |reason: &SkipReason| is_good(reason) && !(is_made_up && is_run(reason));
         let said = self.skipped.range(at..).flat_map(|(_, said)| said);
-        let mut said = said.filter(|(items, reason)| (items.is_empty() || items.contains(item)) && is_good(reason));
-        if is_begun || said.next().is_some() || was_cut_off(scene, *item, *at) {
+        let mut said = said.filter(|(items, reason)| (items.is_empty() || items.contains(item)) && is_reason(reason));
+        if is_begun || said.next().is_some() {
+            return Ok(());
+        }
+        if !scene.shape.failover && was_cut_off(scene, *item, *at) {
+            self.duties.excuse(*at, *item, Cause::CutOff);
             return Ok(());
         }
         Err(format!(
@@ -193,18 +199,21 @@ impl Accounted {
 
     /// Counts the items of a fire that were not begun, without a good reason, and that an excuse kept from being demanded.
     fn count(&mut self, scene: &Scene<'_>, at: i64, total: u32) {
-        self.item_fires += u64::from(total);
-        if at >= self.calm_from {
-            return;
-        }
+        let is_calm = at >= self.calm_from;
+        let is_disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
         for item in 0..total {
             let mut said = self.skipped.get(&at).into_iter().flatten();
             let is_said = said.any(|(items, reason)| (items.is_empty() || items.contains(&item)) && is_good(reason));
             let is_begun = self.begun.get(&at).is_some_and(|items| items.contains(&item));
-            if !is_begun && !is_said && !self.duties.was_looked_at(at, item) {
-                let cause = if scene.is_mixed() { Cause::Java } else { self.duties.cause(at, item) };
-                *self.not_looked_at.entry(cause.name()).or_default() += 1;
-            }
+            let is_demanded = if is_calm { !is_disturbed } else { self.duties.was_looked_at(at, item) };
+            self.fates.count(match () {
+                () if is_begun => Fate::Begun,
+                () if is_said => Fate::Explained,
+                () if is_demanded => Fate::Replaced,
+                () if is_calm => Fate::NotLookedAt(Cause::Disturbed.name()),
+                () if scene.is_mixed() => Fate::NotLookedAt(Cause::Java.name()),
+                () => Fate::NotLookedAt(self.duties.cause(at, item).name()),
+            });
         }
     }
 
@@ -263,12 +272,17 @@ fn out_of_date(scene: &Scene<'_>) -> BTreeSet<String> {
     java.collect()
 }
 
-/// Whether the record of an item says that its begin for this fire was cut off before anything was started: the engine that
-/// began it is gone, or was too late to trust it.
+/// Whether the record of an item says that what was begun for this fire was cut off: the engine that began it is gone, or
+/// leaves and had no answer to its begin.
 fn was_cut_off(scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
     let record = scene.text(&JobPath::fire(item)).unwrap_or_default();
     let last = FireRecord::parse(record.as_bytes()).last;
-    last.is_some_and(|begun| begun.at == at && matches!(begun.state, FireState::Cancelled | FireState::NotRun))
+    last.is_some_and(|begun| begun.at == at && begun.state == FireState::Cancelled)
+}
+
+/// Reasons that a run is one of.
+fn is_run(reason: &SkipReason) -> bool {
+    matches!(reason, SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. })
 }
 
 /// Reasons that hold without any fault.

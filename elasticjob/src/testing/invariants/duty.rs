@@ -23,8 +23,18 @@ const REPAIRED: Millis = 75_000;
 /// What kept the owner of an item from having to begin a fire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
-    /// The item belongs to no instance whose process is there.
-    NoOwner,
+    /// No instance is in the group.
+    NoInstance,
+    /// The item belongs to no instance: the leader has not assigned it yet.
+    Unassigned,
+    /// The owner is gone, and its session is not over yet.
+    OwnerGone,
+    /// The owner is gone with its session, and the leader has not given the item to another one yet.
+    Orphaned,
+    /// The owner is gone, and the item stays with it, as sharding is static.
+    Static,
+    /// The coordination of the owner starts again, after a bug.
+    EngineGone,
     /// The owner is frozen, or was.
     Frozen,
     /// The owner is cut off, or was.
@@ -45,6 +55,12 @@ pub(super) enum Cause {
     Assignment,
     /// The configuration changed, or the owner goes by another one.
     Configuration,
+    /// The fire came before there was such an item.
+    NewItem,
+    /// The fire may not begin so late: its limit is over, or nothing is recorded.
+    TooLate,
+    /// What began it was cut off before it started, and is not taken over.
+    CutOff,
     /// A run of the owner, or of the item, goes on, or did.
     Busy,
     /// An operator did what no watch tells of.
@@ -53,12 +69,26 @@ pub(super) enum Cause {
     Slow,
     /// There are Java instances.
     Java,
+    /// The clock of the owner leapt over it.
+    Unseen,
+    /// In the calm something happened within 25 s.
+    Disturbed,
 }
 
 impl Cause {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::NoOwner => "no_owner",
+            Self::NoInstance => "no_instance",
+            Self::Unassigned => "unassigned",
+            Self::OwnerGone => "owner_gone",
+            Self::Orphaned => "not_reassigned",
+            Self::Static => "owner_gone_static",
+            Self::EngineGone => "engine_gone",
+            Self::NewItem => "new_item",
+            Self::TooLate => "too_late",
+            Self::CutOff => "begin_cut_off",
+            Self::Unseen => "clock_leapt_over",
+            Self::Disturbed => "calm_disturbed",
             Self::Frozen => "frozen",
             Self::Cut => "cut",
             Self::Unregistered => "unregistered",
@@ -92,9 +122,11 @@ pub(super) struct Duties {
     /// When something was wrong last, and until when that excuses.
     hosts: BTreeMap<usize, HostState>,
     items: BTreeMap<ShardingItem, ItemState>,
-    /// Since when some item has no live owner, which holds up the fires of all.
+    /// Since when some item has no live owner, or the leader is asked to assign the items, which holds up the fires of all.
     unassigned_since: Option<Millis>,
     damaged_at: Option<Millis>,
+    /// A configuration was written since the last look.
+    is_configured: bool,
     /// The longest delays of the network, with the time when they were there last.
     slow: (Millis, Millis),
     looked_at: BTreeSet<(i64, ShardingItem)>,
@@ -116,6 +148,8 @@ struct ItemState {
     owner: Option<String>,
     /// The time by the clocks up to which fires are not to be begun late.
     not_before: i64,
+    /// Why they are not.
+    settled_by: Option<Cause>,
     ill_until: Millis,
     cause: Option<Cause>,
     /// Since when it is well, with the same owner.
@@ -129,11 +163,14 @@ impl Duties {
     }
 
     /// Another configuration is in the registry: fires of before are none of it.
-    pub(super) fn configured(&mut self, now: Millis) {
-        for item in self.items.values_mut() {
-            item.ill(Cause::Configuration, now + 1);
-            item.not_before = EPOCH + now as i64 + 10_000;
-        }
+    pub(super) fn configured(&mut self) {
+        self.is_configured = true;
+    }
+
+    /// A begin for this fire is excused.
+    pub(super) fn excuse(&mut self, at: i64, item: ShardingItem, cause: Cause) {
+        self.excused.insert((at, item), cause);
+        self.looked_at.remove(&(at, item));
     }
 
     pub(super) fn was_looked_at(&self, at: i64, item: ShardingItem) -> bool {
@@ -141,7 +178,7 @@ impl Duties {
     }
 
     pub(super) fn cause(&self, at: i64, item: ShardingItem) -> Cause {
-        self.excused.get(&(at, item)).copied().unwrap_or(Cause::NoOwner)
+        self.excused.get(&(at, item)).copied().unwrap_or(Cause::Unseen)
     }
 
     /// Looks at all items; returns what had to be begun by now, each once.
@@ -156,13 +193,20 @@ impl Duties {
         let online: BTreeSet<String> = scene.children(&JobPath::Instances).into_iter().collect();
         let owners: Vec<Option<String>> = (0..scene.total).map(|item| scene.text(&JobPath::owner_of(item))).collect();
         let is_live = |owner: &Option<String>| owner.as_ref().is_some_and(|owner| online.contains(owner));
-        let is_unassigned = !scene.shape.static_sharding && !owners.iter().all(is_live);
-        self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
         let is_requested = [JobPath::Necessary, JobPath::Processing].iter().any(|path| scene.exists(path));
+        let is_unassigned = is_requested || (!scene.shape.static_sharding && !owners.iter().all(is_live));
+        self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
+        if std::mem::take(&mut self.is_configured) {
+            let wall = latest_wall(scene);
+            self.items.values_mut().for_each(|item| {
+                item.ill(Cause::Configuration, now + 1);
+                item.settle(Cause::Configuration, wall);
+            });
+        }
         let mut due = Vec::new();
         for (item, owner) in (0..).zip(owners) {
             let host = owner.as_deref().and_then(|owner| host_of(scene.hosts, owner));
-            let cause = self.wrong_with(scene, item, owner, host, is_requested, settle);
+            let cause = self.wrong_with(scene, item, owner, host, settle);
             let host_state = host.and_then(|host| Some((host, self.hosts.get(&host)?)));
             let state = self.items.entry(item).or_default();
             if let Some(cause) = cause {
@@ -170,6 +214,8 @@ impl Duties {
             }
             let Some((host, of_host)) = host_state else {
                 state.well_since = None;
+                let wall = EPOCH + now as i64;
+                self.excused.insert((wall - wall.rem_euclid(period), item), cause.unwrap_or(Cause::OwnerGone));
                 continue;
             };
             let wall = EPOCH + now as i64 + of_host.offset;
@@ -177,7 +223,7 @@ impl Duties {
             if state.ill_until > now || of_host.ill_until > now {
                 state.well_since = None;
                 let cause = if state.ill_until > now { state.cause } else { of_host.cause };
-                self.excused.insert((at, item), cause.unwrap_or(Cause::NoOwner));
+                self.excused.insert((at, item), cause.unwrap_or(Cause::Unseen));
                 continue;
             }
             let since = match state.well_since {
@@ -187,10 +233,15 @@ impl Duties {
             state.well_since = Some((host, of_host.life, since));
             let well_from = EPOCH + since as i64 + of_host.offset;
             let is_late = well_from > at;
-            if at <= state.not_before || at <= made_at(scene, item) {
-                continue;
-            }
-            if is_late && (!scene.shape.monitored || (!scene.shape.misfire && well_from - at > LATE_WITHOUT_MISFIRE)) {
+            let may_be_late = scene.shape.monitored && (scene.shape.misfire || well_from - at <= LATE_WITHOUT_MISFIRE);
+            let excuse = match () {
+                () if at <= state.not_before => state.settled_by,
+                () if at <= made_at(scene, item) => Some(Cause::NewItem),
+                () if is_late && !may_be_late => Some(Cause::TooLate),
+                () => None,
+            };
+            if let Some(excuse) = excuse {
+                self.excused.entry((at, item)).or_insert(excuse);
                 continue;
             }
             if wall - at.max(well_from) < need {
@@ -208,7 +259,7 @@ impl Duties {
             let state = self.hosts.entry(number).or_default();
             let wall = EPOCH + now as i64 + host.clock_offset;
             let mut cause =
-                host.process.as_ref().map_or(Some(Cause::NoOwner), |process| wrong(scene, host, process, latency));
+                host.process.as_ref().map_or(Some(Cause::OwnerGone), |process| wrong(scene, host, process, latency));
             if lagging && host.process.as_ref().is_some_and(|process| process.on_follower) {
                 cause = Some(Cause::Cut);
             }
@@ -236,23 +287,28 @@ impl Duties {
         item: ShardingItem,
         owner: Option<String>,
         host: Option<usize>,
-        is_requested: bool,
         settle: Millis,
     ) -> Option<Cause> {
         let now = scene.now;
-        // Each fire waits for itself.
+        // Fires wait together, from the first one on that finds it so.
         let offset = host.map_or(0, |host| scene.hosts[host].clock_offset);
-        let since_fire = (EPOCH + now as i64 + offset).rem_euclid(i64::from(scene.period) * 1_000) as Millis;
-        let waits_until = |since: Millis| since.max(now.saturating_sub(since_fire)) + ASSIGNMENT_WAIT + settle;
+        let period = i64::from(scene.period) * 1_000;
+        let well_from = host.and_then(|host| self.hosts.get(&host)).map_or(0, |host| host.ill_until);
+        let first_fire = |since: Millis| {
+            let shown = EPOCH + since.max(well_from.min(now)) as i64 + offset;
+            let at = (shown + period - 1).div_euclid(period) * period;
+            (at - EPOCH - offset) as Millis
+        };
+        let waits_until = |since: Millis| first_fire(since) + ASSIGNMENT_WAIT + settle;
         let is_held_up = self.unassigned_since.is_some_and(|since| now < waits_until(since));
         let is_damaged = self.damaged_at.is_some_and(|at| now < at + REPAIRED);
         let state = self.items.entry(item).or_default();
         let is_moved = state.owner != owner;
         state.owner = owner;
         let node = |node| scene.exists(&JobPath::Item(item, node));
-        let wall = EPOCH + now as i64 + scene.hosts.iter().map(|host| host.clock_offset).max().unwrap_or(0).max(0);
+        let wall = latest_wall(scene);
         let Some(process) = host.and_then(|host| scene.hosts[host].process.as_ref()) else {
-            return Some(Cause::NoOwner);
+            return Some(why_without_host(scene, state.owner.as_deref()));
         };
         let engine = engine_of(process)?;
         let server = scene.text(&JobPath::Server(engine.instance().server_ip().into()));
@@ -261,23 +317,24 @@ impl Duties {
             () if server.as_deref() != Some("ENABLED") => Some(Cause::ServerDisabled),
             () => None,
         };
-        let runs = !process.executions.is_empty() || !process.calls.is_empty();
+        let runs = !process.executions.is_empty() || !process.calls.is_empty() || engine.is_busy();
         let marks = [ItemNode::Running, ItemNode::Misfire, ItemNode::Failover, ItemNode::Failovering];
         let waits = scene.exists(&JobPath::FailoverItem(item));
         let is_triggered = scene.exists(&JobPath::Trigger(engine.instance().clone()));
         let busy = (runs || waits || is_triggered || marks.into_iter().any(node)).then_some(Cause::Busy);
-        // A fire that comes meanwhile is decided against, or made up for.
-        if taken_out.or(busy).is_some() {
-            state.not_before = state.not_before.max(wall);
+        // A fire that comes meanwhile is decided against; one that falls into a run is made up for with misfire on.
+        let is_made_up = scene.shape.monitored && scene.shape.misfire;
+        if let Some(cause) = taken_out.or(busy.filter(|_| !is_made_up)) {
+            state.settle(cause, wall);
         }
         let others = match () {
             () if is_damaged => Some(Cause::Unheard),
-            () if is_held_up || is_requested || is_moved => Some(Cause::Assignment),
+            () if is_held_up || is_moved => Some(Cause::Assignment),
             () if !goes_by(engine, scene) => Some(Cause::Configuration),
             () => None,
         };
         if matches!(others, Some(Cause::Configuration)) {
-            state.not_before = state.not_before.max(wall);
+            state.settle(Cause::Configuration, wall);
         }
         taken_out.or(others).or(busy)
     }
@@ -288,11 +345,37 @@ impl ItemState {
         self.cause = Some(cause);
         self.ill_until = self.ill_until.max(until);
     }
+
+    fn settle(&mut self, cause: Cause, wall: i64) {
+        self.settled_by = Some(cause);
+        self.not_before = self.not_before.max(wall);
+    }
+}
+
+/// What the clock shows that is ahead of all others.
+fn latest_wall(scene: &Scene<'_>) -> i64 {
+    EPOCH + scene.now as i64 + scene.hosts.iter().map(|host| host.clock_offset).max().unwrap_or(0).max(0)
+}
+
+/// Why an item has no owner whose engine is there.
+fn why_without_host(scene: &Scene<'_>, owner: Option<&str>) -> Cause {
+    let is_fallen = |host: &Host| match host.process.as_ref().map(|process| &process.program) {
+        Some(Program::Fallen(fallen)) => Some(fallen.instance().as_str()) == owner,
+        _ => false,
+    };
+    match owner {
+        _ if scene.children(&JobPath::Instances).is_empty() => Cause::NoInstance,
+        None => Cause::Unassigned,
+        Some(_) if scene.hosts.iter().any(is_fallen) => Cause::EngineGone,
+        Some(_) if scene.shape.static_sharding => Cause::Static,
+        Some(owner) if scene.children(&JobPath::Instances).iter().any(|id| id == owner) => Cause::OwnerGone,
+        Some(_) => Cause::Orphaned,
+    }
 }
 
 /// What is wrong with a process now.
 fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> Option<Cause> {
-    let Some(engine) = engine_of(process) else { return Some(Cause::NoOwner) };
+    let Some(engine) = engine_of(process) else { return Some(Cause::EngineGone) };
     let node = scene.tree.get(&JobPath::Instance(engine.instance().clone()).absolute(scene.job)).ok().flatten();
     let is_registered = node.is_some_and(|node| node.stat.ephemeral_owner == process.session);
     let (shown, longest) = (host.now(scene.now).mono, Duration::from_millis(2 * latency + 100));

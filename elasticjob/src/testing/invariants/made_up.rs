@@ -26,6 +26,8 @@ pub(super) struct MadeUp {
     /// Items of a mixed group that were ever marked as misfired: Java tells no fire with the mark, and leaves marks there
     /// that are settled, so what is made up for is the last fire.
     marked: BTreeSet<ShardingItem>,
+    /// Fires of which an instance said that a later one takes their place.
+    collapsed: BTreeSet<i64>,
     /// Of the owed ones, where the run ended that they fell into, and when.
     free: BTreeMap<ShardingItem, (usize, i64)>,
     /// Since when it is off in the registry, in a configuration that can be used.
@@ -87,6 +89,10 @@ impl MadeUp {
                 }
                 Ok(())
             }
+            Observation::Notice { notice: Notice::Collapsed { earlier, .. }, .. } => {
+                self.collapsed.insert(*earlier);
+                Ok(())
+            }
             // With each fire an item may move on, and come back.
             Observation::Notice { host, notice: Notice::Finished { items, .. } }
                 if scene.shape.strategy != SINGLE_SHARDING_BALANCE =>
@@ -125,8 +131,15 @@ impl MadeUp {
                         owed.at
                     ));
                 }
-                if self.owed.get(item).is_some_and(|owed| owed.at <= *at) {
+                if let Some(owed) = self.owed.get(item).copied().filter(|owed| owed.at <= *at) {
                     self.owed.remove(item);
+                    let is_silent = owed.at < *at && !self.collapsed.contains(&owed.at);
+                    if is_silent && scene.shape.misfire && scene.shape.monitored && !scene.is_mixed() {
+                        return Err(format!(
+                            "host {host} begins item {item} of the fire at {at} in the place of the one at {}, and nobody said so",
+                            owed.at
+                        ));
+                    }
                 }
                 let by_java = self.marked.contains(item);
                 if *source != ExecutionSource::Misfire {

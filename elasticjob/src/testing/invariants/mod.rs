@@ -6,6 +6,7 @@ mod begun_once;
 mod clock;
 mod dropped;
 mod duty;
+mod fates;
 mod java_peer;
 mod kept;
 mod leadership;
@@ -19,9 +20,10 @@ mod repaired;
 mod triggered;
 mod turns;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use self::fates::Fates;
 use crate::engine::{ExecutionSource, Fire, Hook, Notice, TriggerAnswer};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
@@ -290,9 +292,9 @@ impl Invariants {
         self.accounted.damaged(now);
     }
 
-    /// How many items of fires there were, and how many of them an excuse kept from being checked, by its name.
-    pub fn item_fires(&self) -> (u64, &BTreeMap<&'static str, u64>) {
-        self.accounted.item_fires()
+    /// What became of the items of fires, and how many of them were looked at.
+    pub fn fates(&self) -> &Fates {
+        self.accounted.fates()
     }
 
     /// A configuration that cannot be used is in the registry from now on.

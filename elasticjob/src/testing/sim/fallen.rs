@@ -19,6 +19,8 @@ pub struct Fallen {
     next: Option<Box<JobEngine>>,
     /// Whether the job is made anew: the one before has left.
     is_anew: bool,
+    /// The job was asked to leave meanwhile.
+    shutdown: bool,
 }
 
 impl Fallen {
@@ -53,7 +55,7 @@ impl World {
             self.at(at, Happening::ProcessEnds { host, life });
         }
         let Some(process) = self.live(host, life) else { return Ok(()) };
-        process.program = Program::Fallen(Box::new(Fallen { clean_up, next, is_anew: false }));
+        process.program = Program::Fallen(Box::new(Fallen { clean_up, next, is_anew: false, shutdown: false }));
         self.cut_off(host, life);
         self.begin_clean_up(host, life)
     }
@@ -84,7 +86,7 @@ impl World {
         let at = self.now + pause;
         self.at(at, Happening::EngineStarts { host, life });
         if let Some(process) = self.live(host, life) {
-            process.program = Program::Fallen(Box::new(Fallen { clean_up, next, is_anew: true }));
+            process.program = Program::Fallen(Box::new(Fallen { clean_up, next, is_anew: true, shutdown: false }));
         }
         self.cut_off(host, life);
         self.begin_clean_up(host, life)
@@ -129,6 +131,7 @@ impl World {
         let at = self.hosts[host].now(now);
         for event in events {
             let Some(fallen) = self.fallen(host, life) else { return Ok(()) };
+            fallen.shutdown |= matches!(event, Event::Shutdown { .. });
             fallen.clean_up.handle(at, event);
             while let Some(action) = self.fallen(host, life).and_then(|fallen| fallen.clean_up.poll_action()) {
                 match action {
@@ -161,7 +164,6 @@ impl World {
         let state = self.known_session(host, life);
         let Some(process) = self.live(host, life) else { return Ok(()) };
         let frozen = process.is_frozen();
-        let leaving = process.leaving;
         let Program::Fallen(fallen) = &mut process.program else { return Ok(()) };
         if frozen || !fallen.clean_up.is_clean() {
             self.at(now + 100, Happening::EngineStarts { host, life });
@@ -174,7 +176,7 @@ impl World {
         let Some(Process { program: Program::Fallen(fallen), .. }) = self.live(host, life) else { return Ok(()) };
         let Some(mut engine) = fallen.next.take() else { return Ok(()) };
         engine.take_left_runs(fallen.clean_up.take_left());
-        let is_anew = fallen.is_anew;
+        let (is_anew, shutdown) = (fallen.is_anew, fallen.shutdown);
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.program = Program::Engine(engine);
         process.leaving &= !is_anew;
@@ -183,7 +185,8 @@ impl World {
         self.incident();
         self.attend(host, life, Some(Event::Session(state)))?;
         self.attend(host, life, Some(Event::Watch(WatchEvent::Gap)))?;
-        match leaving && !is_anew {
+        // One that was to leave before does so by itself.
+        match shutdown && !is_anew {
             true => self.attend(host, life, Some(Event::Shutdown { grace: GRACE })),
             false => Ok(()),
         }

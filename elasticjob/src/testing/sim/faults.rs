@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::world::World;
+use super::world::{Happening, World};
 use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::registry::Transaction;
 use crate::registry::path::JobPath;
@@ -80,6 +80,11 @@ impl World {
                 let disabled = self.rng.one_in(2);
                 self.operator_sets(&server, if disabled { "DISABLED" } else { "ENABLED" });
                 self.incident();
+                if disabled && self.rng.one_in(2) {
+                    self.count("server_disabled_for_a_moment");
+                    let later = self.now + self.rng.between(200, 6_000);
+                    self.at(later, Happening::EnableServer { host });
+                }
             }
             16 | 17 => {
                 self.count("answers_lost");

@@ -29,19 +29,16 @@ pub use listeners::{SimCall, SimListeners};
 pub use shape::Shape;
 pub use world::World;
 
-use std::collections::BTreeMap;
-
 use crate::engine::Bug;
+use crate::testing::invariants::Fates;
 
 /// What came of a seed.
 #[derive(Debug)]
 pub struct Played {
     /// How often each fault happened.
     pub faults: FaultCounts,
-    /// How many items of fires there were.
-    pub item_fires: u64,
-    /// How many of them an excuse kept from being looked at, by its name.
-    pub not_looked_at: BTreeMap<&'static str, u64>,
+    /// What became of the items of fires.
+    pub fates: Fates,
     /// What is wrong, if anything, with the end of the history.
     pub violation: Option<Violation>,
 }
@@ -62,6 +59,5 @@ pub fn play(seed: u64, bug: Option<Bug>, keep_history: bool) -> Played {
         world.log_engines();
         Violation { what, history: world.take_history() }
     });
-    let (item_fires, not_looked_at) = world.item_fires();
-    Played { faults: world.fault_counts(), item_fires, not_looked_at, violation }
+    Played { faults: world.fault_counts(), fates: world.fates(), violation }
 }

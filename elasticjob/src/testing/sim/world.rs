@@ -15,7 +15,7 @@ use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
 use crate::registry::{CreateMode, SessionId, Transaction};
-use crate::testing::invariants::{Invariants, Observation};
+use crate::testing::invariants::{Fates, Invariants, Observation};
 use crate::testing::rng::Rng;
 
 /// The session an operator's commands run in.
@@ -100,6 +100,10 @@ pub(super) enum Happening {
     },
     /// The follower finds that it has lost its leader.
     LagEnds,
+    /// An operator enables a server again.
+    EnableServer {
+        host: usize,
+    },
     /// Somebody triggers the job by hand.
     Trigger {
         host: usize,
@@ -267,10 +271,9 @@ impl World {
         self.observe(Observation::Over)
     }
 
-    /// How many items of fires there were, and how many of them were not looked at for which reason.
-    pub fn item_fires(&self) -> (u64, BTreeMap<&'static str, u64>) {
-        let (item_fires, not_looked_at) = self.invariants.item_fires();
-        (item_fires, not_looked_at.clone())
+    /// What became of the items of fires.
+    pub fn fates(&self) -> Fates {
+        self.invariants.fates().clone()
     }
 
     /// How often each fault happened.
@@ -378,6 +381,11 @@ impl World {
             Happening::LagEnds => self.end_lag(),
             Happening::Trigger { host } => self.trigger(host),
             Happening::Deploy { host } => self.deploy(host),
+            Happening::EnableServer { host } => {
+                let server = JobPath::Server(self.hosts[host].ip.as_str().into());
+                self.operator_sets(&server, "ENABLED");
+                self.incident();
+            }
             Happening::CheckRemoved { host, life, session, nonce } => {
                 return self.check_removed(host, life, session, nonce);
             }
