@@ -55,8 +55,13 @@ impl JobEngine {
         let connected = self.session.connected().is_some();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
         let held_up = match executing {
-            // Made up for by somebody whose clock is ahead, and moved here.
-            Some(run) if run.fire == fire => return,
+            // It is made up for here before its time, as an instance whose clock is ahead missed it, and the item moved here.
+            // Other items of this instance may not have been begun for it: their records tell.
+            Some(run) if run.fire == fire => {
+                let others_wait = makes_up && self.is_monitored() && !self.planted.has(Bug::MadeUpForAll);
+                self.missed = self.missed.max(others_wait.then_some(at));
+                return;
+            }
             Some(run) => {
                 if !makes_up {
                     run.skipped = Some(at);

@@ -91,6 +91,8 @@ pub enum Bug {
     DroppedEnabled,
     /// A missed fire of which a later one takes the place is not said to be left out.
     SilentCollapse,
+    /// A fire that is made up for here before its time is taken for begun for all items.
+    MadeUpForAll,
     /// What takes the place of an engine that was to leave does not leave.
     ForgottenLeaving,
     /// What cleans up after an engine leaves the leader's node there.
@@ -108,7 +110,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 48] = [
+    pub const ALL: [(&'static str, Self); 49] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -151,6 +153,7 @@ impl Bug {
         ("deaf-after-run", Self::DeafAfterRun),
         ("dropped-enabled", Self::DroppedEnabled),
         ("silent-collapse", Self::SilentCollapse),
+        ("made-up-for-all", Self::MadeUpForAll),
         ("forgotten-leaving", Self::ForgottenLeaving),
         ("left-leader", Self::LeftLeader),
         ("left-mark", Self::LeftMark),

@@ -14,8 +14,8 @@ use super::{Observation, Scene};
 use crate::config::wire;
 use crate::engine::{Fire, FireRecord, FireState, Notice, SkipReason};
 use crate::ident::ShardingItem;
-use crate::registry::Transaction;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{SessionId, Transaction};
 use crate::testing::sim::{EPOCH, Millis, Program};
 
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
@@ -272,12 +272,19 @@ fn out_of_date(scene: &Scene<'_>) -> BTreeSet<String> {
     java.collect()
 }
 
-/// Whether the record of an item says that what was begun for this fire was cut off: the engine that began it is gone, or
-/// leaves and had no answer to its begin.
+/// Whether the record of an item says that it was begun for this fire, and what began it is gone, or leaves and had no answer
+/// to its begin: nothing tells that from a run that was lost.
 fn was_cut_off(scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
     let record = scene.text(&JobPath::fire(item)).unwrap_or_default();
-    let last = FireRecord::parse(record.as_bytes()).last;
-    last.is_some_and(|begun| begun.at == at && begun.state == FireState::Cancelled)
+    let begun = FireRecord::parse(record.as_bytes()).last.filter(|begun| begun.at == at);
+    let lives = |session: SessionId| {
+        scene.hosts.iter().any(|host| host.process.as_ref().is_some_and(|process| process.session == Some(session)))
+    };
+    begun.is_some_and(|begun| match begun.state {
+        FireState::Cancelled => true,
+        FireState::Running => !begun.attempt.session().is_some_and(lives),
+        FireState::Succeeded | FireState::Failed | FireState::NotRun => false,
+    })
 }
 
 /// Reasons that a run is one of.

@@ -17,6 +17,8 @@ use crate::testing::sim::{EPOCH, Host, Millis, Process, Program};
 const ASSIGNMENT_WAIT: Millis = 5_000;
 /// How long after its time a fire may begin where misfire is off, less what the look itself takes, in milliseconds.
 const LATE_WITHOUT_MISFIRE: i64 = 9_000;
+/// The time between two looks, and a bit, in milliseconds.
+const MOMENT: Millis = 150;
 /// When damage that no watch tells of is repaired.
 const REPAIRED: Millis = 75_000;
 
@@ -140,6 +142,8 @@ struct HostState {
     ill_until: Millis,
     /// The latest time that its clock has shown.
     latest: i64,
+    /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
+    declines_until: i64,
     cause: Option<Cause>,
 }
 
@@ -236,6 +240,7 @@ impl Duties {
             let may_be_late = scene.shape.monitored && (scene.shape.misfire || well_from - at <= LATE_WITHOUT_MISFIRE);
             let excuse = match () {
                 () if at <= state.not_before => state.settled_by,
+                () if at <= of_host.declines_until => Some(Cause::ServerDisabled),
                 () if at <= made_at(scene, item) => Some(Cause::NewItem),
                 () if is_late && !may_be_late => Some(Cause::TooLate),
                 () => None,
@@ -273,6 +278,10 @@ impl Duties {
                 cause = Some(cause.unwrap_or(Cause::Clock));
             }
             state.latest = state.latest.max(wall);
+            let server = scene.text(&JobPath::Server(host.ip.as_str().into()));
+            if server.as_deref() != Some("ENABLED") {
+                state.declines_until = wall + (2 * latency + MOMENT) as i64;
+            }
             if let Some(cause) = cause {
                 state.cause = Some(cause);
                 state.ill_until = state.ill_until.max(now + settle);
@@ -333,8 +342,9 @@ impl Duties {
             () if !goes_by(engine, scene) => Some(Cause::Configuration),
             () => None,
         };
+        // What it follows from the next moment on has no fires of before.
         if matches!(others, Some(Cause::Configuration)) {
-            state.settle(Cause::Configuration, wall);
+            state.settle(Cause::Configuration, wall + MOMENT as i64);
         }
         taken_out.or(others).or(busy)
     }

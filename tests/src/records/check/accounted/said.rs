@@ -35,7 +35,10 @@ impl Fire<'_> {
     pub(in crate::records::check) fn is_accepted(&self, skip: &Skip) -> bool {
         let history = self.history;
         match skip.reason {
-            Reason::StillRunning => self.of_job().filter(|run| run.pid == skip.pid).any(|run| goes_on(run, skip.at_us)),
+            Reason::StillRunning => {
+                let mut runs = self.of_job().filter(|run| run.pid == skip.pid);
+                runs.any(|run| goes_on(run, skip.at_us) || self.was_being_begun(run, skip))
+            }
             Reason::RunsElsewhere => self.of_item().any(|run| {
                 let written = history.ended_us(run).saturating_add(us(END_WRITTEN));
                 run.began_us <= skip.at_us + us(HAIR) && written >= skip.at_us
@@ -53,6 +56,14 @@ impl Fire<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a run was being begun when its process came to the fire: an answer takes its time. A later fire of the item has
+    /// to take the place of this one then.
+    fn was_being_begun(&self, run: &Run, skip: &Skip) -> bool {
+        let is_soon = (skip.at_us..=skip.at_us + us(REACTION)).contains(&run.began_us);
+        let takes_its_place = |after: &Run| after.pid == skip.pid && after.scheduled_ms > self.at_ms;
+        run.scheduled_ms < self.at_ms && is_soon && self.of_item().any(takes_its_place)
     }
 
     /// Whether a run that was lost with its process held the item up, and for no longer than that takes.

@@ -200,6 +200,18 @@ fn that_an_item_runs_elsewhere_explains_as_long_as_that_run() {
 }
 
 #[test]
+fn a_begin_that_is_under_way_is_a_run_where_a_later_fire_takes_the_place_of_what_fell_into_it() {
+    let of = |began_us: i64, runs: &[Run]| {
+        let made_up = Run { began_us, source: ExecutionSource::Misfire, ..run(1, 1) };
+        let runs: Vec<Run> = runs.iter().cloned().chain([run(1, 0), made_up]).collect();
+        account(&History { skips: vec![skip(1, 2, &[], Reason::StillRunning)], ..history(&runs, &[]) }, 2)
+    };
+    assert_eq!(counts(&of(2 * S + S / 5, &[run(1, 3)]).explained), [("still_running", 1)]);
+    assert_eq!(of(2 * S + S / 5, &[]).lost.len(), 1, "nothing takes its place");
+    assert_eq!(of(8 * S, &[run(1, 3)]).lost.len(), 1, "it did not begin");
+}
+
+#[test]
 fn that_the_fire_was_begun_is_a_lie_unless_a_later_one_was() {
     let said = vec![skip(1, 2, &[0], Reason::AlreadyBegun)];
     let of = |runs: &[Run], faults: &[Fault]| account(&History { skips: said.clone(), ..history(runs, faults) }, 3);
