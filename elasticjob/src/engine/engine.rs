@@ -82,7 +82,8 @@ pub struct JobEngine {
     pub(super) calendar: Calendar,
     /// Boxed, as most of the time there is none.
     pub(super) open: Option<Box<OpenFire>>,
-    /// The last scheduled fire, while another one is open: it goes on being due for items that come here.
+    /// The last scheduled fire, while another one is open: it goes on being due for items that come here. Or the manual trigger
+    /// that took its place for a moment, while it is open again.
     pub(super) standing: Option<Box<OpenFire>>,
     /// Since when the schedule in force is followed, by the server's clock in milliseconds since 1970.
     pub(super) follows_since: Option<i64>,

@@ -98,6 +98,27 @@ impl JobEngine {
         }
     }
 
+    /// Goes on with the scheduled fire when nothing more is to begin here for the manual trigger that took its place, and with
+    /// the trigger when items came here since that were not begun for it. Whether it did.
+    pub(super) fn alternate(&mut self, now: Now, mine: &[ShardingItem]) -> bool {
+        if self.runs.regular().is_some() || self.planted.has(Bug::TriggerHoldsUp) {
+            return false;
+        }
+        let (Some(open), Some(standing)) = (self.open.as_deref(), self.standing.as_deref()) else { return false };
+        let is_undecided = |item: &ShardingItem| !standing.begun.contains(item) && !standing.dropped.contains(item);
+        let goes_on = match (open.fire, standing.fire) {
+            (Fire::Manual { .. }, Fire::Scheduled(_)) => open.looked,
+            (Fire::Scheduled(_), Fire::Manual { .. }) => {
+                standing.closes_at.is_some_and(|at| now.mono < at) && mine.iter().any(is_undecided)
+            }
+            _ => false,
+        };
+        if goes_on {
+            std::mem::swap(&mut self.open, &mut self.standing);
+        }
+        goes_on
+    }
+
     /// Whether an item may not be begun any more for the open fire, and why; a reason that nobody has to hear is `None`.
     /// Nothing at all while data are missing.
     pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Option<GivesUp> {
@@ -105,7 +126,7 @@ impl JobEngine {
         if open.source != ExecutionSource::NormalTrigger {
             return Some(GivesUp::No);
         }
-        if open.is_declined {
+        if open.declined.contains(&item) {
             return Some(GivesUp::Because(SkipReason::ServerDisabled));
         }
         if open.looks_back || lateness(now, at) > LATE_ACQUISITION {

@@ -93,6 +93,8 @@ pub enum Bug {
     SilentCollapse,
     /// A fire that is made up for here before its time is taken for begun for all items.
     MadeUpForAll,
+    /// The scheduled fire that a manual trigger took the place of is gone on with only when the trigger is over.
+    TriggerHoldsUp,
     /// What takes the place of an engine that was to leave does not leave.
     ForgottenLeaving,
     /// What cleans up after an engine leaves the leader's node there.
@@ -110,7 +112,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 49] = [
+    pub const ALL: [(&'static str, Self); 50] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -154,6 +156,7 @@ impl Bug {
         ("dropped-enabled", Self::DroppedEnabled),
         ("silent-collapse", Self::SilentCollapse),
         ("made-up-for-all", Self::MadeUpForAll),
+        ("trigger-holds-up", Self::TriggerHoldsUp),
         ("forgotten-leaving", Self::ForgottenLeaving),
         ("left-leader", Self::LeftLeader),
         ("left-mark", Self::LeftMark),

@@ -39,8 +39,8 @@ pub(super) struct OpenFire {
     pub(super) is_over: bool,
     /// It was due before this instance set out to join: what others have begun is nothing to speak of.
     pub(super) looks_back: bool,
-    /// The server was disabled when it was looked at first.
-    pub(super) is_declined: bool,
+    /// Items of the own server, which was disabled when the fire was looked at first: they wait for the next one.
+    pub(super) declined: BTreeSet<ShardingItem>,
     /// Why it begins late, if it does.
     pub(super) why_late: LateCause,
     /// A begin of an earlier session that was never started: it may be begun anew.
@@ -70,7 +70,7 @@ impl OpenFire {
             closes_at: Some(now + LATE_ACQUISITION),
             is_over: false,
             looks_back: false,
-            is_declined: false,
+            declined: BTreeSet::new(),
             why_late: LateCause::Waited,
             abandoned: None,
             takes_place_of: BTreeSet::new(),

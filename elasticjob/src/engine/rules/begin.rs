@@ -68,7 +68,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         Some(true) => {}
         Some(false) => {
             engine.planted.deafen(Bug::DeafAfterEnabling, now.mono + DEAF);
-            return decline(engine, SkipReason::ServerDisabled);
+            return decline(engine, configuration.sharding_total_count(), SkipReason::ServerDisabled);
         }
     }
     let Some((mine, settled)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
@@ -127,7 +127,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
             _ => {
                 engine.tell_nothing_to_run();
                 engine.looked_at();
-                misfire::mark(engine, now)
+                match misfire::mark(engine, now) {
+                    Step::Pass if engine.alternate(now, &mine) => Step::Again,
+                    step => step,
+                }
             }
         };
     }
@@ -158,13 +161,15 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
 }
 
 /// The whole fire is not run here.
-fn decline(engine: &mut JobEngine, reason: SkipReason) -> Step {
+fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
     let monitored = engine.is_monitored();
-    if let Some(open) = engine.open.as_deref_mut().filter(|open| monitored && open.is_regular()) {
-        // It stays due for items that come here when the server is enabled again, and were others' when it was not.
-        let (fire, is_first) = (open.fire, !std::mem::replace(&mut open.looked, true));
-        open.is_declined |= is_first;
-        if is_first {
+    if let Some(open) = engine.open.as_deref().filter(|open| monitored && open.is_regular()) {
+        // It stays due for items that come here when the server is enabled again, and were of another server before.
+        let (fire, is_first) = (open.fire, !open.looked);
+        let Some(declined) = engine.items_of_own_server(total) else { return Step::Pass };
+        if let Some(open) = engine.open.as_deref_mut().filter(|_| is_first) {
+            open.looked = true;
+            open.declined = declined;
             engine.skip_fire(fire, reason);
         }
         return Step::Pass;
@@ -224,7 +229,7 @@ fn begin_unmonitored(
     }
     if let Some(difference) = engine.check_clock(now) {
         // Nothing else is written while fires are skipped: whether the clocks agree again is to be found out.
-        return match decline(engine, SkipReason::ClockOff { difference }) {
+        return match decline(engine, 0, SkipReason::ClockOff { difference }) {
             Step::Pass => Step::Write(engine.ask_server_time()),
             step => step,
         };

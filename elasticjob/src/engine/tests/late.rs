@@ -325,3 +325,41 @@ fn an_item_that_comes_to_a_busy_instance_is_made_up_for_after_its_run() {
     group.end_items(1, &own);
     assert_eq!(group.starts(1)[1..], [(FIRE, ExecutionSource::Misfire, vec![0, 1])]);
 }
+
+#[test]
+fn an_item_of_another_server_is_begun_late_also_where_the_own_one_was_disabled_when_the_fire_came() {
+    let mut group = Group::settled(2, &nightly(2).build().unwrap());
+    let server = JobPath::Server("10.0.0.2".into());
+    group.set(&server, "DISABLED");
+    group.run_until(25_000);
+    assert_eq!(group.owners(2), [Some(0); 2]);
+    kill_and_expire(&mut group, 0, 50_000);
+    assert_eq!(skips(&group, 1), [(vec![], SkipReason::ServerDisabled)]);
+    group.set(&server, "ENABLED");
+    group.tell(1, Event::Tick);
+    group.run_until(66_000);
+    assert_eq!(group.starts(1), [(FIRE, NORMAL, vec![0, 1])]);
+}
+
+#[test]
+fn a_manual_trigger_holds_up_a_scheduled_fire_for_its_run_and_no_longer() {
+    let mut group = Group::settled(2, &nightly(2).build().unwrap());
+    group.run_until(25_000);
+    let (lost, own): (Vec<u32>, Vec<u32>) = (0..2).partition(|item| group.owners(2)[*item as usize] == Some(0));
+    group.hosts[0].killed = true;
+    group.hosts[0].connected = false;
+    group.run_until(41_000);
+    group.end_items(1, &own);
+    group.tell(1, Event::Trigger(1));
+    group.end_items(1, &own);
+    let is_manual = |(fire, ..): &(Fire, ExecutionSource, Vec<u32>)| matches!(fire, Fire::Manual { .. });
+    assert_eq!(group.starts(1).iter().filter(|start| is_manual(start)).count(), 1);
+    group.expire(group.hosts[0].session);
+    group.run_until(42_000);
+    assert_eq!(group.starts(1).last(), Some(&(FIRE, NORMAL, lost.clone())));
+    // Then the trigger, which was written for the instance that is gone too.
+    group.end_items(1, &lost);
+    group.run_until(43_000);
+    let last = group.starts(1).last().cloned().unwrap();
+    assert!(is_manual(&last) && last.2 == lost, "{last:?}");
+}

@@ -51,6 +51,25 @@ impl JobEngine {
         known.then_some((own, settled))
     }
 
+    /// The items whose owners are on the server of this instance; `None` while data are missing.
+    pub(in crate::engine) fn items_of_own_server(&self, total: u32) -> Option<BTreeSet<ShardingItem>> {
+        let mut known = true;
+        let mut items = BTreeSet::new();
+        for item in 0..total {
+            match self.look(&JobPath::owner_of(item)) {
+                Lookup::Missing => {}
+                Lookup::Unread => known = false,
+                Lookup::Known(data) => {
+                    let owner = data.text().and_then(|owner| owner.parse::<InstanceId>().ok());
+                    if owner.is_some_and(|owner| owner.server_ip() == self.identity.instance.server_ip()) {
+                        items.insert(item);
+                    }
+                }
+            }
+        }
+        known.then_some(items)
+    }
+
     /// Whether some fire waits for items: one that is due here, or a manual trigger anywhere.
     pub(super) fn awaits_items(&self) -> bool {
         self.open.is_some() || self.mirror.triggers().next().is_some()
