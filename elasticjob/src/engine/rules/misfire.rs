@@ -46,6 +46,7 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let mut items = Vec::new();
     let mut settled = Vec::new();
+    let mut collapsed = BTreeSet::new();
     for (item, at) in waiting {
         // The others follow in the next one.
         if txn.is_full() {
@@ -58,6 +59,7 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
             settled.push(item);
             continue;
         }
+        collapsed.extend(record.to_make_up().map(|earlier| (earlier, at)));
         txn.set(&path, record.miss(at).to_bytes(), Some(known.version));
         let node = JobPath::Item(item, ItemNode::Misfire);
         if !engine.mirror.exists(&node) {
@@ -68,6 +70,14 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     let transaction = txn.build();
     for item in settled {
         engine.missed_items.remove(&item);
+    }
+    for (earlier, into) in collapsed {
+        // Once, also where the registry center refuses the write at first.
+        let mut noted = engine.noted.as_deref_mut().filter(|noted| noted.at == into);
+        if noted.as_mut().is_none_or(|noted| noted.collapsed.insert(earlier)) {
+            engine.tell(Notice::Collapsed { earlier, into });
+            engine.fires += 1;
+        }
     }
     if items.is_empty() {
         return Step::Pass;
@@ -81,6 +91,8 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
 pub(in crate::engine) struct Noted {
     at: i64,
     items: Vec<ShardingItem>,
+    /// Earlier ones of which it takes the place; said once.
+    collapsed: BTreeSet<i64>,
 }
 
 /// Of a fire that was missed as a whole, the own items, and those acquired soon after it; whether that is done.
@@ -91,20 +103,20 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
     };
     let Some((mine, _)) = engine.own_items(total) else { return false };
     engine.missed = None;
-    engine.noted = Some(Box::new(Noted { at, items: mine.clone() }));
     let mut collapsed = BTreeSet::new();
+    let items = mine.clone();
     for item in mine {
         if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
             continue;
         }
-        if let Some(earlier) = engine.missed_items.insert(item, at).or_else(|| marked_before(engine, item)) {
-            collapsed.insert(earlier);
-        }
+        // What the record says of earlier ones is seen when it is written.
+        collapsed.extend(engine.missed_items.insert(item, at).filter(|earlier| *earlier < at));
     }
-    for earlier in collapsed {
-        engine.tell(Notice::Collapsed { earlier, into: at });
+    for earlier in &collapsed {
+        engine.tell(Notice::Collapsed { earlier: *earlier, into: at });
         engine.fires += 1;
     }
+    engine.noted = Some(Box::new(Noted { at, items, collapsed }));
     true
 }
 
@@ -141,24 +153,21 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
     engine.noted = Some(noted);
 }
 
-/// The missed fire of an item that the registry knows of already.
-fn marked_before(engine: &JobEngine, item: ShardingItem) -> Option<i64> {
-    match engine.mirror.lookup(&JobPath::fire(item)) {
-        Lookup::Known(known) => FireRecord::parse(&known.data).to_make_up(),
-        Lookup::Missing | Lookup::Unread => None,
-    }
-}
-
 /// Says which missed fires are not made up for by themselves, as the open one takes their place: their items begin for it,
 /// or it is made up for instead.
 pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[ShardingItem]) {
     let Fire::Scheduled(at) = fire else { return };
-    let missed = |item: &ShardingItem| {
-        let record = engine.record_of(*item)?;
-        let missed = record.to_make_up().max(engine.missed_items.get(item).copied())?;
-        (missed < at && !record.covers(Fire::Scheduled(missed))).then_some(missed)
-    };
-    let earlier: BTreeSet<i64> = items.iter().filter_map(missed).collect();
+    let mut earlier = BTreeSet::new();
+    for item in items {
+        let Some(record) = engine.record_of(*item) else { continue };
+        let missed = [record.to_make_up(), engine.missed_items.get(item).copied()];
+        let is_left_out = |missed: &i64| *missed < at && !record.covers(Fire::Scheduled(*missed));
+        earlier.extend(missed.into_iter().flatten().filter(is_left_out));
+    }
+    // Said when the one that is made up for was missed.
+    if let Some(noted) = engine.noted.as_deref().filter(|noted| noted.at == at) {
+        earlier.retain(|earlier| !noted.collapsed.contains(earlier));
+    }
     for earlier in earlier {
         let is_new = engine.open.as_deref_mut().is_some_and(|open| open.takes_place_of.insert(earlier));
         if is_new && !engine.planted.has(Bug::SilentCollapse) {

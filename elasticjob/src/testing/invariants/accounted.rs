@@ -203,7 +203,10 @@ impl Accounted {
         let is_disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
         for item in 0..total {
             let mut said = self.skipped.get(&at).into_iter().flatten();
-            let is_said = said.any(|(items, reason)| (items.is_empty() || items.contains(&item)) && is_good(reason));
+            // Static sharding leaves it to who is gone, which the leader says.
+            let is_accepted = |reason: &SkipReason| is_good(reason) || matches!(reason, SkipReason::OwnerGone { .. });
+            let is_said =
+                said.any(|(items, reason)| (items.is_empty() || items.contains(&item)) && is_accepted(reason));
             let is_begun = self.begun.get(&at).is_some_and(|items| items.contains(&item));
             let is_demanded = if is_calm { !is_disturbed } else { self.duties.was_looked_at(at, item) };
             self.fates.count(match () {
