@@ -58,7 +58,7 @@ impl JobEngine {
             // It is made up for here before its time, as an instance whose clock is ahead missed it, and the item moved here.
             // Other items of this instance may not have been begun for it: their records tell.
             Some(run) if run.fire == fire => {
-                let others_wait = makes_up && self.is_monitored() && !self.planted.has(Bug::MadeUpForAll);
+                let others_wait = makes_up && self.is_monitored();
                 self.missed = self.missed.max(others_wait.then_some(at));
                 return;
             }

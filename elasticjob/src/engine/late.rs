@@ -101,7 +101,7 @@ impl JobEngine {
     /// Goes on with the scheduled fire when nothing more is to begin here for the manual trigger that took its place, and with
     /// the trigger when items came here since that were not begun for it. Whether it did.
     pub(super) fn alternate(&mut self, now: Now, mine: &[ShardingItem]) -> bool {
-        if self.runs.regular().is_some() || self.planted.has(Bug::TriggerHoldsUp) {
+        if self.runs.regular().is_some() {
             return false;
         }
         let (Some(open), Some(standing)) = (self.open.as_deref(), self.standing.as_deref()) else { return false };

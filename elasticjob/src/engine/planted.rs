@@ -91,10 +91,6 @@ pub enum Bug {
     DroppedEnabled,
     /// A missed fire of which a later one takes the place is not said to be left out.
     SilentCollapse,
-    /// A fire that is made up for here before its time is taken for begun for all items.
-    MadeUpForAll,
-    /// The scheduled fire that a manual trigger took the place of is gone on with only when the trigger is over.
-    TriggerHoldsUp,
     /// What takes the place of an engine that was to leave does not leave.
     ForgottenLeaving,
     /// What cleans up after an engine leaves the leader's node there.
@@ -112,7 +108,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 50] = [
+    pub const ALL: [(&'static str, Self); 48] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -155,8 +151,6 @@ impl Bug {
         ("deaf-after-run", Self::DeafAfterRun),
         ("dropped-enabled", Self::DroppedEnabled),
         ("silent-collapse", Self::SilentCollapse),
-        ("made-up-for-all", Self::MadeUpForAll),
-        ("trigger-holds-up", Self::TriggerHoldsUp),
         ("forgotten-leaving", Self::ForgottenLeaving),
         ("left-leader", Self::LeftLeader),
         ("left-mark", Self::LeftMark),
