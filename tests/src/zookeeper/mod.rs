@@ -109,6 +109,16 @@ impl ZookeeperServer {
         Ok(Self { installation, folder, port: ports::free()?, options, process: Mutex::new(None) })
     }
 
+    /// Changes settings of a server that runs alone. They count when it starts the next time.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn reconfigure(&self, changed: &[&str]) -> io::Result<()> {
+        let changed = changed.iter().map(|line| (*line).to_owned());
+        // Of a key that stands twice the last line counts.
+        self.configure(&Self::own_settings().into_iter().chain(changed).collect::<Vec<_>>())
+    }
+
     /// Writes its settings: those of all servers, and its own.
     fn configure(&self, own: &[String]) -> io::Result<()> {
         let common = [

@@ -134,11 +134,20 @@ impl ZookeeperConfiguration {
         self.server_lists.split(',').map(str::trim)
     }
 
-    /// The servers as the client wants them, repeated.
-    pub(super) fn dialled_servers(&self) -> String {
+    /// The same for one of the servers alone.
+    pub(super) fn only(&self, server: &str) -> Self {
+        Self { server_lists: server.to_owned(), ..self.clone() }
+    }
+
+    /// The servers as the client wants them.
+    pub(super) fn dialled_once(&self) -> String {
         let scheme = if self.tls.is_some() { "tcp+tls" } else { "tcp" };
-        let servers: Vec<String> = self.servers().map(|server| format!("{scheme}://{server}")).collect();
-        vec![servers.join(","); MIN_DIALLED_SERVERS.div_ceil(servers.len())].join(",")
+        self.servers().map(|server| format!("{scheme}://{server}")).collect::<Vec<_>>().join(",")
+    }
+
+    /// The same, repeated.
+    pub(super) fn dialled_servers(&self) -> String {
+        vec![self.dialled_once(); MIN_DIALLED_SERVERS.div_ceil(self.servers().count())].join(",")
     }
 
     /// Whether the digest, which is user and password, goes over a network where it can be read.

@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::task::{JoinError, spawn_blocking};
-use zookeeper_client::{Acl, Acls, AddWatchMode, AuthId, Client, CreateMode, Error, MultiWriteError, Permission};
+use zookeeper_client::{
+    Acl, Acls, AddWatchMode, AuthId, Client, Connector, CreateMode, Error, MultiWriteError, Permission,
+};
 
 use super::answer;
 use super::config::{InvalidSetting, ZookeeperConfiguration};
@@ -197,16 +199,29 @@ fn is_lost(error: &Error) -> bool {
 
 const CONNECT: &str = "connect to";
 
-async fn open(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Result<Client, Problem> {
-    let mut connector = Client::connector()
-        .with_session_timeout(config.session_timeout())
-        .with_connection_timeout(config.connection_timeout());
+/// What all connections of a registry center have in common.
+fn connector(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Connector {
+    let mut connector = Client::connector().with_connection_timeout(config.connection_timeout());
     if let Some(digest) = &config.digest {
         connector = connector.with_auth("digest", digest.reveal().as_bytes());
     }
-    if let Some(tls) = tls {
-        connector = tls.on(connector);
+    match tls {
+        Some(tls) => tls.on(connector),
+        None => connector,
     }
+}
+
+/// The time-out that a server grants to a session which wants `wanted`, and which ends at once. `None`: it does not answer.
+pub(super) async fn granted(config: &ZookeeperConfiguration, wanted: Duration) -> Option<Duration> {
+    let tls = read_files(config).await.ok()?;
+    let connector = connector(config, tls.as_ref()).with_session_timeout(wanted).with_fail_eagerly();
+    let server = config.dialled_once();
+    let client = tokio::time::timeout(config.connection_timeout(), connector.connect(&server)).await.ok()?.ok()?;
+    Some(client.session_timeout())
+}
+
+async fn open(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Result<Client, Problem> {
+    let connector = connector(config, tls).with_session_timeout(config.session_timeout());
     let client = during(CONNECT, connector.connect(&config.dialled_servers())).await?;
     let root = config.root();
     if config.create_namespace {

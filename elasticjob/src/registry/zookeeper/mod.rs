@@ -7,6 +7,7 @@
 mod answer;
 mod config;
 mod dial;
+mod grants;
 mod lease;
 mod look;
 mod session;

@@ -31,7 +31,8 @@ pub struct ZookeeperTls {
     pub client_key: Option<PathBuf>,
 }
 
-pub(super) const ENABLED: &str = "tls.enabled";
+const ENABLED: &str = "tls.enabled";
+#[cfg(feature = "zookeeper-tls")]
 const TRUST_STORE: &str = "tls.trust-store";
 const CLIENT_CERTIFICATE: &str = "tls.client-certificate";
 const CLIENT_KEY: &str = "tls.client-key";
