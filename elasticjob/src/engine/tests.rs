@@ -13,6 +13,7 @@ mod misfire;
 mod once;
 mod own_strategy;
 mod reconcile;
+mod retry;
 mod room;
 mod single_balance;
 mod static_sharding;

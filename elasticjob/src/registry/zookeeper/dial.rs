@@ -135,7 +135,7 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
     // Servers are looked at one by one only when the client takes long, so that a connect which works costs nothing.
     let look_at_all = async {
         tokio::time::sleep(patience / 2).await;
-        futures_util::future::join_all(config.servers().map(|server| look(server))).await;
+        futures_util::future::join_all(config.servers().map(look)).await;
         std::future::pending().await
     };
     let opened = tokio::time::timeout(patience, async {
