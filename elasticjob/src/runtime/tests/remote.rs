@@ -25,6 +25,8 @@ pub(super) struct Remote {
     /// Of the next transactions, how many are a bug: those that register an instance, or any.
     pub(super) panics: AtomicU64,
     pub(super) panics_at_registrations: AtomicU64,
+    /// Whether those that register an instance wait.
+    pub(super) holds_registrations: watch::Sender<bool>,
     /// How often somebody asked for an event.
     pub(super) polls: Arc<AtomicU64>,
 }
@@ -44,6 +46,7 @@ impl Remote {
             is_broken: AtomicBool::new(false),
             panics: AtomicU64::new(0),
             panics_at_registrations: AtomicU64::new(0),
+            holds_registrations: watch::Sender::new(false),
             polls: Arc::default(),
         })
     }
@@ -76,6 +79,13 @@ impl RegistryCenter for Remote {
             return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
         }
         let (sent, latency, known) = (Moment::now(), self.latency, self.proof.clone());
+        if registers && *self.holds_registrations.borrow() {
+            let (mut held, registry) = (self.holds_registrations.subscribe(), self.registry.clone());
+            return Box::pin(async move {
+                let _ = held.wait_for(|held| !held).await;
+                registry.commit(transaction).await
+            });
+        }
         let (session, answer) = (self.registry.session(), self.registry.commit(transaction));
         Box::pin(async move {
             if !latency.is_zero() {
