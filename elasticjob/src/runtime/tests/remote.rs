@@ -78,21 +78,25 @@ impl RegistryCenter for Remote {
         if self.is_broken.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
         }
-        let (sent, latency, known) = (Moment::now(), self.latency, self.proof.clone());
-        if registers && *self.holds_registrations.borrow() {
-            let (mut held, registry) = (self.holds_registrations.subscribe(), self.registry.clone());
-            return Box::pin(async move {
-                let _ = held.wait_for(|held| !held).await;
-                registry.commit(transaction).await
-            });
-        }
-        let (session, answer) = (self.registry.session(), self.registry.commit(transaction));
+        let (latency, known, registry) = (self.latency, self.proof.clone(), self.registry.clone());
+        let session = registry.session();
+        let mut held = self.holds_registrations.subscribe();
+        let is_held = registers && *held.borrow();
+        let mut commit = move || (Moment::now(), registry.commit(transaction.clone()));
+        let sent = (!is_held).then(&mut commit);
         Box::pin(async move {
+            let (at, answer) = match sent {
+                Some(sent) => sent,
+                None => {
+                    let _ = held.wait_for(|held| !held).await;
+                    commit()
+                }
+            };
             if !latency.is_zero() {
                 tokio::time::sleep(latency).await;
             }
             if let SessionState::Connected { id, .. } = *session.borrow() {
-                *known.lock().unwrap() = Some(Proof { session: id, at: sent });
+                *known.lock().unwrap() = Some(Proof { session: id, at });
             }
             answer.await
         })
