@@ -611,9 +611,13 @@ impl JobEngine {
         self.actions.push_back(Action::Tell(notice));
     }
 
-    /// The end: nothing follows.
+    /// The end: nothing follows. What goes on of earlier engines of the job is left behind by this one too, where it stops
+    /// before it has joined.
     pub(super) fn stop(&mut self) {
         self.phase = Phase::Stopped;
+        let left = self.left_runs();
+        self.runs = Runs::default();
+        self.abandoned = left;
         self.answer_triggers(&TriggerAnswer::NotRunning);
         self.act(Action::Stopped);
     }
