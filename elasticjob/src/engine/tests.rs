@@ -3,8 +3,8 @@
 mod clock;
 mod deadlines;
 mod failover;
-mod group;
 mod foreign;
+mod group;
 mod java_peers;
 mod joining;
 mod late;

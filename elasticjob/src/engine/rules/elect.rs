@@ -63,7 +63,10 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
         {
             txn.delete(&lowest, Some(known.version));
             let (triggers, sessionless) = (Vec::new(), vec![lowest]);
-            return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep { triggers, sessionless } });
+            return Step::Write(Proposal {
+                transaction: txn.build(),
+                purpose: Purpose::Sweep { triggers, sessionless },
+            });
         }
         return Step::Pass;
     }

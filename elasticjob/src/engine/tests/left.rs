@@ -8,8 +8,8 @@ use crate::engine::{
     Action, Activity, CallState, CleanUp, Event, ExecutionSource, Fire, FireState, Hook, ItemEnd, JobEngine, LeftRun,
     ListenerSpec, Now, OnceCalls, OnceTimeouts,
 };
-use crate::registry::{CommitError, CreateMode, SessionState, Transaction};
 use crate::registry::path::JobPath;
+use crate::registry::{CommitError, CreateMode, SessionState, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
 

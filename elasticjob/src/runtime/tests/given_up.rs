@@ -85,7 +85,7 @@ impl Left {
     }
 
     /// The next job starts, and begins the item when the code that goes on has returned, not before.
-    async fn is_respected(mut self) {
+    async fn next_job_respects_it(mut self) {
         let mut job = self.bootstrap("a");
         soon(job.schedule()).await.unwrap();
         let mut status = job.handle().status();
@@ -112,7 +112,7 @@ impl Left {
 async fn dropped_while_the_last_job_is_leaving() {
     let left = Left::leaving().await;
     left.give_up().await;
-    left.is_respected().await;
+    left.next_job_respects_it().await;
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn dropped_while_the_last_job_cannot_hand_over() {
     left.give_up().await;
     left.give_up().await;
     left.memory.resume(session);
-    left.is_respected().await;
+    left.next_job_respects_it().await;
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn timed_out_while_the_last_job_cannot_hand_over() {
         other => panic!("{other:?}"),
     }
     left.memory.resume(session);
-    left.is_respected().await;
+    left.next_job_respects_it().await;
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn dropped_while_it_registers() {
     left.remote.is_broken.store(true, Ordering::Relaxed);
     left.give_up().await;
     left.remote.is_broken.store(false, Ordering::Relaxed);
-    left.is_respected().await;
+    left.next_job_respects_it().await;
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn timed_out_while_it_registers() {
     left.remote.is_broken.store(true, Ordering::Relaxed);
     assert!(matches!(left.time_out().await, StartError::TimedOut { .. }));
     left.remote.is_broken.store(false, Ordering::Relaxed);
-    left.is_respected().await;
+    left.next_job_respects_it().await;
 }
 
 #[tokio::test]
@@ -162,5 +162,5 @@ async fn refused_by_the_group() {
         Err(StartError::Refused { why, .. }) => assert!(why.contains("belongs to class 'a'"), "{why}"),
         other => panic!("{other:?}"),
     }
-    left.is_respected().await;
+    left.next_job_respects_it().await;
 }
