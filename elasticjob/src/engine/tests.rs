@@ -14,6 +14,7 @@ mod misfire;
 mod once;
 mod own_strategy;
 mod reconcile;
+mod retry;
 mod room;
 mod sessionless;
 mod single_balance;
