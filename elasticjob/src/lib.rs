@@ -4,6 +4,8 @@
 pub mod api;
 mod by_type;
 pub mod config;
+#[cfg(any(feature = "http", feature = "zookeeper-tls"))]
+mod cryptography;
 #[cfg(test)]
 mod elastic_job_docs;
 pub mod engine;
