@@ -74,6 +74,10 @@ pub enum Bug {
     LeftCall,
     /// What cleans up after an engine takes away the marks of code that goes on.
     HastyCleanUp,
+    /// A node that cannot be deleted, as there are nodes below it that no instance makes, is tried again and again.
+    StuckOnForeign,
+    /// An instance whose node no session owns counts as one that lives.
+    SessionlessInstance,
     /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
@@ -81,7 +85,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 36] = [
+    pub const ALL: [(&'static str, Self); 38] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -117,6 +121,8 @@ impl Bug {
         ("left-mark", Self::LeftMark),
         ("left-call", Self::LeftCall),
         ("hasty-clean-up", Self::HastyCleanUp),
+        ("stuck-on-foreign", Self::StuckOnForeign),
+        ("sessionless-instance", Self::SessionlessInstance),
         ("session-for-engine", Self::SessionForEngine),
     ];
 }

@@ -3,6 +3,7 @@
 mod clock;
 mod deadlines;
 mod failover;
+mod foreign;
 mod group;
 mod java_peers;
 mod joining;
@@ -15,6 +16,7 @@ mod own_strategy;
 mod reconcile;
 mod retry;
 mod room;
+mod sessionless;
 mod single_balance;
 mod static_sharding;
 mod status;
