@@ -24,6 +24,8 @@ pub enum Bug {
     GraceFromNow,
     /// The time since the last proof is measured by the clock alone that stands still with its machine.
     StoppedClock,
+    /// A session has the time-out that it was granted first.
+    FirstTimeOut,
     /// The session is proven by what a follower answers, too. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     ProofByRead,
@@ -101,6 +103,10 @@ pub enum Bug {
     LeftCall,
     /// What cleans up after an engine takes away the marks of code that goes on.
     HastyCleanUp,
+    /// A node that cannot be deleted, as there are nodes below it that no instance makes, is tried again and again.
+    StuckOnForeign,
+    /// An instance whose node no session owns counts as one that lives.
+    SessionlessInstance,
     /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
@@ -108,7 +114,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 48] = [
+    pub const ALL: [(&'static str, Self); 51] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -118,6 +124,7 @@ impl Bug {
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("grace-from-now", Self::GraceFromNow),
         ("stopped-clock", Self::StoppedClock),
+        ("first-time-out", Self::FirstTimeOut),
         ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),
@@ -156,6 +163,8 @@ impl Bug {
         ("left-mark", Self::LeftMark),
         ("left-call", Self::LeftCall),
         ("hasty-clean-up", Self::HastyCleanUp),
+        ("stuck-on-foreign", Self::StuckOnForeign),
+        ("sessionless-instance", Self::SessionlessInstance),
         ("session-for-engine", Self::SessionForEngine),
     ];
 }

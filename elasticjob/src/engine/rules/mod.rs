@@ -8,6 +8,7 @@ mod configure;
 mod elect;
 mod failover;
 mod finish;
+mod foreign;
 mod guarantee;
 mod leave;
 mod misfire;
@@ -17,6 +18,7 @@ mod remind;
 mod reshard;
 mod resolve;
 mod servers;
+mod sessionless;
 mod skipped;
 mod sweep;
 mod trigger;
@@ -46,7 +48,8 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 20] = [
+pub(super) const RULES: [Rule; 21] = [
+    foreign::clear,
     leave::removed,
     leave::leave,
     register::register,

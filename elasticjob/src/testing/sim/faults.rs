@@ -30,7 +30,7 @@ impl World {
     pub(super) fn inject(&mut self) -> Result<(), String> {
         let host = self.rng.below(self.hosts.len() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(43) {
+        match self.rng.below(47) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -176,6 +176,15 @@ impl World {
                 self.count("lagging_follower");
                 let duration = self.rng.between(200, 2 * self.session_timeout);
                 self.lag(duration);
+            }
+            // Java leaves such a transaction half done, and gives items to such an instance.
+            39..=41 if !self.is_mixed() => {
+                self.count("foreign_nodes");
+                self.make_foreign_nodes();
+            }
+            42 if !self.is_mixed() => {
+                self.count("nodes_without_session");
+                self.copy_ephemeral_nodes();
             }
             _ => {
                 self.count("fast_network");
