@@ -93,7 +93,7 @@ use syn::parse_quote;
 /// | `failover` | flag | What an instance had begun and not finished when it died, or was cut off by its shutdown, is begun again at once by another one. Part of the work may have been done. Needs `monitor_execution`. | `false` |
 /// | `misfire` | flag | A fire that comes while the one before still runs is made up for right after it; of several only the latest. | `true` |
 /// | `max_late_begin_seconds` | seconds from 1 | How late a fire may begin that no instance began in time. Needs `monitor_execution`. -1: until the next fire, or 10 s where `misfire` is off. | -1 |
-/// | `max_time_diff_seconds` | seconds | Largest difference allowed between the clocks of the host and of the registry; while it is larger the job does not start and fires are skipped. Negative: not checked. | -1 |
+/// | `max_time_diff_seconds` | seconds | Largest difference allowed between the clocks of the host and of the registry; while it is larger the job does not start and fires are skipped. Negative: not checked. | 60 |
 /// | `reconcile_interval_minutes` | minutes | How often the leader looks at all nodes of the job again, for what no event told of. Below 1: never. | 10 |
 /// | `job_sharding_strategy_type` | text | How items are spread over instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, `SINGLE_SHARDING_BALANCE`, or the type name of an own strategy. | `AVG_ALLOCATION` |
 /// | `job_executor_thread_pool_size_provider_type` | text | How many items run at a time in one process: `CPU`, `SINGLE_THREAD` or the type name of an own pool. | none: all items of an async job, `CPU` for a plain function |

@@ -15,6 +15,7 @@ mod options;
 pub(crate) mod room;
 mod settings;
 pub mod spelling;
+mod time_diff;
 pub mod wire;
 
 pub use bound::BoundOptions;

@@ -13,6 +13,12 @@ pub enum Bug {
     StaticItemsMove,
     /// Fires begin however far the clock is off.
     UncheckedClock,
+    /// A record counts however far its fires are ahead.
+    TrustedRecord,
+    /// The fire that a clock far ahead began is forgotten with the next one.
+    ForgottenAhead,
+    /// A clock that was set back makes no fire due until the time that it showed before.
+    KeptCalendar,
     /// Items do not move on although they should with each fire.
     KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
@@ -79,12 +85,15 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 35] = [
+    pub const ALL: [(&'static str, Self); 38] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
         ("static-items-move", Self::StaticItemsMove),
         ("unchecked-clock", Self::UncheckedClock),
+        ("trusted-record", Self::TrustedRecord),
+        ("forgotten-ahead", Self::ForgottenAhead),
+        ("kept-calendar", Self::KeptCalendar),
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("grace-from-now", Self::GraceFromNow),

@@ -100,6 +100,17 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
             }
         }
     }
+    // A record that a wrong clock writes covers fires that have not come.
+    if let Some(open) = engine.open.as_deref().filter(|open| open.is_regular() && !items.is_empty()) {
+        if engine.suspects_clock(now, open.since) {
+            return Step::Write(engine.ask_server_time());
+        }
+        if let Some(difference) = engine.check_clock(now) {
+            let items = std::mem::take(&mut items);
+            engine.open.iter_mut().for_each(|open| open.dropped.extend(&items));
+            engine.tell_skip(fire, items, SkipReason::ClockOff { difference });
+        }
+    }
     if items.is_empty() {
         let mut refusal = JobTransaction::new(&engine.job, &engine.mirror);
         refuse_items(engine, &mut refusal);
@@ -204,15 +215,12 @@ fn begin_unmonitored(
         engine.prove();
         return Step::Pass;
     }
-    if engine.needs_server_time(now) {
+    let since = engine.open.as_ref().map_or(now.mono, |open| open.since);
+    if engine.needs_server_time(now) || engine.suspects_clock(now, since) {
         return Step::Write(engine.ask_server_time());
     }
     if let Some(difference) = engine.check_clock(now) {
-        // Nothing else is written while fires are skipped: whether the clocks agree again is to be found out.
-        return match decline(engine, SkipReason::ClockOff { difference }) {
-            Step::Pass => Step::Write(engine.ask_server_time()),
-            step => step,
-        };
+        return decline(engine, SkipReason::ClockOff { difference });
     }
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
@@ -360,7 +368,7 @@ fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
     for item in &open.refused {
         let path = JobPath::fire(*item);
         let Lookup::Known(known) = engine.look(&path) else { continue };
-        let record = FireRecord::parse(&known.data);
+        let record = engine.read_record(known);
         if !record.covers(open.fire) && !txn.is_full() {
             txn.set(&path, record.skip(open.fire.at()).to_bytes(), Some(known.version));
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
-use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
+use crate::engine::fire::{ExecutionSource, Fire};
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
@@ -53,8 +53,8 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
         }
         let path = JobPath::fire(item);
         let Lookup::Known(known) = engine.look(&path) else { continue };
-        let record = FireRecord::parse(&known.data);
-        if record.through >= Some(at) || record.missed >= Some(at) {
+        let record = engine.read_record(known);
+        if record.covers(Fire::Scheduled(at)) || record.missed >= Some(at) {
             settled.push(item);
             continue;
         }
@@ -83,6 +83,13 @@ pub(in crate::engine) struct Noted {
     items: Vec<ShardingItem>,
 }
 
+impl Noted {
+    /// The time of the fire.
+    pub(in crate::engine) fn at(&self) -> i64 {
+        self.at
+    }
+}
+
 /// Of a fire that was missed as a whole, the own items, and those acquired soon after it; whether that is done.
 fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
     let Some(at) = engine.missed else {
@@ -94,7 +101,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
     engine.noted = Some(Box::new(Noted { at, items: mine.clone() }));
     let mut collapsed = BTreeSet::new();
     for item in mine {
-        if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+        if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) || is_covered(engine, item, at) {
             continue;
         }
         if let Some(earlier) = engine.missed_items.insert(item, at).or_else(|| marked_before(engine, item)) {
@@ -141,10 +148,18 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
     engine.noted = Some(noted);
 }
 
+/// Whether the registry is known to say that an item was begun for this fire.
+fn is_covered(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
+    match engine.mirror.lookup(&JobPath::fire(item)) {
+        Lookup::Known(known) => engine.read_record(known).covers(Fire::Scheduled(at)),
+        Lookup::Missing | Lookup::Unread => false,
+    }
+}
+
 /// The missed fire of an item that the registry knows of already.
 fn marked_before(engine: &JobEngine, item: ShardingItem) -> Option<i64> {
     match engine.mirror.lookup(&JobPath::fire(item)) {
-        Lookup::Known(known) => FireRecord::parse(&known.data).to_make_up(),
+        Lookup::Known(known) => engine.read_record(known).to_make_up(),
         Lookup::Missing | Lookup::Unread => None,
     }
 }

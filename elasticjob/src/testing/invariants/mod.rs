@@ -244,6 +244,12 @@ impl Invariants {
         self.accounted.incident(wall);
     }
 
+    /// An instance that is gone began an item for a fire long before its time.
+    pub fn begun_ahead(&mut self, item: ShardingItem, fire: Fire) {
+        self.accounted.begun_ahead(item, fire);
+        self.begun_once.begun_ahead(item, fire);
+    }
+
     /// This total count, this period in seconds, and these settings are in force from now on.
     pub fn configured(&mut self, now: Millis, total: u32, period: u32, shape: &Shape) {
         // Who did not see the one before what cannot be used sees it change now.

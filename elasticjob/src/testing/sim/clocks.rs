@@ -18,6 +18,9 @@ const DRIFT: u64 = 50;
 /// How often a wall clock of another speed is moved, as [`Host::clock_offset`] tells how far off it is.
 pub(super) const STEP: Millis = 100;
 
+/// A clock that is further off than this is so for long, not by a step of some seconds.
+const FAR_OFF: i64 = 20_000;
+
 /// The clock of a host that never steps.
 #[derive(Debug)]
 pub struct MonoClock {
@@ -95,6 +98,11 @@ impl World {
         }
     }
 
+    /// Whether the group copes with a host whose clock is minutes off: it does not where nobody compares the clocks.
+    pub(super) fn may_be_far_off(&self, host: usize) -> bool {
+        self.shape.max_time_diff.is_some() && !self.hosts[host].java
+    }
+
     /// Stops the clock of a host that never steps, where its other one tells afterwards how long it was stopped.
     pub(super) fn stop_clock(&mut self, host: usize) {
         let (now, timeout) = (self.now, self.session_timeout);
@@ -126,6 +134,10 @@ impl World {
     pub(super) fn keep_drifting(&mut self) -> Result<(), String> {
         let now = self.now;
         for host in 0..self.hosts.len() {
+            // Its fires come by another time than those of the others, and are skipped.
+            if self.hosts[host].clock_offset.abs() > FAR_OFF {
+                self.incident();
+            }
             let mono = &self.hosts[host].mono;
             if mono.speed == RIGHT {
                 continue;

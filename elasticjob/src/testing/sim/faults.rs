@@ -172,6 +172,13 @@ impl World {
                 let duration = self.rng.between(200, 2 * self.session_timeout);
                 self.lag(duration);
             }
+            39 if self.may_be_far_off(host) => {
+                self.count("clock_far_off");
+                let step = self.rng.between(120_000, 3_600_000) as i64;
+                let offset = if self.rng.one_in(3) { -step } else { step };
+                self.set_clock(host, offset);
+            }
+            40 => self.begin_ahead(),
             _ => {
                 self.count("fast_network");
                 self.latency = self.rng.between(1, 5);

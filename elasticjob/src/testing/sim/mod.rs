@@ -4,6 +4,7 @@
 //! around them: a leader and a follower with sessions, connections that delay and break, processes that crash and freeze,
 //! machines that are suspended, clocks that step and that go too fast or too slow, and operators. After a while the faults stop, and the group has to be as if nothing had happened.
 
+mod ahead;
 mod clocks;
 mod connections;
 mod engines;

@@ -1,6 +1,7 @@
 //! What operators do to the group.
 
 use super::host::{EPOCH, Incoming, Program};
+use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{Happening, OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Activity, Event};
@@ -17,9 +18,12 @@ impl World {
             .misfire(self.shape.misfire)
             .static_sharding(self.shape.static_sharding)
             .job_sharding_strategy_type(self.shape.strategy)
-            .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed))
             // Java peers leave more behind that is only found by looking at everything again.
             .reconcile_interval_minutes(if self.shape.unheard || self.is_mixed() { 1 } else { 10 });
+        let builder = match self.shape.max_time_diff {
+            Some(DEFAULT_TIME_DIFF) => builder,
+            limit => builder.max_time_diff_seconds(limit.map_or(-1, u32::cast_signed)),
+        };
         let named = self.shape.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
         named.build().expect("a valid configuration")
     }
