@@ -27,6 +27,11 @@ pub enum Bug {
     GraceFromNow,
     /// The time since the last proof is measured by the clock alone that stands still with its machine.
     StoppedClock,
+    /// Nothing is taken off a deadline for clocks of another speed and the way of a cancellation.
+    NoMargin,
+    /// A proof is taken to be good for the whole time-out. Planted in what is around the engine.
+    #[cfg(feature = "testing")]
+    NoLease,
     /// The session is proven by what a follower answers, too. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     ProofByRead,
@@ -85,7 +90,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 38] = [
+    pub const ALL: [(&'static str, Self); 40] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -98,6 +103,8 @@ impl Bug {
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("grace-from-now", Self::GraceFromNow),
         ("stopped-clock", Self::StoppedClock),
+        ("no-margin", Self::NoMargin),
+        ("no-lease", Self::NoLease),
         ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),

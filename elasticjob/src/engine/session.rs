@@ -113,7 +113,8 @@ impl Session {
     /// speed and the way of the cancellation.
     fn lasts(&self) -> Duration {
         let timeout = self.timeout();
-        timeout - self.grace() - timeout / 10
+        let margin = if self.planted.has(Bug::NoMargin) { Duration::ZERO } else { timeout / 10 };
+        timeout - self.grace() - margin
     }
 
     /// How old the proof is, by the clock that shows more.

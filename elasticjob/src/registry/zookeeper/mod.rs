@@ -7,7 +7,6 @@
 mod answer;
 mod config;
 mod dial;
-mod lease;
 mod session;
 mod watch;
 mod watchdog;

@@ -121,6 +121,18 @@ impl World {
         }
         let speed = self.rng.pick(&[RIGHT - DRIFT, RIGHT + DRIFT]);
         let until = self.now + self.rng.between(2_000, 20_000);
+        self.drift_at(host, speed, until);
+    }
+
+    /// The clocks of a host go too slow for a while, if they are right.
+    pub(super) fn slow_down(&mut self, host: usize) {
+        let Host { java, mono, .. } = &self.hosts[host];
+        if !*java && mono.runs && mono.speed == RIGHT {
+            self.drift_at(host, RIGHT - DRIFT, self.now + 20_000);
+        }
+    }
+
+    fn drift_at(&mut self, host: usize, speed: u64, until: Millis) {
         let now = self.now;
         let mono = &mut self.hosts[host].mono;
         mono.change(now, speed, mono.runs);

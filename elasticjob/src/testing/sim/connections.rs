@@ -7,9 +7,10 @@ use super::java::{Call, Reply};
 use super::operators::describe;
 use super::world::{ANSWER_TIMEOUT, Happening, World};
 use crate::engine::{Bug, Event};
-use crate::registry::path::JobPath;
+use crate::ident::JobName;
+use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::tree::TreeError;
-use crate::registry::{CommitError, Committed, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
+use crate::registry::{CommitError, Committed, Op, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
 use crate::testing::invariants::Observation;
 
 impl World {
@@ -72,12 +73,13 @@ impl World {
             id
         });
         self.heard.insert(id, now);
-        let timeout = Duration::from_millis(self.session_timeout);
+        let timeout = self.held();
         let new = alive.is_none();
         self.log(|_| format!("host {host} is connected, session {id}{}", if new { " (new)" } else { "" }));
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.connection = Some(connection);
         process.on_follower = on_follower;
+        process.spoke = [now].into();
         process.session = Some(id);
         if new && session.is_some() {
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
@@ -99,36 +101,6 @@ impl World {
         let outage = self.session_timeout + self.rng.between(200, 2_000);
         self.cut(host, outage);
         self.heard.entry(session).and_modify(|heard| *heard = self.now.min(*heard));
-    }
-
-    pub(super) fn expire(&mut self) -> Result<(), String> {
-        let now = self.now;
-        for host in 0..self.hosts.len() {
-            // Pings.
-            if let Some(process) = &self.hosts[host].process
-                && !process.is_frozen()
-                && !self.is_lagging(host)
-                && process.connection.is_some()
-                && let Some(session) = process.session
-            {
-                self.heard.insert(session, now);
-            }
-        }
-        let timeout = self.session_timeout;
-        let ended: Vec<SessionId> =
-            self.heard.iter().filter(|(_, heard)| now - **heard > timeout).map(|(session, _)| *session).collect();
-        for session in ended {
-            self.log(|_| format!("server ends session {session}"));
-            self.heard.remove(&session);
-            let events = self.tree.close_session(session);
-            // Who left has taken everything along before; Java peers may have missed more than that by then.
-            if !events.is_empty() || self.is_mixed() {
-                self.incident();
-            }
-            self.publish(&events);
-            self.observe(Observation::SessionEnded { session })?;
-        }
-        Ok(())
     }
 
     /// Sends a message to a host, behind everything that is under way to it.
@@ -195,7 +167,6 @@ impl World {
 
     /// The server does what a request asks.
     pub(super) fn arrive(&mut self, host: usize, life: u64, connection: u64, id: u64) -> Result<(), String> {
-        let now = self.now;
         let Some(process) = self.live(host, life).filter(|process| process.connection == Some(connection)) else {
             return Ok(());
         };
@@ -211,11 +182,12 @@ impl World {
                 self.cut(host, 50);
                 return Ok(());
             }
-            self.heard.insert(session, now);
+            self.speak(host);
         }
         let tree = self.lagging.as_ref().filter(|_| lags).map_or(&self.tree, |lagging| &lagging.tree);
         let is_proof = sent.request.is_for_the_leader() || self.bug == Some(Bug::ProofByRead);
         let proves = is_proof.then_some(session);
+        let is_begin = matches!(&sent.request, Request::Commit(transaction) if is_begin(&self.job, transaction));
         let writes = matches!(&sent.request, Request::Commit(_) | Request::Java(_, Call::Commit(_)));
         let answer = match sent.request {
             Request::Probe => Answer::Engine(Event::Tick),
@@ -236,6 +208,9 @@ impl World {
             }
             Request::Java(ticket, call) => self.answer_java(host, session, ticket, call)?,
         };
+        if is_begin && self.may_ambush(host) {
+            self.ambush(host);
+        }
         if writes && self.lose_answers > 0 {
             self.lose_answers -= 1;
             self.log(|_| format!("the answer to host {host} gets lost"));
@@ -279,6 +254,14 @@ impl World {
     pub(super) fn leader_session(&self) -> Option<SessionId> {
         self.tree.get(&JobPath::LeaderInstance.absolute(&self.job)).ok()??.stat.ephemeral_owner
     }
+}
+
+/// Whether a transaction marks items as running.
+fn is_begin(job: &JobName, transaction: &Transaction) -> bool {
+    transaction.ops().iter().any(|op| {
+        let path = JobPath::parse(job, op.path());
+        matches!((op, path), (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Running))))
+    })
 }
 
 pub(super) fn unanswered(request: &Request) -> Answer {

@@ -2,7 +2,6 @@
 //! its runs goes on. What stands in for the engine is the production one.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::host::{Process, Program, Request};
 use super::world::{GRACE, Happening, World};
@@ -111,7 +110,7 @@ impl World {
 
     /// The session as whoever looks at it first finds it.
     fn known_session(&mut self, host: usize, life: u64) -> SessionState {
-        let timeout = Duration::from_millis(self.session_timeout);
+        let timeout = self.held();
         match self.live(host, life).map(|process| (process.session, process.connection)) {
             Some((Some(id), Some(_))) => SessionState::Connected { id, timeout },
             Some((Some(id), None)) => SessionState::Suspended { id },

@@ -167,7 +167,11 @@ impl World {
                 self.count("clocks_of_another_speed");
                 self.drift(host);
             }
-            37 | 38 => {
+            38 => {
+                let longer_than_a_session = self.session_timeout + 2_000;
+                self.ambush = Some(longer_than_a_session);
+            }
+            37 => {
                 self.count("lagging_follower");
                 let duration = self.rng.between(200, 2 * self.session_timeout);
                 self.lag(duration);

@@ -121,6 +121,8 @@ pub struct Process {
     pub connection: Option<u64>,
     /// Whether the connection is one to the follower, not to the leader.
     pub on_follower: bool,
+    /// When its server heard of it, the last word that its leader may know of and those after it.
+    pub spoke: VecDeque<Millis>,
     /// Set while it is frozen.
     pub frozen_until: Option<Millis>,
     /// When it went on after it was frozen last.
@@ -193,6 +195,7 @@ impl Process {
             session: None,
             connection: None,
             on_follower: false,
+            spoke: VecDeque::new(),
             frozen_until: None,
             thawed_at: None,
             incoming: VecDeque::new(),

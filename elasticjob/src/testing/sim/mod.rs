@@ -15,6 +15,7 @@ mod haywire;
 mod host;
 mod java;
 mod listeners;
+mod liveness;
 mod operators;
 mod processes;
 mod shape;

@@ -113,8 +113,8 @@ impl World {
             // Neither of the two hears of the other.
         } else if ended {
             self.cut(host, 1);
-        } else if let Some(session) = session {
-            self.heard.insert(session, now);
+        } else if session.is_some() {
+            self.speak(host);
         }
         self.attend(host, life, None)
     }

@@ -9,6 +9,7 @@ use super::faults::FaultCounts;
 use super::follower::Lagging;
 use super::host::{EPOCH, Host, Millis, Process};
 use super::java::java_hosts;
+use super::liveness::LOOK;
 use super::shape::Shape;
 use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
@@ -121,6 +122,8 @@ pub struct World {
     pub(super) latency: Millis,
     /// The follower, while it has lost its leader.
     pub(super) lagging: Option<Lagging>,
+    /// For how long the follower will lose its leader, at the worst moment for a run that begins then.
+    pub(super) ambush: Option<Millis>,
     /// How many answers to transactions get lost next.
     pub(super) lose_answers: u64,
     pub(super) job: JobName,
@@ -179,6 +182,7 @@ impl World {
             session_timeout,
             latency: rng.pick(&[1, 3, 30]),
             lagging: None,
+            ambush: None,
             lose_answers: 0,
             job,
             bug,
@@ -378,7 +382,7 @@ impl World {
             Happening::Expire => {
                 self.keep_drifting()?;
                 self.expire()?;
-                let next = self.now + 100;
+                let next = self.now + LOOK;
                 self.at(next, Happening::Expire);
             }
             Happening::Inject if self.now < self.faults_until => {
@@ -400,6 +404,7 @@ impl World {
         self.log(|_| "-- faults stop --".to_owned());
         self.latency = 2;
         self.lose_answers = 0;
+        self.ambush = None;
         self.end_lag();
         let total = self.total;
         self.configure(total);

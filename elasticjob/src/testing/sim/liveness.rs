@@ -1,0 +1,111 @@
+//! What the leader hears of sessions, and when it ends them.
+//!
+//! A client speaks with each request, and with a ping when it said nothing for a while. A follower tells its leader twice a
+//! tick whom it heard, so the leader may know of nothing that came in the last half tick. It counts the time-out from what it
+//! heard last. What engines are told of the time-out is what the production back end makes of that.
+
+use std::time::Duration;
+
+use super::host::{Millis, Process};
+use super::world::World;
+use crate::engine::Bug;
+use crate::registry::{SessionId, lease};
+use crate::testing::invariants::Observation;
+
+/// How often the server looks for sessions that ended, and clients for whether they have to send a ping.
+pub(super) const LOOK: Millis = 100;
+
+impl World {
+    fn granted(&self) -> Duration {
+        Duration::from_millis(self.session_timeout)
+    }
+
+    /// How long a proof is good for.
+    pub(super) fn held(&self) -> Duration {
+        if self.bug == Some(Bug::NoLease) { self.granted() } else { lease::held(self.granted(), Duration::ZERO) }
+    }
+
+    /// The server of a host heard of its client.
+    pub(super) fn speak(&mut self, host: usize) {
+        let now = self.now;
+        let heard_late = self.heard_late();
+        let Some(process) = self.hosts[host].process.as_mut() else { return };
+        process.spoke.push_back(now);
+        // What came before the last word that the leader knows of tells nothing more.
+        while process.spoke.get(1).is_some_and(|next| *next + heard_late <= now) {
+            process.spoke.pop_front();
+        }
+    }
+
+    /// How late a leader hears of the clients of a follower.
+    fn heard_late(&self) -> Millis {
+        lease::heard_late(self.granted()).as_millis() as Millis
+    }
+
+    /// When the leader last heard of the client of a process, as it is connected to one server or the other.
+    fn heard_of(&self, process: &Process) -> Option<Millis> {
+        let late = if process.on_follower { self.heard_late() } else { 0 };
+        process.spoke.iter().rev().find(|at| **at + late <= self.now).copied()
+    }
+
+    /// Clients that said nothing for too long say something.
+    fn ping(&mut self) {
+        let silence = lease::silence(self.granted(), Duration::ZERO).as_millis() as Millis;
+        for host in 0..self.hosts.len() {
+            if let Some(process) = &self.hosts[host].process
+                && !process.is_frozen()
+                && process.connection.is_some()
+                && process.spoke.back().is_none_or(|last| last + silence < self.now + LOOK)
+            {
+                self.speak(host);
+            }
+        }
+    }
+
+    /// The leader takes what its servers heard.
+    fn hear(&mut self) {
+        for host in 0..self.hosts.len() {
+            let Some(process) = &self.hosts[host].process else { continue };
+            let is_heard = process.connection.is_some() && !self.is_lagging(host);
+            let session = process.session.filter(|session| is_heard && self.tree.session_timeout(*session).is_some());
+            if let Some((session, at)) = session.zip(self.heard_of(process)) {
+                let heard = self.heard.entry(session).or_insert(at);
+                *heard = at.max(*heard);
+            }
+        }
+    }
+
+    /// For how long the leader has not heard of the client of a host.
+    pub(super) fn unheard_for(&self, host: usize) -> Option<Millis> {
+        let session = self.hosts[host].process.as_ref()?.session?;
+        Some(self.now - self.heard.get(&session)?)
+    }
+
+    /// Whether the leader has heard nothing of a client for almost as long as that may be.
+    pub(super) fn is_long_unheard(&self, host: usize) -> bool {
+        let (granted, held) = (self.granted(), lease::held(self.granted(), Duration::ZERO));
+        let longest = (granted - held).as_millis() as Millis;
+        self.unheard_for(host).is_some_and(|unheard| unheard * 20 >= longest * 19)
+    }
+
+    /// The leader ends the sessions of which it heard nothing for too long.
+    pub(super) fn expire(&mut self) -> Result<(), String> {
+        self.ping();
+        self.hear();
+        let (now, timeout) = (self.now, self.session_timeout);
+        let ended: Vec<SessionId> =
+            self.heard.iter().filter(|(_, heard)| now - **heard > timeout).map(|(session, _)| *session).collect();
+        for session in ended {
+            self.log(|_| format!("server ends session {session}"));
+            self.heard.remove(&session);
+            let events = self.tree.close_session(session);
+            // Who left has taken everything along before; Java peers may have missed more than that by then.
+            if !events.is_empty() || self.is_mixed() {
+                self.incident();
+            }
+            self.publish(&events);
+            self.observe(Observation::SessionEnded { session })?;
+        }
+        Ok(())
+    }
+}
