@@ -87,12 +87,19 @@ impl JobEngine {
         self.clock_limit().is_some() && self.clock.told.is_none_or(|told| told.is_doubtful(now))
     }
 
-    /// Whether the clock looks too far off for a fire that came here at this time, by what was told before: the server's
-    /// clock may have been set since.
+    /// Whether the clock may be too far off for a fire that came here at this time: it is so by what was told before, and the
+    /// server's clock may have been set since; or nothing was told yet.
     pub(super) fn suspects_clock(&self, now: Now, since: Duration) -> bool {
-        let is_off = self.clock_limit().is_some_and(|limit| self.clock_excess(now, limit).is_some());
-        let is_doubtful = self.clock.told.is_some_and(|told| told.is_doubtful(now));
-        is_off && (self.clock.asked < Some(since) || is_doubtful) && !self.planted.has(Bug::UncheckedClock)
+        let Some(limit) = self.clock_limit().filter(|_| !self.planted.has(Bug::UncheckedClock)) else { return false };
+        self.clock.told.is_none_or(|told| {
+            self.clock_excess(now, limit).is_some() && (self.clock.asked < Some(since) || told.is_doubtful(now))
+        })
+    }
+
+    /// Whether a fire is so far ahead of the server's time that a wrong clock must have told it, as far as is known.
+    pub(super) fn is_far_ahead(&self, now: Now, at: i64) -> bool {
+        let Some(tolerance) = self.clock_tolerance() else { return false };
+        self.clock.told.is_none_or(|told| at > told.bounds(now.mono).0.saturating_add(tolerance))
     }
 
     /// The difference between the clocks in milliseconds, when it is more than the configuration allows.
@@ -127,13 +134,29 @@ impl JobEngine {
         let is_recorded = self.is_monitored();
         self.calendar.go_back(schedule, now.wall, is_recorded);
         let is_ahead = |at: i64| at > now.wall.saturating_add(tolerance);
-        self.missed.take_if(|at| is_ahead(*at));
-        self.missed_items.retain(|_, at| !is_ahead(*at));
-        self.noted.take_if(|noted| is_ahead(noted.at()));
+        self.forget_early(|_, at| is_ahead(at));
         let came_early = |open: &mut Box<OpenFire>| matches!(open.fire, Fire::Scheduled(at) if is_ahead(at));
         self.standing.take_if(came_early);
         // Nothing is said of it: it comes again.
         self.open.take_if(came_early);
+    }
+
+    /// Forgets fires that fell into a run, and that a wrong clock told.
+    pub(super) fn forget_early(&mut self, is_early: impl Fn(&Self, i64) -> bool) {
+        if self.missed.is_some_and(|at| is_early(self, at)) {
+            self.missed = None;
+        }
+        let mut missed = std::mem::take(&mut self.missed_items);
+        missed.retain(|_, at| !is_early(self, *at));
+        self.missed_items = missed;
+        if self.noted.as_ref().is_some_and(|noted| is_early(self, noted.at())) {
+            self.noted = None;
+        }
+        let mut runs = std::mem::take(&mut self.runs);
+        for run in runs.iter_mut().filter(|run| run.skipped.is_some_and(|at| is_early(self, at))) {
+            run.skipped = None;
+        }
+        self.runs = runs;
     }
 
     pub(super) fn clock_limit(&self) -> Option<u32> {

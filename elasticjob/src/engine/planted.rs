@@ -32,6 +32,14 @@ pub enum Bug {
     /// A proof is taken to be good for the whole time-out. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     NoLease,
+    /// The proof of whatever session counts for the one that an engine knows.
+    ForeignProof,
+    /// A job that stops ends the session, which the process has for its other jobs too. Planted in what is around the engine.
+    #[cfg(feature = "testing")]
+    EndsSession,
+    /// What cleans up after an engine deletes what its session has in other jobs. Planted in what is around the engine.
+    #[cfg(feature = "testing")]
+    CleansSession,
     /// The session is proven by what a follower answers, too. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     ProofByRead,
@@ -90,7 +98,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 40] = [
+    pub const ALL: [(&'static str, Self); 43] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -105,6 +113,9 @@ impl Bug {
         ("stopped-clock", Self::StoppedClock),
         ("no-margin", Self::NoMargin),
         ("no-lease", Self::NoLease),
+        ("foreign-proof", Self::ForeignProof),
+        ("ends-session", Self::EndsSession),
+        ("cleans-session", Self::CleansSession),
         ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),

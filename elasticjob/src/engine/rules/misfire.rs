@@ -236,7 +236,9 @@ impl JobEngine {
     pub(super) fn misfire_of(&self, item: ShardingItem) -> Option<Option<i64>> {
         let record = self.record_of(item)?;
         let here = self.missed_items.get(&item).copied();
-        let missed = record.to_make_up().max(here).or(self.calendar.last());
+        // A Java peer writes none.
+        let of_java = self.calendar.last().filter(|_| record.missed.is_none());
+        let missed = record.to_make_up().max(here).or(of_java);
         Some(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
     }
 }

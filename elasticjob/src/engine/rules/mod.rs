@@ -5,6 +5,7 @@
 
 mod begin;
 mod configure;
+mod early;
 mod elect;
 mod failover;
 mod finish;
@@ -46,13 +47,14 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 20] = [
+pub(super) const RULES: [Rule; 21] = [
     leave::removed,
     leave::leave,
     register::register,
     servers::restore,
     configure::follow,
     resolve::resolve,
+    early::let_go,
     finish::finish,
     guarantee::call_once,
     failover::failover,

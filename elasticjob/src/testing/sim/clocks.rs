@@ -91,10 +91,12 @@ impl World {
     pub(super) fn set_clock(&mut self, host: usize, offset: i64) {
         let now = self.now;
         if self.hosts[host].mono.runs {
-            self.hosts[host].clock_offset = offset;
-            self.hosts[host].mono.wall_set_at = now;
             self.incident();
-            self.wake_soon(host);
+            for host in self.of_process(host) {
+                self.hosts[host].clock_offset = offset;
+                self.hosts[host].mono.wall_set_at = now;
+                self.wake_soon(host);
+            }
         }
     }
 
@@ -134,11 +136,13 @@ impl World {
 
     fn drift_at(&mut self, host: usize, speed: u64, until: Millis) {
         let now = self.now;
-        let mono = &mut self.hosts[host].mono;
-        mono.change(now, speed, mono.runs);
-        mono.wrong_until = until;
-        // Until its wall clock is moved first, and after it was moved last.
-        mono.drifted += 2 * STEP * DRIFT / RIGHT;
+        for host in self.of_process(host) {
+            let mono = &mut self.hosts[host].mono;
+            mono.change(now, speed, mono.runs);
+            mono.wrong_until = until;
+            // Until its wall clock is moved first, and after it was moved last.
+            mono.drifted += 2 * STEP * DRIFT / RIGHT;
+        }
         self.incident();
     }
 

@@ -14,8 +14,13 @@ use crate::registry::{CommitError, Committed, Op, RegistryError, SessionId, Sess
 use crate::testing::invariants::Observation;
 
 impl World {
-    /// The connection breaks: what is under way is lost, the client notices later and tries again.
+    /// The connection of a process breaks.
     pub(super) fn cut(&mut self, host: usize, outage: Millis) {
+        self.of_process(host).for_each(|host| self.cut_one(host, outage));
+    }
+
+    /// What is under way is lost, the client notices later and tries again.
+    fn cut_one(&mut self, host: usize, outage: Millis) {
         self.incident();
         let notice = self.now + self.rng.below(200);
         let back = notice + outage;
@@ -62,11 +67,21 @@ impl World {
             self.at(at, Happening::Reconnect { host, life });
             return Ok(());
         }
-        let session = process.session;
+        let before = process.session;
+        // The process has one session and one connection, whichever of its jobs was there first.
+        let beside = self.process_beside(host).map(|beside| (beside.session, beside.connection, beside.on_follower));
+        let shared = beside.filter(|(_, connection, _)| connection.is_some());
+        let session = shared.map_or_else(|| before.or(beside?.0), |(session, ..)| session);
         // One that has lost its leader takes nobody.
         let on_follower = !self.hosts[host].java && self.rng.one_in(2) && self.lagging.is_none();
+        let on_follower = shared.map_or(on_follower, |(.., on_follower)| on_follower);
         let connection = self.next_serial();
         let alive = session.filter(|session| self.tree.session_timeout(*session).is_some());
+        if shared.is_some() && alive.is_none() {
+            // Its end is heard of first.
+            self.at(now + 100, Happening::Reconnect { host, life });
+            return Ok(());
+        }
         let id = alive.unwrap_or_else(|| {
             let id = SessionId(self.next_serial() as i64 + 1_000_000);
             self.tree.open_session(id, Duration::from_millis(self.session_timeout));
@@ -74,14 +89,14 @@ impl World {
         });
         self.heard.insert(id, now);
         let timeout = self.held();
-        let new = alive.is_none();
+        let new = before != Some(id);
         self.log(|_| format!("host {host} is connected, session {id}{}", if new { " (new)" } else { "" }));
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.connection = Some(connection);
         process.on_follower = on_follower;
         process.spoke = [now].into();
         process.session = Some(id);
-        if new && session.is_some() {
+        if new && before.is_some() {
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
         }
         let mut messages = [Event::Session(SessionState::Connected { id, timeout }), Event::Watch(WatchEvent::Gap)];
@@ -122,7 +137,9 @@ impl World {
             }
             let life = process.life;
             for event in events {
-                self.receive(host, life, Incoming::Event(Event::Watch(event.clone())));
+                if self.is_watched(host, event) {
+                    self.receive(host, life, Incoming::Event(Event::Watch(event.clone())));
+                }
             }
         }
     }
@@ -187,17 +204,18 @@ impl World {
         let tree = self.lagging.as_ref().filter(|_| lags).map_or(&self.tree, |lagging| &lagging.tree);
         let is_proof = sent.request.is_for_the_leader() || self.bug == Some(Bug::ProofByRead);
         let proves = is_proof.then_some(session);
-        let is_begin = matches!(&sent.request, Request::Commit(transaction) if is_begin(&self.job, transaction));
+        let is_begin =
+            matches!(&sent.request, Request::Commit(transaction) if is_begin(self.job_of(host), transaction));
         let writes = matches!(&sent.request, Request::Commit(_) | Request::Java(_, Call::Commit(_)));
         let answer = match sent.request {
             Request::Probe => Answer::Engine(Event::Tick),
             Request::List { generation, path } => {
                 let children =
-                    tree.children(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                    tree.children(&path.absolute(self.job_of(host))).map_err(|reason| format!("{path}: {reason}"))?;
                 Answer::Engine(Event::Listed { generation, path, children: Ok(children) })
             }
             Request::Read { generation, path } => {
-                let node = tree.get(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                let node = tree.get(&path.absolute(self.job_of(host))).map_err(|reason| format!("{path}: {reason}"))?;
                 Answer::Engine(Event::Read { generation, path, node: Ok(node) })
             }
             Request::Commit(transaction) => {
@@ -217,6 +235,9 @@ impl World {
             return Ok(());
         }
         self.receive(host, life, Incoming::Answer { id, sent: sent.at, from_server: true, proves, answer });
+        if let Some(session) = proves {
+            self.prove_beside(host, session, sent.at);
+        }
         Ok(())
     }
 
@@ -227,7 +248,7 @@ impl World {
         host: Option<usize>,
     ) -> Result<Result<Committed, CommitError>, String> {
         let wall = EPOCH + self.now as i64;
-        let leader = self.leader_session();
+        let leader = self.leader_session(host.map_or(&self.job, |host| self.job_of(host)));
         self.observe(Observation::Committing { session, host, transaction })?;
         match self.tree.commit(session, transaction, wall) {
             Ok((committed, events)) => {
@@ -251,8 +272,8 @@ impl World {
         }
     }
 
-    pub(super) fn leader_session(&self) -> Option<SessionId> {
-        self.tree.get(&JobPath::LeaderInstance.absolute(&self.job)).ok()??.stat.ephemeral_owner
+    pub(super) fn leader_session(&self, job: &JobName) -> Option<SessionId> {
+        self.tree.get(&JobPath::LeaderInstance.absolute(job)).ok()??.stat.ephemeral_owner
     }
 }
 

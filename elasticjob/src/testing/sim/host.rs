@@ -152,6 +152,11 @@ pub struct Process {
 }
 
 impl Host {
+    /// One on which nothing runs yet.
+    pub(super) fn new(ip: String, pid: u32, clock_offset: i64) -> Self {
+        Self { ip, pid, process: None, clock_offset, mono: MonoClock::new(), java: false, id_reused: false }
+    }
+
     /// The id of its process, without a suffix.
     pub fn instance(&self) -> InstanceId {
         InstanceId::of_process(&self.ip, self.pid)

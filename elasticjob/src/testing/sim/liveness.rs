@@ -95,17 +95,18 @@ impl World {
         let (now, timeout) = (self.now, self.session_timeout);
         let ended: Vec<SessionId> =
             self.heard.iter().filter(|(_, heard)| now - **heard > timeout).map(|(session, _)| *session).collect();
-        for session in ended {
-            self.log(|_| format!("server ends session {session}"));
-            self.heard.remove(&session);
-            let events = self.tree.close_session(session);
-            // Who left has taken everything along before; Java peers may have missed more than that by then.
-            if !events.is_empty() || self.is_mixed() {
-                self.incident();
-            }
-            self.publish(&events);
-            self.observe(Observation::SessionEnded { session })?;
+        ended.into_iter().try_for_each(|session| self.end_session(session))
+    }
+
+    pub(super) fn end_session(&mut self, session: SessionId) -> Result<(), String> {
+        self.log(|_| format!("server ends session {session}"));
+        self.heard.remove(&session);
+        let events = self.tree.close_session(session);
+        // Who left has taken everything along before; Java peers may have missed more than that by then.
+        if !events.is_empty() || self.is_mixed() {
+            self.incident();
         }
-        Ok(())
+        self.publish(&events);
+        self.observe(Observation::SessionEnded { session })
     }
 }

@@ -5,6 +5,7 @@
 //! machines that are suspended, clocks that step and that go too fast or too slow, and operators. After a while the faults stop, and the group has to be as if nothing had happened.
 
 mod ahead;
+mod beside;
 mod clocks;
 mod connections;
 mod engines;

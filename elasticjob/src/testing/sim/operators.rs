@@ -5,13 +5,13 @@ use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{Happening, OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Activity, Event};
-use crate::ident::ShardingItem;
+use crate::ident::{JobName, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
 impl World {
-    pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
-        let builder = JobConfiguration::builder(self.job.as_str(), total)
+    pub(super) fn configuration(&self, job: &JobName, total: u32) -> JobConfiguration {
+        let builder = JobConfiguration::builder(job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.shape.monitored)
             .failover(self.shape.failover)
@@ -32,16 +32,21 @@ impl World {
     pub(super) fn configure(&mut self, total: u32) {
         self.incident();
         self.total = total;
-        self.invariants.configured(self.now, total, self.period, &self.shape);
-        let yaml = wire::to_yaml(&self.configuration(total));
-        let root = JobPath::Root;
-        if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {
+        let (now, period, shape) = (self.now, self.period, self.shape.clone());
+        self.each_invariants(|invariants| invariants.configured(now, total, period, &shape));
+        for job in self.jobs() {
+            let yaml = wire::to_yaml(&self.configuration(&job, total));
+            let root = JobPath::Root;
+            if self.tree.get(&root.absolute(&job)).ok().flatten().is_none() {
+                let mut transaction = Transaction::new();
+                transaction.create(root.absolute(&job), "", CreateMode::Persistent);
+                transaction.create(JobPath::Config.absolute(&job), "", CreateMode::Persistent);
+                self.operate(&transaction);
+            }
             let mut transaction = Transaction::new();
-            transaction.create(root.absolute(&self.job), "", CreateMode::Persistent);
-            transaction.create(JobPath::Config.absolute(&self.job), "", CreateMode::Persistent);
+            transaction.set(JobPath::Config.absolute(&job), yaml.as_str(), None);
             self.operate(&transaction);
         }
-        self.operator_sets(&JobPath::Config, &yaml);
     }
 
     /// An operator writes what cannot be used: nothing may change.

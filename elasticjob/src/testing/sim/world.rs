@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-use super::clocks::MonoClock;
+use super::beside::Beside;
 use super::faults::FaultCounts;
 use super::follower::Lagging;
 use super::host::{EPOCH, Host, Millis, Process};
@@ -142,6 +142,7 @@ pub struct World {
     /// Nothing starts any more.
     pub(super) closing: bool,
     pub(super) invariants: Invariants,
+    pub(super) beside: Option<Beside>,
     pub(super) counts: FaultCounts,
     pub(super) history: Option<Vec<String>>,
 }
@@ -166,14 +167,10 @@ impl World {
         // A Java process takes away the node of whoever has its id: hosts of a mixed group need ids of their own.
         let one_pid = one_pid && !mixed;
         let hosts = (0..hosts)
-            .map(|n| Host {
-                ip: format!("10.0.0.{}", if one_address { 1 } else { n + 1 }),
-                pid: if one_pid { 1 } else { 100 + 1_000 * n as u32 },
-                process: None,
-                clock_offset: rng.below(40) as i64,
-                mono: MonoClock::new(),
-                java: java[n],
-                id_reused: false,
+            .map(|n| {
+                let ip = format!("10.0.0.{}", if one_address { 1 } else { n + 1 });
+                let pid = if one_pid { 1 } else { 100 + 1_000 * n as u32 };
+                Host { java: java[n], ..Host::new(ip, pid, rng.below(40) as i64) }
             })
             .collect();
         let mut world = Self {
@@ -189,6 +186,7 @@ impl World {
             period,
             total,
             invariants: Invariants::new(total, period, shape.clone()),
+            beside: Beside::draw(seed, mixed, total, period, &shape),
             shape,
             shortest_run: 1,
             tree,
@@ -211,6 +209,9 @@ impl World {
         });
         if mixed {
             world.count("mixed_group");
+        }
+        if world.beside.is_some() {
+            world.add_beside();
         }
         for host in 0..world.hosts.len() {
             if world.hosts[host].java {
@@ -246,12 +247,12 @@ impl World {
         self.log(|_| "-- calm --".to_owned());
         self.log_engines();
         for _ in 0..2 {
-            let host = self.rng.below(self.hosts.len() as u64) as usize;
+            let host = self.rng.below(self.machines() as u64) as usize;
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
             self.at(at, Happening::Trigger { host });
         }
-        if self.shape.may_deploy() && !mixed && self.hosts.len() > 1 && self.rng.one_in(2) {
-            let host = self.rng.below(self.hosts.len() as u64) as usize;
+        if self.shape.may_deploy() && !mixed && self.machines() > 1 && self.rng.one_in(2) {
+            let host = self.rng.below(self.machines() as u64) as usize;
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
             self.at(at, Happening::Deploy { host });
         }
@@ -333,19 +334,9 @@ impl World {
         self.log(|_| format!("!! {fault}"));
     }
 
-    pub(super) fn observe(&mut self, observation: Observation<'_>) -> Result<(), String> {
-        let Self { invariants, tree, hosts, job, now, .. } = self;
-        invariants.observe(*now, job, tree, hosts, &observation)
-    }
-
     /// Something happened that may cost a fire.
     pub(super) fn incident(&mut self) {
         self.incident_in(0);
-    }
-
-    /// What is wrong now makes itself felt later, too.
-    pub(super) fn incident_in(&mut self, later: Millis) {
-        self.invariants.incident(EPOCH + (self.now + later) as i64);
     }
 
     pub(super) fn live(&mut self, host: usize, life: u64) -> Option<&mut Process> {
@@ -435,9 +426,11 @@ impl World {
     fn enable_servers(&mut self) {
         for host in 0..self.hosts.len() {
             let server = JobPath::Server(self.hosts[host].ip.as_str().into());
-            let status = self.tree.get(&server.absolute(&self.job)).ok().flatten().map(|node| node.data);
+            let status = self.tree.get(&server.absolute(self.job_of(host))).ok().flatten().map(|node| node.data);
             if status.as_ref().is_some_and(|status| status.text() != Some("ENABLED")) {
-                self.operator_sets(&server, "ENABLED");
+                let mut transaction = Transaction::new();
+                transaction.set(server.absolute(self.job_of(host)), "ENABLED", None);
+                self.operate(&transaction);
             }
             if status.is_none() && self.hosts[host].java && self.hosts[host].process.is_some() {
                 let mut transaction = Transaction::new();
