@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
-use rustls::crypto::{CryptoProvider, ring};
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 use crate::api::JobError;
+use crate::cryptography;
 
 /// How long a client waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,12 +69,8 @@ impl HttpClients {
     }
 }
 
-/// Where the program has chosen no cryptography for TLS, it is *ring*.
 fn make(limits: Limits) -> Result<Client, JobError> {
-    if CryptoProvider::get_default().is_none() {
-        // Somebody else was faster.
-        let _ = ring::default_provider().install_default();
-    }
+    cryptography::settle();
     let client = Client::builder().connect_timeout(limits.connect).read_timeout(limits.read);
     // To follow one may turn a POST into a GET, and tells another host what was meant for this one.
     let client = client.redirect(Policy::none());

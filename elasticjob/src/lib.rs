@@ -4,6 +4,8 @@
 pub mod api;
 mod by_type;
 pub mod config;
+#[cfg(any(feature = "http", feature = "zookeeper-tls"))]
+mod cryptography;
 pub mod engine;
 pub mod error_handlers;
 mod escaped;

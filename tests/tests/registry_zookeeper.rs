@@ -40,6 +40,8 @@ fn main() -> ExitCode {
     harness.on_own_zookeeper("a_killed_server_comes_back_with_session_and_data", a_killed_server_comes_back);
     harness.on_own_zookeeper("a_frozen_server_does_not_freeze_its_clients", a_frozen_server);
     harness.on_own_zookeeper("a_server_that_was_gone_for_long_gives_a_new_session", a_server_that_was_gone_for_long);
+    let name = "a_shorter_time_out_after_a_restart_of_the_server_is_heeded";
+    harness.on_own_zookeeper(name, a_shorter_time_out_after_a_restart);
     harness.on_own_zookeeper("closing_without_a_server_ends_in_time", closing_without_a_server_ends_in_time);
     harness.run()
 }
@@ -403,4 +405,39 @@ async fn closing_without_a_server_ends_in_time(server: ZookeeperServer) {
     assert!(before.elapsed() < Duration::from_secs(8), "{:?}", before.elapsed());
     assert_eq!(*center.session().borrow(), SessionState::Closed);
     while next(&mut *watch).await.is_some() {}
+}
+
+/// A server whose limits changed over its restart ends the session earlier than the client was told at first.
+async fn a_shorter_time_out_after_a_restart(server: ZookeeperServer) {
+    let proxy = Proxy::start(server.connect_string()).await.unwrap();
+    let config = ZookeeperConfiguration {
+        session_timeout_milliseconds: 40_000,
+        server_lists: proxy.connect_string(),
+        ..patient(&server, "ns")
+    };
+    let center = connect(config).await.expect("it connects");
+    let id = connected(&center).await;
+    server.stop();
+    suspended(&center).await;
+    server.reconfigure(&["maxSessionTimeout=6000"]).unwrap();
+    server.resume().unwrap();
+    let is_short = |state: &SessionState| matches!(state, SessionState::Connected { timeout, .. } if *timeout < Duration::from_secs(6));
+    let state = reaches(&center, "the shorter time-out", is_short).await;
+    let SessionState::Connected { id: same, timeout } = state else { panic!("{state:?}") };
+    assert_eq!(same, id);
+    // It is what the server goes by.
+    in_time("a proof", center.commit(create("/proof", CreateMode::Persistent))).await.unwrap();
+    let proof = Instant::now();
+    proxy.cut();
+    while proof.elapsed() < timeout {
+        assert!(server.has_session(id.0).unwrap(), "ended after {:?}, held for {timeout:?}", proof.elapsed());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    in_time("the end of the session", async {
+        while server.has_session(id.0).unwrap() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    })
+    .await;
+    assert!(proof.elapsed() < Duration::from_secs(30), "the session lasted for {:?}", proof.elapsed());
 }

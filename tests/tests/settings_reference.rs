@@ -191,10 +191,27 @@ fn read(sources: &Sources) -> String {
 const PROFILES: [(&str, &str); 2] =
     [("application-production.yaml", "elasticjob: {}\n"), ("application-berlin.yaml", "elasticjob: {}\n")];
 
+/// The page with files of TLS that are there, as they are read with the settings.
+#[cfg(feature = "zookeeper-tls")]
+fn with_files_of_tls(page: &str) -> String {
+    let made = rcgen::generate_simple_self_signed(["settle".to_owned()]).unwrap();
+    let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+    let files = [("zookeeper-ca.pem", certificate.as_str()), ("settle.pem", &certificate), ("settle.key", &key)];
+    page.replace("/etc/settle/", &format!("{}/", folder("tls", &files).display()))
+}
+
+/// The page without TLS, which this build refuses.
+#[cfg(not(feature = "zookeeper-tls"))]
+fn with_files_of_tls(page: &str) -> String {
+    let in_yaml = page.replace("tls:\n      enabled: true", "tls:\n      enabled: false");
+    in_yaml.replace("tls.enabled=true", "tls.enabled=false").replace("TLS_ENABLED=true", "TLS_ENABLED=false")
+}
+
 #[test]
 fn the_examples_of_the_page_mean_the_same_in_every_form() {
     let (_, page) = page();
     let (made, _) = with_blocks(&page);
+    let made = with_files_of_tls(&made);
     let mut tried = 0;
     for part in made.split(BEGIN).skip(1) {
         let block = part.split(END).next().unwrap();

@@ -34,6 +34,18 @@ pub(crate) struct Registry {
     /// user:password; others on this machine can see it here, so better set ELASTICJOB_REG_CENTER_DIGEST
     #[arg(long, global = true, value_name = "USER:PASSWORD")]
     pub(crate) digest: Option<String>,
+    /// Reach the servers with TLS [setting elasticjob.reg-center.tls.enabled]
+    #[arg(long, global = true)]
+    pub(crate) tls: bool,
+    /// PEM file with the CAs to trust; turns TLS on [setting elasticjob.reg-center.tls.trust-store]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) tls_trust_store: Option<String>,
+    /// PEM file with the own certificate; turns TLS on [setting elasticjob.reg-center.tls.client-certificate]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) tls_client_certificate: Option<String>,
+    /// PEM file with the key of that certificate; turns TLS on [setting elasticjob.reg-center.tls.client-key]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) tls_client_key: Option<String>,
     /// File or folder of the settings, instead of the usual places
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<String>,

@@ -21,15 +21,23 @@ pub(crate) async fn connect(
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<Arc<dyn RegistryCenter>, Failure> {
+    let tls = [
+        ("--tls-trust-store", "reg-center.tls.trust-store", &flags.tls_trust_store),
+        ("--tls-client-certificate", "reg-center.tls.client-certificate", &flags.tls_client_certificate),
+        ("--tls-client-key", "reg-center.tls.client-key", &flags.tls_client_key),
+    ];
+    let on = tls.iter().find(|(.., file)| file.is_some()).map(|(flag, ..)| *flag).or(flags.tls.then_some("--tls"));
+    let enabled = on.map(|_| "true".to_owned());
     let given = [
         ("--server-lists", "reg-center.server-lists", &flags.server_lists),
         ("--namespace", "reg-center.namespace", &flags.namespace),
         ("--digest", "reg-center.digest", &flags.digest),
         ("--config", "config.location", &flags.config),
         ("--profile", "profiles.active", &flags.profile),
+        (on.unwrap_or("--tls"), "reg-center.tls.enabled", &enabled),
     ];
     let none = sources.clone().arguments([""; 0]);
-    let sources = given.into_iter().fold(none, |sources, (flag, key, value)| match value {
+    let sources = given.into_iter().chain(tls).fold(none, |sources, (flag, key, value)| match value {
         Some(value) => sources.option(flag, key, value),
         None => sources,
     });

@@ -1,6 +1,8 @@
 //! The section `elasticjob.reg-center`.
 
-use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+use std::path::PathBuf;
+
+use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperTls};
 use elasticjob::secret::Secret;
 
 use super::error::SettingError;
@@ -35,6 +37,8 @@ pub struct RegCenterSettings {
     pub connection_timeout_milliseconds: Option<u32>,
     /// `user:password` of the scheme `digest`.
     pub digest: Option<Secret>,
+    /// TLS to the servers; `None` where it is off.
+    pub tls: Option<ZookeeperTls>,
 }
 
 impl RegCenterSettings {
@@ -52,13 +56,26 @@ impl RegCenterSettings {
         set(&mut zookeeper.connection_timeout_milliseconds, self.connection_timeout_milliseconds);
         zookeeper.max_retries = self.max_retries.unwrap_or(zookeeper.max_retries);
         zookeeper.digest = self.digest.clone();
+        zookeeper.tls = self.tls.clone();
         Some(zookeeper)
     }
 }
 
+/// Files alone turn TLS on, too.
+fn tls(reader: &mut Reader<'_>, section: &Key) -> Option<ZookeeperTls> {
+    let enabled = reader.flag(&section.child("enabled"));
+    let mut file = |name| filled(reader.text(&section.child(name))).map(PathBuf::from);
+    let mut tls = ZookeeperTls::default();
+    tls.trust_store = file("trust-store");
+    tls.client_certificate = file("client-certificate");
+    tls.client_key = file("client-key");
+    let is_on = enabled.unwrap_or_else(|| tls != ZookeeperTls::default());
+    is_on.then_some(tls)
+}
+
 /// The section, or one of that form.
 pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> RegCenterSettings {
-    let key = |name: &str| section.child(name);
+    let key = |name: &str| name.split('.').fold(section.clone(), |key, segment| key.child(segment));
     let settings = RegCenterSettings {
         origin: reader.origin(section).unwrap_or_else(|| Origin::place("settings")),
         server_lists: reader.list(&key("server-lists")).map(|list| list.value).unwrap_or_default(),
@@ -69,6 +86,7 @@ pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> RegCenterSettings 
         session_timeout_milliseconds: reader.whole(&key("session-timeout-milliseconds")),
         connection_timeout_milliseconds: reader.whole(&key("connection-timeout-milliseconds")),
         digest: filled(reader.text(&key("digest"))).map(Secret::from),
+        tls: tls(reader, &section.child("tls")),
     };
     // Servers that cannot be read are servers: what else there is to say is said, too.
     let meant = match reader.doubt.is_about(&key("server-lists")) {
@@ -76,15 +94,18 @@ pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> RegCenterSettings 
         false => settings.clone(),
     };
     for problem in meant.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
+        // What TLS lacks is told where TLS is set.
+        let whole = if problem.key.starts_with("tls.") { "tls" } else { "server-lists" };
         let origin = |name| reader.origin(&key(name)).unwrap_or_else(|| Origin::place("settings"));
         let (name, reason) = (key(problem.key), problem.reason);
         match problem.value.is_empty() {
-            // The servers make it necessary.
-            true => reader.missing(origin("server-lists"), &name, reason),
+            // The rest makes it necessary.
+            true => reader.missing(origin(whole), &name, reason),
             // It was compared with the default, where something else was meant.
             false if problem.key == "max-sleep-time-milliseconds" && reader.doubt.is_about(&key(BASE_SLEEP)) => {}
             false => {
-                let (origin, key) = (origin(problem.key), name.to_string());
+                let given = if reader.origin(&name).is_some() { problem.key } else { whole };
+                let (origin, key) = (origin(given), name.to_string());
                 reader.errors.push(SettingError::Refused { origin, key, value: problem.value, reason });
             }
         }

@@ -18,7 +18,7 @@ impl JobEngine {
         // The server does not tell when what was only created was written: that is blank.
         let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
         let record = match self.clock_tolerance().filter(|_| is_told) {
-            Some(tolerance) => record.as_of(known.mtime, tolerance),
+            Some(tolerance) => record.counted(known.mtime, tolerance),
             None => record,
         };
         if self.planted.has(Bug::ForgottenAhead) { FireRecord { ahead: None, ..record } } else { record }
@@ -38,7 +38,7 @@ impl FireRecord {
     /// What is further ahead of that than `tolerance` was told by a wrong clock. Then that fire is decided if it was begun,
     /// and all that a right clock may have begun before the record was written. The others are not, though the wrong clock
     /// may have begun some of them.
-    fn as_of(self, written: i64, tolerance: i64) -> Self {
+    fn counted(self, written: i64, tolerance: i64) -> Self {
         let by_right_clocks = written.saturating_add(tolerance);
         let is_ahead = |at: i64| at > by_right_clocks;
         let ahead = self.last.as_ref().filter(|last| !last.manual && is_ahead(last.at));
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_a_clock_an_hour_ahead_began_covers_the_past_and_that_fire_alone() {
-        let record = begun(WRITTEN + HOUR).as_of(WRITTEN, 2 * MINUTE);
+        let record = begun(WRITTEN + HOUR).counted(WRITTEN, 2 * MINUTE);
         for (minutes, is_covered) in [(-5, true), (2, true), (3, false), (59, false), (60, true), (61, false)] {
             assert_eq!(covers(&record, minutes), is_covered, "{minutes} minutes later");
         }
@@ -93,13 +93,13 @@ mod tests {
     #[test]
     fn what_is_allowed_counts_as_it_is() {
         let within = begun(WRITTEN + 2 * MINUTE);
-        assert_eq!(within.clone().as_of(WRITTEN, 2 * MINUTE), within);
+        assert_eq!(within.clone().counted(WRITTEN, 2 * MINUTE), within);
     }
 
     #[test]
     fn a_fire_that_a_wrong_clock_did_not_start_is_due_at_its_time() {
         let end = ItemEnd { state: FireState::NotRun, took: 0, error: None };
-        let record = begun(WRITTEN + HOUR).end(WRITTEN + HOUR, &end, None).as_of(WRITTEN, 2 * MINUTE);
+        let record = begun(WRITTEN + HOUR).end(WRITTEN + HOUR, &end, None).counted(WRITTEN, 2 * MINUTE);
         assert!(!covers(&record, 60) && covers(&record, 0));
     }
 
@@ -107,6 +107,6 @@ mod tests {
     fn a_fire_that_was_missed_by_a_wrong_clock_is_not_made_up_for() {
         let record = begun(WRITTEN).miss(WRITTEN + HOUR);
         assert_eq!(record.to_make_up(), Some(WRITTEN + HOUR));
-        assert_eq!(record.as_of(WRITTEN, 2 * MINUTE).to_make_up(), None);
+        assert_eq!(record.counted(WRITTEN, 2 * MINUTE).to_make_up(), None);
     }
 }

@@ -17,6 +17,7 @@ use super::calls::OnceCalls;
 use super::engine::{Identity, JobEngine};
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{ExecutionSource, FireRecord};
+use super::foreign::ForeignNodes;
 use super::left::LeftRun;
 use super::planted::{Bug, Planted};
 use super::txn::JobTransaction;
@@ -42,6 +43,8 @@ pub struct CleanUp {
     session: Option<SessionId>,
     pub(super) mirror: Mirror,
     stage: Stage,
+    /// What is below a node that could not be deleted.
+    foreign: Option<ForeignNodes>,
     failures: u32,
     planted: Planted,
     wishes: RefCell<BTreeSet<JobPath>>,
@@ -73,6 +76,7 @@ impl CleanUp {
             session: None,
             mirror: engine.mirror.unread(),
             stage: Stage::Unconnected,
+            foreign: None,
             failures: 0,
             planted: engine.planted,
             wishes: RefCell::default(),
@@ -132,10 +136,14 @@ impl CleanUp {
                 self.session = None;
                 self.stage = Stage::Unconnected;
             }
-            Event::Listed { generation, path, children } => match children {
-                Ok(children) => self.mirror.on_listed(generation, &path, children),
-                Err(_) => self.failed(now, generation),
-            },
+            Event::Listed { generation, path, children } => {
+                let foreign = self.foreign.as_mut().filter(|_| generation == self.mirror.generation());
+                let is_kept = foreign.is_some_and(|foreign| foreign.on_listed(&path, &children).is_err());
+                match children {
+                    Ok(children) if !is_kept => self.mirror.on_listed(generation, &path, children),
+                    Ok(_) | Err(_) => self.failed(now, generation),
+                }
+            }
             Event::Read { generation, path, node } => match node {
                 Ok(node) => self.mirror.on_read(generation, &path, node),
                 Err(_) => self.failed(now, generation),
@@ -145,12 +153,17 @@ impl CleanUp {
                     self.failures = 0;
                     self.look_again();
                 }
-                // Something changed meanwhile.
-                Err(CommitError::Refused { .. }) if self.failures == 0 => {
-                    self.failures += 1;
-                    self.look_again();
+                Err(error) => {
+                    let foreign = ForeignNodes::of_refused(&self.job, &error);
+                    let has_changed = self.failures == 0 && matches!(error, CommitError::Refused { .. });
+                    if foreign.is_some() || has_changed {
+                        self.failures += 1;
+                        self.look_again();
+                        self.foreign = foreign;
+                    } else {
+                        self.retry(now);
+                    }
                 }
-                Err(_) => self.retry(now),
             },
             Event::ItemEnded { item, end } => {
                 let mut of_item = self.left.iter_mut().filter(|left| left.item == item && left.end.is_none());
@@ -173,6 +186,7 @@ impl CleanUp {
 
     /// Looks at all nodes: only so can it be told that nothing is left.
     fn look_again(&mut self) {
+        self.foreign = None;
         self.mirror.on_event(&WatchEvent::Gap);
         self.stage = Stage::Looking;
     }
@@ -191,14 +205,23 @@ impl CleanUp {
 
     fn go_on(&mut self, now: Now) {
         let Some(session) = self.session else { return };
-        let lists = self.mirror.take_lists();
+        let mut lists = self.mirror.take_lists();
+        lists.extend(self.foreign.iter_mut().flat_map(ForeignNodes::take_lists));
         if !lists.is_empty() {
             self.actions.push_back(Action::List { generation: self.mirror.generation(), paths: lists });
         }
         if !self.mirror.is_synced() {
             return;
         }
-        match self.transaction(now, session) {
+        let transaction = match &self.foreign {
+            Some(foreign) => match foreign.deletion(&self.job, &self.mirror) {
+                Some((transaction, _)) if !transaction.is_empty() => Some(transaction),
+                Some(_) => self.transaction(now, session),
+                None => return,
+            },
+            None => self.transaction(now, session),
+        };
+        match transaction {
             None => {
                 let paths = self.mirror.start_reads(self.wishes.take());
                 if !paths.is_empty() {

@@ -12,6 +12,7 @@ use super::calls::SettledClaim;
 use super::clock::ClockCheck;
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::foreign::ForeignNodes;
 use super::left::LeftRun;
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
@@ -98,6 +99,10 @@ pub struct JobEngine {
     /// The latest of them, until another fire comes. Boxed, as most of the time there is none.
     pub(super) noted: Option<Box<Noted>>,
     pub(super) losses: Losses,
+    /// What is below a node that could not be deleted. Boxed, as most of the time there is nothing.
+    pub(super) foreign: Option<Box<ForeignNodes>>,
+    /// Nodes that stay, as what is below them cannot be deleted.
+    pub(super) obstructed: BTreeSet<JobPath>,
     /// Runs that go on as they could not be stopped: their session has to say so.
     pub(super) abandoned: Vec<LeftRun>,
     /// It left without the answer of the registry center to its leaving.
@@ -233,6 +238,8 @@ impl JobEngine {
             missed_items: BTreeMap::new(),
             noted: None,
             losses: Losses::default(),
+            foreign: None,
+            obstructed: BTreeSet::new(),
             abandoned: Vec::new(),
             gave_up: false,
             unresolved: None,
@@ -384,21 +391,28 @@ impl JobEngine {
             Event::NotProven => self.session.on_no_proof(),
             Event::Watch(event) => {
                 if event == WatchEvent::Gap {
+                    self.foreign = None;
+                    self.obstructed.clear();
                     self.remember_instances();
                 }
                 self.mirror.on_event(&event);
                 self.hear_request();
             }
-            Event::Listed { generation, path, children } => match children {
-                Ok(children) => {
-                    self.trouble = None;
-                    self.mirror.on_listed(generation, &path, children);
+            Event::Listed { generation, path, children } => {
+                if generation == self.mirror.generation() {
+                    self.on_foreign_listed(&path, &children);
                 }
-                Err(error) => {
-                    self.mirror.on_unanswered(generation, &path);
-                    self.back_off(now, error.to_string());
+                match children {
+                    Ok(children) => {
+                        self.trouble = None;
+                        self.mirror.on_listed(generation, &path, children);
+                    }
+                    Err(error) => {
+                        self.mirror.on_unanswered(generation, &path);
+                        self.back_off(now, error.to_string());
+                    }
                 }
-            },
+            }
             Event::Read { generation, path, node } => match node {
                 Ok(node) => {
                     self.trouble = None;
@@ -518,7 +532,8 @@ impl JobEngine {
     }
 
     fn ask_for_lists(&mut self) {
-        let paths = self.mirror.take_lists();
+        let mut paths = self.mirror.take_lists();
+        paths.extend(self.foreign.iter_mut().flat_map(|foreign| foreign.take_lists()));
         if !paths.is_empty() {
             self.act(Action::List { generation: self.mirror.generation(), paths });
         }
@@ -611,9 +626,13 @@ impl JobEngine {
         self.actions.push_back(Action::Tell(notice));
     }
 
-    /// The end: nothing follows.
+    /// The end: nothing follows. What goes on of earlier engines of the job is left behind by this one too, where it stops
+    /// before it has joined.
     pub(super) fn stop(&mut self) {
         self.phase = Phase::Stopped;
+        let left = self.left_runs();
+        self.runs = Runs::default();
+        self.abandoned = left;
         self.answer_triggers(&TriggerAnswer::NotRunning);
         self.act(Action::Stopped);
     }

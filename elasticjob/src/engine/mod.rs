@@ -16,6 +16,7 @@ mod engine;
 mod event;
 mod fire;
 mod fires;
+mod foreign;
 mod late;
 mod left;
 mod listeners;

@@ -286,6 +286,25 @@ pub enum Notice {
         /// That instance.
         instance: InstanceId,
     },
+    /// Nodes that no instance makes were deleted, as they kept the node above them from being deleted.
+    ForeignNodesDeleted {
+        /// That node.
+        above: String,
+        /// The nodes below it.
+        nodes: Vec<String>,
+    },
+    /// Nodes that no instance makes keep the node above them from being deleted.
+    ForeignNodesKept {
+        /// That node.
+        above: String,
+        /// Why they could not be deleted.
+        why: String,
+    },
+    /// Nodes that stand for an instance, a run or a candidate were deleted, as no session owned them.
+    SessionlessNodesDeleted {
+        /// These nodes.
+        nodes: Vec<String>,
+    },
     /// An operator deleted the instance: it leaves.
     RemovedByOperator,
     /// The instance left the group.

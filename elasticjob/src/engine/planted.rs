@@ -27,13 +27,9 @@ pub enum Bug {
     GraceFromNow,
     /// The time since the last proof is measured by the clock alone that stands still with its machine.
     StoppedClock,
-    /// Nothing is taken off a deadline for clocks of another speed and the way of a cancellation.
-    NoMargin,
     /// A proof is taken to be good for the whole time-out. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     NoLease,
-    /// The proof of whatever session counts for the one that an engine knows.
-    ForeignProof,
     /// A job that stops ends the session, which the process has for its other jobs too. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     EndsSession,
@@ -91,6 +87,10 @@ pub enum Bug {
     LeftCall,
     /// What cleans up after an engine takes away the marks of code that goes on.
     HastyCleanUp,
+    /// A node that cannot be deleted, as there are nodes below it that no instance makes, is tried again and again.
+    StuckOnForeign,
+    /// An instance whose node no session owns counts as one that lives.
+    SessionlessInstance,
     /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
@@ -111,9 +111,7 @@ impl Bug {
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("grace-from-now", Self::GraceFromNow),
         ("stopped-clock", Self::StoppedClock),
-        ("no-margin", Self::NoMargin),
         ("no-lease", Self::NoLease),
-        ("foreign-proof", Self::ForeignProof),
         ("ends-session", Self::EndsSession),
         ("cleans-session", Self::CleansSession),
         ("proof-by-read", Self::ProofByRead),
@@ -141,6 +139,8 @@ impl Bug {
         ("left-mark", Self::LeftMark),
         ("left-call", Self::LeftCall),
         ("hasty-clean-up", Self::HastyCleanUp),
+        ("stuck-on-foreign", Self::StuckOnForeign),
+        ("sessionless-instance", Self::SessionlessInstance),
         ("session-for-engine", Self::SessionForEngine),
     ];
 }

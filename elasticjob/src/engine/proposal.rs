@@ -10,6 +10,7 @@ use super::round::RoundId;
 use super::rules::{BeginPlan, Sharding};
 use crate::config::ForeignToJava;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::path::JobPath;
 use crate::registry::{SessionId, Transaction};
 
 /// The transaction in flight.
@@ -68,6 +69,13 @@ pub(super) enum Purpose {
     Sweep {
         /// Instances that are gone, whose triggers are deleted.
         triggers: Vec<InstanceId>,
+        /// Nodes that are deleted as no session owns them.
+        sessionless: Vec<JobPath>,
+    },
+    /// What no instance makes, in the way of what has to be deleted.
+    Clear {
+        above: JobPath,
+        deleted: Vec<JobPath>,
     },
     /// With the own trigger, where one waits: nobody else knows which items it is for.
     Leave {

@@ -36,8 +36,12 @@ impl JobEngine {
         }
     }
 
-    /// The registry did not answer.
+    /// The registry did not answer. A connection that breaks takes all questions along that were on their way: that is one
+    /// failure, and what fails while the engine waits was asked before.
     pub(super) fn back_off(&mut self, now: Now, why: String) {
+        if self.retry.not_before.is_some_and(|at| now.mono < at) {
+            return;
+        }
         self.retry.failures += 1;
         self.wait_before_retry(now, why);
     }

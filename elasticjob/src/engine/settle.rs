@@ -5,7 +5,7 @@ use super::engine::{JobEngine, Phase};
 use super::event::Now;
 use super::notice::Notice;
 use super::proposal::{Purpose, Write};
-use crate::ident::ShardingItem;
+use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Committed, Refusal, SessionId};
 
@@ -23,6 +23,10 @@ impl JobEngine {
             }
             Err(error) => {
                 self.mirror.on_not_committed();
+                match &purpose {
+                    Purpose::Clear { above, .. } => self.on_not_cleared(above, &error),
+                    _ => self.on_obstructed(&error),
+                }
                 match error {
                     CommitError::Refused { ref path, reason, .. } => {
                         let path = JobPath::parse(&self.job, path);
@@ -63,11 +67,15 @@ impl JobEngine {
                 }
             }
             Purpose::AskTime | Purpose::Candidate | Purpose::Skip => {}
-            Purpose::Sweep { triggers } | Purpose::Leave { triggers } => {
-                for instance in triggers {
-                    self.tell(Notice::TriggerDropped { instance });
+            Purpose::Sweep { triggers, sessionless } => {
+                self.tell_dropped(triggers);
+                if !sessionless.is_empty() {
+                    let nodes = sessionless.iter().map(ToString::to_string).collect();
+                    self.tell(Notice::SessionlessNodesDeleted { nodes });
                 }
             }
+            Purpose::Leave { triggers } => self.tell_dropped(triggers),
+            Purpose::Clear { above, deleted } => self.on_cleared(&above, deleted),
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
                 self.leadership = None;
@@ -105,6 +113,10 @@ impl JobEngine {
                 }
             }
         }
+    }
+
+    fn tell_dropped(&mut self, triggers: Vec<InstanceId>) {
+        triggers.into_iter().for_each(|instance| self.tell(Notice::TriggerDropped { instance }));
     }
 
     /// The instance is in the group, in this session.

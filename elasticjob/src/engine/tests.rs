@@ -3,6 +3,7 @@
 mod clock;
 mod deadlines;
 mod failover;
+mod foreign;
 mod group;
 mod java_peers;
 mod joining;
@@ -13,7 +14,9 @@ mod misfire;
 mod once;
 mod own_strategy;
 mod reconcile;
+mod retry;
 mod room;
+mod sessionless;
 mod single_balance;
 mod static_sharding;
 mod status;

@@ -53,7 +53,8 @@ impl Operations {
     async fn plan_leave(&self, target: &Target) -> Result<Plan<InstanceOfJob>, OperationError> {
         let mut steps = Vec::new();
         for (job, members) in self.jobs_of(target).await? {
-            for (instance, server) in members.instances.into_iter().filter(|(_, server)| target.includes(server)) {
+            let instances = members.instances.into_iter().chain(members.sessionless);
+            for (instance, server) in instances.filter(|(_, server)| target.includes(server)) {
                 let path = JobPath::Instance(instance.clone()).absolute(&job);
                 let does = vec![InstanceOfJob { job: job.clone(), instance, server }];
                 steps.push(Step { does, ops: vec![Op::Delete { path, version: None }] });
@@ -82,7 +83,8 @@ impl Operations {
                 step.ops.push(Op::Delete { path: path.absolute(&job), version: None });
                 step.does.push(what);
             };
-            for (instance, server) in members.instances.into_iter().filter(|(_, server)| target.includes(server)) {
+            let instances = members.instances.into_iter().chain(members.sessionless);
+            for (instance, server) in instances.filter(|(_, server)| target.includes(server)) {
                 let path = JobPath::Instance(instance.clone());
                 remove(path, Removed::Instance(InstanceOfJob { job: job.clone(), instance, server }));
             }

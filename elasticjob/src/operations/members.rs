@@ -47,6 +47,15 @@ impl ServerNode {
 pub(super) struct Members {
     pub(super) servers: BTreeMap<String, ServerNode>,
     pub(super) instances: BTreeMap<InstanceId, String>,
+    /// Nodes of instances that no session owns: none lives there.
+    pub(super) sessionless: BTreeMap<InstanceId, String>,
+}
+
+/// A node `instances/{id}`.
+struct InstanceNode {
+    id: InstanceId,
+    server: String,
+    is_sessionless: bool,
 }
 
 impl Members {
@@ -71,8 +80,14 @@ impl Operations {
             read::all(servers.into_iter().map(|ip| self.server(job, ip))),
             read::all(instances.into_iter().map(|id| self.instance(job, id))),
         )?;
-        let (servers, instances) = (servers.into_iter().flatten(), instances.into_iter().flatten());
-        Ok(Some(Members { servers: servers.collect(), instances: instances.collect() }))
+        let mut members = Members { servers: servers.into_iter().flatten().collect(), ..Members::default() };
+        for InstanceNode { id, server, is_sessionless } in instances.into_iter().flatten() {
+            match is_sessionless {
+                true => drop(members.sessionless.insert(id, server)),
+                false => drop(members.instances.insert(id, server)),
+            }
+        }
+        Ok(Some(members))
     }
 
     async fn server(&self, job: &JobName, ip: String) -> Result<Option<(String, ServerNode)>, OperationError> {
@@ -81,14 +96,14 @@ impl Operations {
     }
 
     /// An instance and its server, which its data name; first releases of 3.0 left them empty.
-    async fn instance(&self, job: &JobName, id: InstanceId) -> Result<Option<(InstanceId, String)>, OperationError> {
+    async fn instance(&self, job: &JobName, id: InstanceId) -> Result<Option<InstanceNode>, OperationError> {
         let node = self.get(JobPath::Instance(id.clone()).absolute(job)).await?;
         Ok(node.map(|node| {
             let server = match wire::instance_from_yaml(&node.data) {
                 Ok(told) => told.server_ip,
                 Err(_) => id.server_ip().to_owned(),
             };
-            (id, server)
+            InstanceNode { id, server, is_sessionless: node.stat.ephemeral_owner.is_none() }
         }))
     }
 }

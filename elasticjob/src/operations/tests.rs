@@ -51,7 +51,10 @@ impl Desk {
             }
             match self.operations.registry.get(path).await.unwrap() {
                 Some(_) => transaction.set(*path, *data, None),
-                None => transaction.create(*path, *data, CreateMode::Persistent),
+                None => {
+                    let lives = path.contains("/instances/") && !path.ends_with("copied");
+                    transaction.create(*path, *data, if lives { CreateMode::Ephemeral } else { CreateMode::Persistent })
+                }
             };
             self.operations.registry.commit(transaction).await.unwrap();
         }

@@ -18,6 +18,8 @@ pub enum Finding {
     ConfigurationRefused(String),
     /// Nobody is there to run anything.
     NoInstance,
+    /// These nodes of instances are owned by no session: no instance lives there.
+    SessionlessInstances(Vec<InstanceId>),
     /// Every server is disabled.
     AllServersDisabled,
     /// Nobody leads, so nobody assigns items.
@@ -94,6 +96,7 @@ impl Finding {
             | Self::RunLost { .. }
             | Self::AwaitsFailover => true,
             Self::OneOff
+            | Self::SessionlessInstances(_)
             | Self::Triggered(_)
             | Self::NotMonitored
             | Self::BoundToPrograms(_)
@@ -132,6 +135,9 @@ impl JobSnapshot {
             findings.extend(self.leader.is_none().then_some(Finding::NoLeader));
             findings.extend(self.resharding.then_some(Finding::Resharding));
             findings.extend(self.items.is_empty().then_some(Finding::NotAssignedYet));
+        }
+        if !self.members.sessionless.is_empty() {
+            findings.push(Finding::SessionlessInstances(self.members.sessionless.keys().cloned().collect()));
         }
         if !self.bound_to_programs.is_empty() {
             findings.push(Finding::BoundToPrograms(self.bound_to_programs.clone()));
@@ -206,14 +212,18 @@ impl Finding {
                 Escaped(reason)
             ),
             Self::NoInstance => "no instance is online".to_owned(),
+            Self::SessionlessInstances(instances) => format!(
+                "{}: no session owns the node of this instance, so none lives there; it was copied from another place, and a Java \
+                 leader gives it items for ever; a leader of this implementation deletes it, and so does `elasticjob shutdown`",
+                listed(instances)
+            ),
             Self::AllServersDisabled => "all its servers are disabled".to_owned(),
             Self::NoLeader => "it has no leader at the moment, who assigns the items".to_owned(),
             Self::Resharding => "its items are to be assigned anew first".to_owned(),
             Self::OneOff => "it is a one-off job: it runs when it is triggered".to_owned(),
             Self::NeverFiresAgain => "its schedule has ended: it never fires again".to_owned(),
             Self::Triggered(instances) => {
-                let ids: Vec<&str> = instances.iter().map(InstanceId::as_str).collect();
-                format!("it was triggered, and {} has not begun yet", ids.join(", "))
+                format!("it was triggered, and {} has not begun yet", listed(instances))
             }
             Self::NotMonitored => {
                 "monitor-execution is off: the registry center does not know what runs or ran".to_owned()
@@ -255,6 +265,10 @@ impl Finding {
             Self::NeverRun => "no run of it is recorded".to_owned(),
         }
     }
+}
+
+fn listed(instances: &[InstanceId]) -> String {
+    instances.iter().map(InstanceId::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn run(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {

@@ -377,6 +377,11 @@ impl Mirror {
         self.nodes.items_with(ItemNode::Failovering)
     }
 
+    /// The items that an instance holds as it takes them over, in ascending order.
+    pub fn held_items(&self) -> impl Iterator<Item = ShardingItem> {
+        self.nodes.items_with(ItemNode::Failover)
+    }
+
     /// The items that wait to be taken over, in ascending order.
     pub fn failover_items(&self) -> impl Iterator<Item = ShardingItem> {
         self.nodes.after(&JobPath::FailoverItems).map_while(|path| match path {

@@ -58,6 +58,8 @@ pub enum JobPath {
     Sessions,
     /// `sessions/{session}`: ephemeral, says that the session of a run lives. Only this implementation writes it.
     Session(SessionId),
+    /// A node that no instance makes, by its path below the root: looked at only where it is in the way.
+    Foreign(Box<str>),
 }
 
 /// A node below `sharding/{i}`.
@@ -110,9 +112,13 @@ impl JobPath {
     /// The node an absolute path names, `None` for nodes of other jobs and nodes that this side does not deal with.
     pub fn parse(job: &JobName, absolute: &str) -> Option<Self> {
         let relative = absolute.strip_prefix('/')?.strip_prefix(job.as_str())?;
-        let Some(relative) = relative.strip_prefix('/') else {
-            return relative.is_empty().then_some(Self::Root);
-        };
+        match relative.strip_prefix('/') {
+            Some(relative) => Self::parse_relative(relative),
+            None => relative.is_empty().then_some(Self::Root),
+        }
+    }
+
+    fn parse_relative(relative: &str) -> Option<Self> {
         let mut segments = relative.split('/');
         let segments = (segments.next()?, segments.next(), segments.next(), segments.next(), segments.next());
         Some(match segments {
@@ -169,12 +175,21 @@ impl JobPath {
             Self::Necessary | Self::Processing => Self::LeaderSharding,
             Self::Trigger(_) => Self::Triggers,
             Self::Session(_) => Self::Sessions,
+            Self::Foreign(path) => match path.rsplit_once('/') {
+                None => Self::Root,
+                Some((above, _)) => Self::parse_relative(above).unwrap_or_else(|| Self::Foreign(above.into())),
+            },
         })
     }
 
     /// The child of this node with a name, `None` when this side does not deal with it.
     pub fn child(&self, job: &JobName, name: &str) -> Option<Self> {
         Self::parse(job, &format!("{}/{name}", self.absolute(job)))
+    }
+
+    /// A child of this node that this side does not deal with.
+    pub fn foreign_child(&self, name: &str) -> Self {
+        Self::Foreign(format!("{self}/{name}").into())
     }
 
     /// Whether this side deals with nodes below this one.
@@ -276,6 +291,7 @@ impl fmt::Display for JobPath {
             Self::Trigger(id) => write!(f, "trigger/{id}"),
             Self::Sessions => f.write_str("sessions"),
             Self::Session(id) => write!(f, "sessions/{:x}", id.0),
+            Self::Foreign(path) => f.write_str(path),
         }
     }
 }
@@ -350,5 +366,14 @@ mod tests {
         ] {
             assert_eq!(JobPath::parse(&job(), path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn a_foreign_node_stands_below_the_node_it_is_a_child_of() {
+        let server = JobPath::Server("10.0.0.1".into());
+        let child = server.foreign_child("status");
+        assert_eq!(child.absolute(&job()), "/my.job/servers/10.0.0.1/status");
+        assert_eq!(child.parent(), Some(server));
+        assert_eq!(child.foreign_child("x").parent(), Some(child));
     }
 }

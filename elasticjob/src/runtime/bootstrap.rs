@@ -100,6 +100,17 @@ impl fmt::Debug for Bootstrap {
     }
 }
 
+/// A start that is dropped, times out or fails is given up: the job leaves again, wherever its start has come to.
+struct UnlessJoined<'a>(Option<&'a JobHandle>);
+
+impl Drop for UnlessJoined<'_> {
+    fn drop(&mut self) {
+        if let Some(handle) = self.0 {
+            handle.shutdown(ShutdownMode::Now);
+        }
+    }
+}
+
 /// What a job of a type is made of.
 fn of_type(
     environment: &JobEnvironment,
@@ -196,25 +207,35 @@ impl Bootstrap {
     }
 
     async fn start(&mut self) -> Result<(), StartError> {
-        let Some(mut job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
+        let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
         warn_of_open(&self.name, &job);
         // A start that is given up in the midst leaves no mailbox that the next job of this name waits for.
         let reader = Reader::of(&job);
-        self.enter(&mut job).await?;
+        let last = self.enter(&job).await?;
         let (started, outcome) = oneshot::channel();
-        self.environment.system().spawn(supervised(job, started, reader));
+        // From here on the task owns the place of the job. It hears when nobody waits for the outcome any more.
+        self.environment.system().spawn(supervised(job, last, started, reader));
+        let mut gives_up = UnlessJoined(Some(&self.handle));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
-            Ok(Ok(Ok(()))) => self.joined(),
+            Ok(Ok(Ok(()))) => {
+                gives_up.0 = None;
+                self.joined()
+            }
             Ok(Ok(Err(why))) => Err(StartError::Refused { job: self.name.clone(), why }),
             Ok(Err(_)) => Err(StartError::Refused {
                 job: self.name.clone(),
                 why: "its coordination ended; the log says why, unless the program is being stopped".to_owned(),
             }),
-            Err(_) => {
-                self.handle.shutdown(ShutdownMode::Now);
-                Err(StartError::TimedOut { job: self.name.clone() })
-            }
+            Err(_) if self.handle.status().activity == Activity::NotStarted => Err(StartError::Refused {
+                job: self.name.clone(),
+                why: format!(
+                    "what the last job of this name left in the registry center could not be deleted within {} s; the log says \
+                     why",
+                    START_TIMEOUT.as_secs()
+                ),
+            }),
+            Err(_) => Err(StartError::TimedOut { job: self.name.clone() }),
         }
     }
 
@@ -229,26 +250,11 @@ impl Bootstrap {
         }
     }
 
-    /// Waits until the last job of this name has left, and takes over what of it goes on: its session is that of this one.
-    async fn enter(&self, job: &mut Job) -> Result<(), StartError> {
-        let members = self.environment.members();
-        let entering = members.enter(&job.registry, &self.name, &self.handle);
+    /// Waits until the last job of this name has left, and takes its place; returns it where its code may go on.
+    async fn enter(&self, job: &Job) -> Result<Option<JobHandle>, StartError> {
+        let entering = self.environment.members().enter(&job.registry, &self.name, &self.handle);
         let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
-            Ok(Ok(None)) => return Ok(()),
-            Ok(Ok(Some(last))) => match tokio::time::timeout(START_TIMEOUT, last.hand_over(&self.handle)).await {
-                Ok(left) => {
-                    job.engine.take_left_runs(left);
-                    return Ok(());
-                }
-                Err(_) => {
-                    members.give_back(&job.registry, &self.name, last);
-                    let waited = START_TIMEOUT.as_secs();
-                    format!(
-                        "what the last job of this name left in the registry center could not be deleted within {waited} s; \
-                         the log says why"
-                    )
-                }
-            },
+            Ok(Ok(last)) => return Ok(last),
             Ok(Err(AlreadyThere)) => {
                 "a job of this name runs in this process already; shut it down first, or give this one another name"
                     .to_owned()
@@ -351,7 +357,8 @@ impl ScheduleJobBootstrap {
         ScheduleJob::new(self.0.handle.clone())
     }
 
-    /// Joins the group and follows the schedule from now on. Completes when the instance is registered.
+    /// Joins the group and follows the schedule from now on. Completes when the instance is registered. A start
+    /// that is dropped before is given up: the job leaves again, as by [`ShutdownMode::Now`].
     ///
     /// # Errors
     /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
@@ -408,7 +415,8 @@ impl OneOffJobBootstrap {
         OneOffJob::new(self.0.handle.clone())
     }
 
-    /// Joins the group. Completes when the instance is registered.
+    /// Joins the group. Completes when the instance is registered. A start
+    /// that is dropped before is given up: the job leaves again, as by [`ShutdownMode::Now`].
     ///
     /// # Errors
     /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.

@@ -121,12 +121,13 @@ impl JobHandle {
         self.has_left() && self.mailbox.is_closed()
     }
 
-    /// Takes over the runs of this job that go on; their ends come to the mailbox of `heir`. This job has left.
-    pub(super) async fn hand_over(&self, heir: &Self) -> Vec<LeftRun> {
+    /// Asks this job, which has left, for its runs that go on; their ends come to the mailbox of `heir` once they are sent.
+    /// Whatever it was has ended where the sender is dropped.
+    pub(super) fn hand_over(&self, heir: &Arc<Mailbox<Letter>>) -> oneshot::Receiver<Vec<LeftRun>> {
         let (runs, left) = oneshot::channel();
-        // Whatever it was, it has ended where nobody answers.
-        let _ = self.mailbox.post(Letter::HandOver(Heir { mailbox: heir.mailbox.clone(), runs }));
-        left.await.unwrap_or_default()
+        // A closed mailbox drops the letter, and the sender with it.
+        let _ = self.mailbox.post(Letter::HandOver(Heir { mailbox: heir.clone(), runs }));
+        left
     }
 
     /// What the job does and waits for.
@@ -139,6 +140,12 @@ impl JobHandle {
         let is_over = |status: &JobStatus| status.activity == Activity::NotStarted || is_out(status.activity);
         // An error means that the driver is gone, which is as good.
         let _ = self.status.clone().wait_for(is_over).await;
+    }
+
+    /// Completes when the job, whose start may be under way, has left.
+    pub(super) async fn left(&self) {
+        // An error means that the driver is gone, or never came.
+        let _ = self.status.clone().wait_for(|status| is_out(status.activity)).await;
     }
 }
 

@@ -166,10 +166,47 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::TriggerDropped { instance: of } => {
             warn!(%job, %of, "a manual trigger waited for an instance that is gone: its items are not run for it, trigger again")
         }
+        Notice::ForeignNodesDeleted { above, nodes } => {
+            warn!(
+                %job,
+                above = %Escaped(above),
+                nodes = %Escaped(&in_brief(nodes)),
+                "deleted nodes that no instance makes: the node above them could not be deleted with them there; keep other data \
+                 out of the nodes of a job"
+            )
+        }
+        Notice::ForeignNodesKept { above, why } => {
+            warn!(
+                %job,
+                above = %Escaped(above),
+                "a node of the job has to be deleted and cannot, as there are nodes below it that no instance makes: {}; delete \
+                 them by hand",
+                Escaped(why)
+            )
+        }
+        Notice::SessionlessNodesDeleted { nodes } => {
+            warn!(
+                %job,
+                nodes = %Escaped(&in_brief(nodes)),
+                "deleted nodes that say that an instance lives, and that no session owns: they were copied here, with a backup or \
+                 from another namespace, and would have been given items for ever; copy a job without `instances`, `sessions` and \
+                 `leader`"
+            )
+        }
         Notice::RemovedByOperator => {
             warn!(%job, %instance, "an operator removed the instance from the registry: leaving")
         }
         Notice::Left => info!(%job, %instance, "left"),
+    }
+}
+
+/// As much of a list of nodes as a line takes.
+fn in_brief(nodes: &[String]) -> String {
+    const MOST: usize = 10;
+    let told = nodes.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match nodes.len().checked_sub(MOST) {
+        Some(rest @ 1..) => format!("{told} and {rest} more"),
+        _ => told,
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct AlreadyThere;
 
 impl Members {
     /// Takes the place of a job. Waits for the last one of that name as long as it is leaving, and returns it where its code
-    /// may go on.
+    /// may go on. Given up while it waits, it has taken nothing.
     pub(super) async fn enter(
         &self,
         registry: &Arc<dyn RegistryCenter>,
@@ -38,11 +38,11 @@ impl Members {
             if !last.is_leaving() {
                 return Err(AlreadyThere);
             }
-            last.stopped().await;
+            last.left().await;
         }
     }
 
-    /// Gives a place back to the job that had it before.
+    /// Gives a place back to the job that had it before, whose code may go on: the next job of that name asks that one.
     pub(super) fn give_back(&self, registry: &Arc<dyn RegistryCenter>, name: &JobName, last: JobHandle) {
         let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, last);

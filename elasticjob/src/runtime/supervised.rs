@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::driver::{Driver, Job, Started};
-use super::handle::Letter;
+use super::handle::{JobHandle, Letter};
 use super::mailbox::Mailbox;
 use super::restarts::Restarts;
 use super::stand_in::StandIn;
@@ -19,8 +19,14 @@ use crate::unwind::catch;
 /// Drives a job to its end. When its driver ends by a bug, what the session of the process owns in the job is cleaned up, as
 /// the session goes on with the other jobs; then another driver starts in the same session. When that happens again and
 /// again, the job stays out of the group and its status says so: it is for the program to end.
-pub(super) async fn supervised(job: Job, started: Started, _reader: Reader) {
+pub(super) async fn supervised(mut job: Job, last: Option<JobHandle>, mut started: Started, _reader: Reader) {
     let name = job.engine.job_name().clone();
+    if let Some(last) = last
+        && !Box::pin(take_over(&mut job, &last, &mut started)).await
+    {
+        job.environment.members().give_back(&job.registry, &name, last);
+        return;
+    }
     let mut restarts = Restarts::new(job.environment.restart_pause());
     let mut driver = Driver::new(job, Some(started));
     // On the heap what hardly ever happens: thousands of jobs keep room for what this function waits for.
@@ -32,6 +38,26 @@ pub(super) async fn supervised(job: Job, started: Started, _reader: Reader) {
         drop(driver);
         Box::pin(tend_to_the_end(stand_in, &name)).await;
     }
+}
+
+/// Takes over what goes on of the last job of this name in this process: the session of that one is that of this one. `false`
+/// when the start is given up before the last job has handed anything over.
+async fn take_over(job: &mut Job, last: &JobHandle, started: &mut Started) -> bool {
+    let mut runs = last.hand_over(&job.mailbox);
+    let left = tokio::select! {
+        biased;
+        left = &mut runs => left.unwrap_or_default(),
+        () = started.closed() => {
+            runs.close();
+            // What was sent before is the business of this job alone from then on, also of one that leaves at once.
+            match runs.try_recv() {
+                Ok(left) => left,
+                Err(_) => return false,
+            }
+        }
+    };
+    job.engine.take_left_runs(left);
+    true
 }
 
 /// Cleans up after a driver that ended by a bug, and makes the next one after a pause. Without a pause there is no next one.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
+use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter, ZookeeperTls};
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::testing::registry_suite::{Backend, Link, Member, Pending};
 use tokio::runtime::Handle;
@@ -20,13 +20,21 @@ const ONLOOKER_SESSION_TIMEOUT_MILLISECONDS: u64 = 20_000;
 /// One namespace of a server.
 pub struct ZookeeperBackend {
     server: Arc<ZookeeperServer>,
+    /// The port with TLS that clients go to instead, and what they need there.
+    secure: Option<(u16, ZookeeperTls)>,
     namespace: String,
 }
 
 impl ZookeeperBackend {
     /// Uses a namespace that must be fresh.
     pub fn new(server: Arc<ZookeeperServer>, namespace: impl Into<String>) -> Self {
-        Self { server, namespace: namespace.into() }
+        Self { server, secure: None, namespace: namespace.into() }
+    }
+
+    /// The same with TLS, on that port of the server, whose certificate is for `localhost`.
+    #[must_use]
+    pub fn over_tls(self, port: u16, tls: ZookeeperTls) -> Self {
+        Self { secure: Some((port, tls)), ..self }
     }
 
     /// Settings for this namespace at some address, with a session that ends soon when nothing is heard of it.
@@ -55,8 +63,16 @@ struct ProxiedLink {
 impl Backend for ZookeeperBackend {
     fn connect(&self) -> Pending<'_, Member> {
         Box::pin(async {
-            let proxy = Proxy::start(self.server.connect_string()).await.expect("a proxy starts");
-            let config = self.config(proxy.connect_string());
+            let target = match &self.secure {
+                Some((port, _)) => format!("127.0.0.1:{port}"),
+                None => self.server.connect_string(),
+            };
+            let proxy = Proxy::start(target).await.expect("a proxy starts");
+            let mut config = self.config(proxy.connect_string());
+            if let Some((_, tls)) = &self.secure {
+                config.server_lists = config.server_lists.replace("127.0.0.1", "localhost");
+                config.tls = Some(tls.clone());
+            }
             let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
             let link = ProxiedLink { server: self.server.clone(), proxy, session: center.session() };
             Member { center: Box::new(center), link: Box::new(link) }

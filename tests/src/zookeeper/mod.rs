@@ -2,6 +2,7 @@
 
 mod backend;
 mod ensemble;
+mod secure;
 
 use std::env;
 use std::fs::{self, File};
@@ -16,14 +17,21 @@ use std::time::{Duration, Instant};
 
 pub use self::backend::ZookeeperBackend;
 pub use self::ensemble::{EnsembleSettings, MEMBERS, ZookeeperEnsemble};
+pub use self::secure::{SecureServer, Stores};
 use crate::ports;
 use crate::programs::{self, Missing};
 
 /// Overrides where the classes are: a Java class path.
 pub const CLASSPATH_VARIABLE: &str = "ELASTICJOB_TEST_ZOOKEEPER_CLASSPATH";
 
-/// Where Debian installs them. Not the whole folder: other loggers in it keep the server from starting.
-const DEBIAN_JARS: [&str; 2] = ["/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"];
+/// Where Debian installs them. Not the whole folder: other loggers in it keep the server from starting. Those of netty are
+/// what the first one needs for TLS and does not name itself.
+const DEBIAN_JARS: [&str; 4] = [
+    "/usr/share/java/zookeeper.jar",
+    "/usr/share/java/slf4j-simple.jar",
+    "/usr/share/java/netty-codec.jar",
+    "/usr/share/java/netty-resolver.jar",
+];
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
@@ -63,7 +71,7 @@ impl ZookeeperServer {
             Err(_) => match DEBIAN_JARS.iter().find(|jar| !Path::new(jar).exists()) {
                 None => DEBIAN_JARS.join(":"),
                 Some(jar) => {
-                    let cure = "on Debian install libzookeeper-java and libslf4j-java";
+                    let cure = "on Debian install libzookeeper-java, libslf4j-java and libnetty-java";
                     return Err(Missing::new(format!("no {jar}; {cure}, elsewhere set {CLASSPATH_VARIABLE}")));
                 }
             },
@@ -76,16 +84,19 @@ impl ZookeeperServer {
     /// # Errors
     /// When nothing is installed, or the server does not come up; its log is in the error.
     pub fn start() -> io::Result<Self> {
-        let own =
-            [format!("tickTime={TICK_MILLISECONDS}"), format!("maxSessionTimeout={MAX_SESSION_TIMEOUT_MILLISECONDS}")];
         loop {
             let server = Self::new(vec!["-Xmx256m".to_owned()])?;
-            server.configure(&own)?;
+            server.configure(&Self::own_settings())?;
             match server.resume() {
                 Err(error) if error.kind() == ErrorKind::AddrInUse => {}
                 started => return started.map(|()| server),
             }
         }
+    }
+
+    /// What a server alone has beside the settings of all.
+    fn own_settings() -> [String; 2] {
+        [format!("tickTime={TICK_MILLISECONDS}"), format!("maxSessionTimeout={MAX_SESSION_TIMEOUT_MILLISECONDS}")]
     }
 
     /// A server that does not run yet, on a port of its own.
@@ -96,6 +107,16 @@ impl ZookeeperServer {
         let folder = env::temp_dir().join(format!("elasticjob-zookeeper-{}-{number}", std::process::id()));
         fs::create_dir_all(&folder)?;
         Ok(Self { installation, folder, port: ports::free()?, options, process: Mutex::new(None) })
+    }
+
+    /// Changes settings of a server that runs alone. They count when it starts the next time.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn reconfigure(&self, changed: &[&str]) -> io::Result<()> {
+        let changed = changed.iter().map(|line| (*line).to_owned());
+        // Of a key that stands twice the last line counts.
+        self.configure(&Self::own_settings().into_iter().chain(changed).collect::<Vec<_>>())
     }
 
     /// Writes its settings: those of all servers, and its own.

@@ -88,6 +88,31 @@ const REG_CENTER: &[Setting] = &[
     )
     .otherwise("everybody has access")
     .example("settle:${ZK_PASSWORD:}"),
+    Setting::section("tls", "TLS to the servers.", Schema::Section(TLS)),
+];
+
+const TLS: &[Setting] = &[
+    Setting::value(
+        "enabled",
+        Kind::Flag,
+        "Whether all servers are reached with TLS, on their `secureClientPort`. The certificate of a server has to be of a \
+         trusted CA and for the name in `server-lists`. Needs the cargo feature `zookeeper-tls`.",
+    )
+    .otherwise("`true` where one of the files below is set")
+    .example("true"),
+    Setting::value("trust-store", Kind::Text, "PEM file with the certificates of the CAs to trust.")
+        .otherwise("the CAs that the system trusts")
+        .example("/etc/settle/zookeeper-ca.pem"),
+    Setting::value(
+        "client-certificate",
+        Kind::Text,
+        "PEM file with the certificate of this program, for servers that ask for one; then those between it and its CA.",
+    )
+    .otherwise("none")
+    .example("/etc/settle/settle.pem"),
+    Setting::value("client-key", Kind::Text, "PEM file with the private key of that certificate, without a passphrase.")
+        .otherwise("required with `client-certificate`")
+        .example("/etc/settle/settle.key"),
 ];
 
 const PREFERRED: &[Setting] =

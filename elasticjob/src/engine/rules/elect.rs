@@ -2,6 +2,7 @@
 
 use super::Step;
 use super::register::ENABLED;
+use super::sessionless::is_sessionless;
 use crate::engine::engine::{JobEngine, Leadership, Phase};
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
@@ -52,7 +53,21 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
         return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate });
     };
     let JobPath::Candidate(name) = &candidate else { return Step::Pass };
-    if engine.mirror.candidates().any(|other| number(other) < number(name)) {
+    let lower = engine.mirror.candidates().filter(|other| number(other) < number(name));
+    if let Some(lowest) = lower.min_by_key(|other| number(other)) {
+        let lowest = JobPath::Candidate(lowest.into());
+        // What no session owns would stand for ever.
+        if let Lookup::Known(known) = engine.look(&lowest)
+            && is_sessionless(known)
+            && !engine.is_obstructed(&lowest)
+        {
+            txn.delete(&lowest, Some(known.version));
+            let (triggers, sessionless) = (Vec::new(), vec![lowest]);
+            return Step::Write(Proposal {
+                transaction: txn.build(),
+                purpose: Purpose::Sweep { triggers, sessionless },
+            });
+        }
         return Step::Pass;
     }
     txn.replace(&JobPath::LeaderInstance, &engine.identity.instance, CreateMode::Ephemeral);

@@ -191,7 +191,10 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
     for item in useless {
         txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
     }
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep { triggers: vec![] } })
+    Step::Write(Proposal {
+        transaction: txn.build(),
+        purpose: Purpose::Sweep { triggers: vec![], sessionless: vec![] },
+    })
 }
 
 /// Makes a missed fire the open one, once nothing of the job runs here and the items are free.

@@ -9,6 +9,7 @@ mod early;
 mod elect;
 mod failover;
 mod finish;
+mod foreign;
 mod guarantee;
 mod leave;
 mod misfire;
@@ -18,6 +19,7 @@ mod remind;
 mod reshard;
 mod resolve;
 mod servers;
+mod sessionless;
 mod skipped;
 mod sweep;
 mod trigger;
@@ -47,7 +49,8 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 21] = [
+pub(super) const RULES: [Rule; 22] = [
+    foreign::clear,
     leave::removed,
     leave::leave,
     register::register,

@@ -51,7 +51,10 @@ pub(super) fn restore(engine: &mut JobEngine, _: Now) -> Step {
     // Without its instance it is an operator who took both away.
     txn.check(&engine.own_node());
     txn.create(&server, ENABLED, CreateMode::Persistent);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Sweep { triggers: Vec::new() } })
+    Step::Write(Proposal {
+        transaction: txn.build(),
+        purpose: Purpose::Sweep { triggers: Vec::new(), sessionless: Vec::new() },
+    })
 }
 
 /// The servers to be deleted now, with the versions of their nodes; `None` while data are missing. One that an operator
@@ -75,6 +78,9 @@ pub(super) fn without_instances(engine: &mut JobEngine, now: Now) -> Option<Vec<
             continue;
         }
         let path = JobPath::Server(ip.into());
+        if engine.is_obstructed(&path) {
+            continue;
+        }
         match engine.look(&path) {
             Lookup::Known(known) if known.text() == Some(ENABLED) => found.push((path, known.version)),
             Lookup::Unread => complete = false,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Step, servers};
+use super::{Step, servers, sessionless};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::lost::fire_at;
@@ -21,12 +21,13 @@ const AT_ONCE: usize = 1_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, servers
-/// without instances, and what failover leaves behind.
+/// without instances, what failover leaves behind, and nodes of instances and runs that no session owns.
 pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     if engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
-    let (Some(dead), Some(servers)) = (dead_marks(engine), servers::without_instances(engine, now)) else {
+    let (dead, servers) = (dead_marks(engine), servers::without_instances(engine, now));
+    let (Some(dead), Some(servers), Some(sessionless)) = (dead, servers, sessionless::nodes(engine)) else {
         return Step::Pass;
     };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -35,14 +36,19 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     }
     let guards = txn.len();
     let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
-    let triggers: Vec<InstanceId> = engine.mirror.triggers().filter(gone).take(AT_ONCE).cloned().collect();
+    let in_the_way = |id: &&InstanceId| engine.is_obstructed(&JobPath::Trigger((*id).clone()));
+    let triggers = engine.mirror.triggers().filter(gone).filter(|id| !in_the_way(id));
+    let triggers: Vec<InstanceId> = triggers.take(AT_ONCE).cloned().collect();
     for id in &triggers {
         txn.delete(&JobPath::Trigger(id.clone()), None);
+    }
+    for (path, version) in &sessionless {
+        txn.delete(path, Some(*version));
     }
     for (server, version) in servers.into_iter().take(AT_ONCE) {
         txn.delete(&server, Some(version));
     }
-    for (item, version) in &dead {
+    for (item, version) in dead.iter().filter(|(item, _)| !engine.is_obstructed(&JobPath::running(*item))) {
         // Somebody may begin it at this moment.
         let record = JobPath::fire(*item);
         match version {
@@ -54,12 +60,16 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
         txn.delete(&JobPath::running(*item), None);
     }
     for item in engine.mirror.failover_items().filter(|item| is_useless(engine, *item)) {
-        txn.delete(&JobPath::FailoverItem(item), None);
+        let path = JobPath::FailoverItem(item);
+        if !engine.is_obstructed(&path) {
+            txn.delete(&path, None);
+        }
     }
     for item in engine.mirror.taken_over_items() {
         let runs = engine.mirror.exists(&JobPath::running(item)) && !dead.iter().any(|(dead, _)| *dead == item);
-        if !runs && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) {
-            txn.delete(&JobPath::Item(item, ItemNode::Failovering), None);
+        let path = JobPath::Item(item, ItemNode::Failovering);
+        if !runs && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) && !engine.is_obstructed(&path) {
+            txn.delete(&path, None);
         }
     }
     let transaction = txn.build();
@@ -70,11 +80,12 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
         }
         return Step::Pass;
     }
+    let sessionless = sessionless.into_iter().map(|(path, _)| path).collect();
     let due = *engine.unswept.get_or_insert(now.mono + PATIENCE);
     if engine.leadership.is_none() && now.mono < due {
         return Step::Pass;
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers } })
+    Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers, sessionless } })
 }
 
 /// Marks of runs that are lost, with the versions of their items' records, where nobody takes over: failover is off, a

@@ -1,6 +1,6 @@
 //! The check of clocks, at start and with each fire.
 
-use super::group::{EPOCH, Group, Lost, every_five, job};
+use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::engine::{Event, ExecutionSource, Fire, Notice, SkipReason};
 use crate::registry::Transaction;

@@ -354,7 +354,7 @@ fn a_run_of_a_java_peer_is_taken_over_with_the_time_at_which_it_began() {
     java.create(
         "/job/instances/10.0.0.9@-@1",
         "jobInstanceId: 10.0.0.9@-@1\nserverIp: 10.0.0.9\n",
-        CreateMode::Persistent,
+        CreateMode::Ephemeral,
     );
     java.create("/job/sharding/0/running", "10.0.0.9@-@1", CreateMode::Persistent);
     group.operate(&java, false);

@@ -8,8 +8,8 @@ use crate::engine::{
     Action, Activity, CallState, CleanUp, Event, ExecutionSource, Fire, FireState, Hook, ItemEnd, JobEngine, LeftRun,
     ListenerSpec, Now, OnceCalls, OnceTimeouts,
 };
-use crate::registry::SessionState;
 use crate::registry::path::JobPath;
+use crate::registry::{CommitError, CreateMode, SessionState, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
 
@@ -37,8 +37,8 @@ fn clean_up(group: &mut Group, host: usize) {
                 }
             }
             Action::Commit(transaction) => {
-                let (committed, _) = group.tree.commit(id, &transaction, now.wall).unwrap();
-                clean_up.handle(now, Event::Committed(Ok(committed)));
+                let answer = group.tree.commit(id, &transaction, now.wall).map(|(committed, _)| committed);
+                clean_up.handle(now, Event::Committed(answer.map_err(CommitError::from)));
             }
             other => panic!("cleans up by {other:?}"),
         }
@@ -84,4 +84,17 @@ fn a_call_that_ended_with_its_engine_is_over_for_the_group() {
     assert_eq!(state(&group), Some(CallState::Calling));
     clean_up(&mut group, 0);
     assert_eq!(state(&group), Some(CallState::Done));
+}
+
+#[test]
+fn a_trigger_is_cleaned_up_with_what_an_operator_made_below_it() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.tell(0, Event::Trigger(1));
+    let trigger = JobPath::Trigger(group.hosts[0].engine.instance().clone());
+    let mut by_hand = Transaction::new();
+    by_hand.create(format!("{}/by-hand", trigger.absolute(&job())), "", CreateMode::Persistent);
+    group.operate(&by_hand, false);
+    clean_up(&mut group, 0);
+    assert!(!group.exists(&trigger));
 }

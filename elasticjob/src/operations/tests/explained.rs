@@ -42,6 +42,17 @@ async fn nothing_keeps_a_ready_job_from_running() {
 }
 
 #[tokio::test]
+async fn an_instance_that_no_session_owns_does_not_count_and_is_told() {
+    let desk = ready().await;
+    let copied: InstanceId = "10.0.0.1@-@copied".parse().unwrap();
+    desk.write(&[("/job/instances/10.0.0.1@-@copied", ""), ("/job/sharding/0/instance", "10.0.0.1@-@copied")]).await;
+    assert_eq!(job(&desk).await, [Finding::SessionlessInstances(vec![copied.clone()])]);
+    assert_eq!(item(&desk).await, [Finding::OwnerOffline(copied), Finding::NeverRun]);
+    let brief = desk.operations.job(&name("job")).await.unwrap();
+    assert_eq!((brief.instance_count, brief.status), (1, JobState::ShardingFlag));
+}
+
+#[tokio::test]
 async fn what_keeps_a_job_from_running_is_told() {
     let cases: [(&str, &str, Finding); 7] = [
         ("/job/servers/10.0.0.1", "DISABLED", Finding::AllServersDisabled),

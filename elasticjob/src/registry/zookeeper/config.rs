@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use super::tls::{self, ZookeeperTls};
 use crate::registry::limits;
 use crate::secret::Secret;
 
@@ -36,6 +37,8 @@ pub struct ZookeeperConfiguration {
     pub connection_timeout_milliseconds: u64,
     /// `user:password` of the digest scheme. With it, only this user has access to what is created.
     pub digest: Option<Secret>,
+    /// TLS to all servers. `None`: everything goes over the network in clear text. Needs the feature `zookeeper-tls`.
+    pub tls: Option<ZookeeperTls>,
     /// Whether the namespace is created when missing; otherwise that is an error, for whoever operates jobs that are
     /// there. Default true.
     pub create_namespace: bool,
@@ -65,11 +68,12 @@ impl ZookeeperConfiguration {
             session_timeout_milliseconds: SESSION_TIMEOUT,
             connection_timeout_milliseconds: CONNECTION_TIMEOUT,
             digest: None,
+            tls: None,
             create_namespace: true,
         }
     }
 
-    /// Every setting that cannot be, with the reason.
+    /// Every setting that cannot be, with the reason. Reads the files of TLS.
     pub fn problems(&self) -> Vec<InvalidSetting> {
         let mut problems = Vec::new();
         let mut report = |key, value: &dyn fmt::Display, reason: String| {
@@ -108,6 +112,15 @@ impl ZookeeperConfiguration {
         if let Some(digest) = self.digest.as_ref().filter(|digest| !has_user(digest)) {
             report("digest", digest, "it must have the form user:password".into());
         }
+        if let Some(tls) = &self.tls {
+            for server in self.servers().filter(|server| check_server(server).is_ok() && !tls::valid_name(host(server)))
+            {
+                let reason =
+                    format!("no certificate can be for '{server}': with TLS give a host name or an IP address");
+                problems.push(InvalidSetting { key: "server-lists", value: self.server_lists.clone(), reason });
+            }
+            problems.extend(tls.problems());
+        }
         problems
     }
 
@@ -121,10 +134,20 @@ impl ZookeeperConfiguration {
         self.server_lists.split(',').map(str::trim)
     }
 
-    /// The servers as the client wants them, repeated.
+    /// The same for one of the servers alone.
+    pub(super) fn only(&self, server: &str) -> Self {
+        Self { server_lists: server.to_owned(), ..self.clone() }
+    }
+
+    /// The servers as the client wants them.
+    pub(super) fn dialled_once(&self) -> String {
+        let scheme = if self.tls.is_some() { "tcp+tls" } else { "tcp" };
+        self.servers().map(|server| format!("{scheme}://{server}")).collect::<Vec<_>>().join(",")
+    }
+
+    /// The same, repeated.
     pub(super) fn dialled_servers(&self) -> String {
-        let servers: Vec<&str> = self.servers().collect();
-        vec![servers.join(","); MIN_DIALLED_SERVERS.div_ceil(servers.len())].join(",")
+        vec![self.dialled_once(); MIN_DIALLED_SERVERS.div_ceil(self.servers().count())].join(",")
     }
 
     /// Whether the digest, which is user and password, goes over a network where it can be read.
@@ -133,7 +156,7 @@ impl ZookeeperConfiguration {
             let host = host(server);
             host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
         };
-        self.digest.is_some() && !self.servers().all(is_here)
+        self.digest.is_some() && self.tls.is_none() && !self.servers().all(is_here)
     }
 
     /// After how long the first connect is given up.
@@ -159,7 +182,7 @@ impl ZookeeperConfiguration {
 }
 
 /// The host of `host:port`, without brackets.
-fn host(server: &str) -> &str {
+pub(super) fn host(server: &str) -> &str {
     match server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, _)) => host,
         None => server.split_once(':').map_or(server, |(host, _)| host),
@@ -248,6 +271,9 @@ mod tests {
             assert!(!shown(servers), "{servers}");
         }
         assert!(!ZookeeperConfiguration::new("zk1:2181", "ns").shows_digest());
+        let tls = Some(ZookeeperTls::default());
+        let encrypted = ZookeeperConfiguration { tls, ..ZookeeperConfiguration::new("zk1:2281", "ns") };
+        assert!(!ZookeeperConfiguration { digest: Some("robot:secret".into()), ..encrypted }.shows_digest());
     }
 
     #[test]

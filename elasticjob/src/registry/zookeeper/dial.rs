@@ -4,11 +4,15 @@ use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::net::{TcpStream, lookup_host};
-use zookeeper_client::{Acl, Acls, AddWatchMode, AuthId, Client, CreateMode, Error, MultiWriteError, Permission};
+use tokio::task::{JoinError, spawn_blocking};
+use zookeeper_client::{
+    Acl, Acls, AddWatchMode, AuthId, Client, Connector, CreateMode, Error, MultiWriteError, Permission,
+};
 
 use super::answer;
 use super::config::{InvalidSetting, ZookeeperConfiguration};
+use super::look::look_at;
+use super::tls::{self, Loaded};
 use crate::log::warn;
 use crate::problems::in_one_line;
 use crate::random::random_u64;
@@ -122,17 +126,22 @@ fn is_for_everyone(acl: &Acl) -> bool {
 
 /// Opens a session and gives a client whose root is the namespace, in `patience` at most.
 pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) -> Result<Client, ConnectError> {
+    let tls = read_files(config).await?;
     let findings = Mutex::new(Vec::new());
+    let look = async |server| {
+        let found = look_at(server, tls.as_ref()).await;
+        findings.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{server}: {found}"));
+    };
     // Servers are looked at one by one only when the client takes long, so that a connect which works costs nothing.
-    let look = async {
+    let look_at_all = async {
         tokio::time::sleep(patience / 2).await;
-        futures_util::future::join_all(config.servers().map(|server| look_at(server, &findings))).await;
+        futures_util::future::join_all(config.servers().map(look)).await;
         std::future::pending().await
     };
     let opened = tokio::time::timeout(patience, async {
         tokio::select! {
-            result = open_in_the_end(config) => result,
-            never = look => never,
+            result = open_in_the_end(config, tls.as_ref()) => result,
+            never = look_at_all => never,
         }
     });
     let unreachable =
@@ -148,6 +157,19 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
     }
 }
 
+/// Reads the files of TLS, beside the thread of coordination: they may be on a slow disk.
+async fn read_files(config: &ZookeeperConfiguration) -> Result<Option<Loaded>, ConnectError> {
+    let Some(tls) = config.tls.clone() else { return Ok(None) };
+    let failed = |error: JoinError| ConnectError::Failed {
+        servers: config.server_lists.clone(),
+        namespace: config.namespace.clone(),
+        what: CONNECT,
+        why: error.to_string(),
+    };
+    let loaded = spawn_blocking(move || tls::load(&tls)).await.map_err(failed)?;
+    loaded.map(Some).map_err(ConnectError::Invalid)
+}
+
 /// What failed, and how.
 struct Problem {
     what: &'static str,
@@ -155,10 +177,10 @@ struct Problem {
 }
 
 /// Opens a session, another one where the connection broke before that could be used: servers of an ensemble come and go.
-async fn open_in_the_end(config: &ZookeeperConfiguration) -> Result<Client, Problem> {
+async fn open_in_the_end(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Result<Client, Problem> {
     let mut retry = 0;
     loop {
-        match open(config).await {
+        match open(config, tls).await {
             Err(Problem { what, error }) if what != CONNECT && is_lost(&error) => {
                 let pause = config.pause(retry, random_u64());
                 retry += 1;
@@ -177,13 +199,29 @@ fn is_lost(error: &Error) -> bool {
 
 const CONNECT: &str = "connect to";
 
-async fn open(config: &ZookeeperConfiguration) -> Result<Client, Problem> {
-    let mut connector = Client::connector()
-        .with_session_timeout(config.session_timeout())
-        .with_connection_timeout(config.connection_timeout());
+/// What all connections of a registry center have in common.
+fn connector(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Connector {
+    let mut connector = Client::connector().with_connection_timeout(config.connection_timeout());
     if let Some(digest) = &config.digest {
         connector = connector.with_auth("digest", digest.reveal().as_bytes());
     }
+    match tls {
+        Some(tls) => tls.on(connector),
+        None => connector,
+    }
+}
+
+/// The time-out that a server grants to a session which wants `wanted`, and which ends at once. `None`: it does not answer.
+pub(super) async fn granted(config: &ZookeeperConfiguration, wanted: Duration) -> Option<Duration> {
+    let tls = read_files(config).await.ok()?;
+    let connector = connector(config, tls.as_ref()).with_session_timeout(wanted).with_fail_eagerly();
+    let server = config.dialled_once();
+    let client = tokio::time::timeout(config.connection_timeout(), connector.connect(&server)).await.ok()?.ok()?;
+    Some(client.session_timeout())
+}
+
+async fn open(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Result<Client, Problem> {
+    let connector = connector(config, tls).with_session_timeout(config.session_timeout());
     let client = during(CONNECT, connector.connect(&config.dialled_servers())).await?;
     let root = config.root();
     if config.create_namespace {
@@ -239,18 +277,4 @@ fn explain(config: &ZookeeperConfiguration, Problem { what, error }: Problem) ->
         Error::Unimplemented => ConnectError::TooOld { servers },
         error => ConnectError::Failed { servers, namespace, what, why: error.to_string() },
     }
-}
-
-/// Notes what stands in the way to a server.
-async fn look_at(server: &str, findings: &Mutex<Vec<String>>) {
-    let has_port = server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let address = if has_port { server.to_owned() } else { format!("{server}:2181") };
-    let finding = match lookup_host(&address).await {
-        Err(error) => format!("{server}: the name is not found, {error}"),
-        Ok(addresses) => match TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await {
-            Err(error) => format!("{server}: {error}"),
-            Ok(_) => format!("{server}: something listens, but does not answer as ZooKeeper does"),
-        },
-    };
-    findings.lock().unwrap_or_else(PoisonError::into_inner).push(finding);
 }

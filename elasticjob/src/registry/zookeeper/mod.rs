@@ -7,7 +7,10 @@
 mod answer;
 mod config;
 mod dial;
+mod grants;
+mod look;
 mod session;
+mod tls;
 mod watch;
 mod watchdog;
 
@@ -24,6 +27,7 @@ use zookeeper_client::{Client, CreateMode as ClientMode, Error, MultiWriteError,
 pub use self::config::{InvalidSetting, ZookeeperConfiguration};
 pub use self::dial::ConnectError;
 use self::session::Session;
+pub use self::tls::ZookeeperTls;
 use self::watch::ZookeeperWatch;
 use super::{
     Answer, CommitError, Committed, CreateMode, NodeData, Op, Proof, RegistryCenter, RegistryError, RequestCount,
@@ -49,7 +53,7 @@ impl ZookeeperRegistryCenter {
         if config.shows_digest() {
             crate::log::warn!(
                 "the digest of the registry center goes over the network in clear text: who reads it can change all jobs; \
-                 keep the way to ZooKeeper in a private network or a tunnel"
+                 set elasticjob.reg-center.tls, or keep the way to ZooKeeper in a private network or a tunnel"
             );
         }
         let session = Session::new(config);

@@ -18,6 +18,7 @@ use zookeeper_client::{AddWatchMode, Client, Error, MultiWriteError, SessionStat
 use super::answer;
 use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
+use super::grants::Grants;
 use super::watch::{Adding, Slot};
 use super::watchdog;
 use crate::random::random_u64;
@@ -253,9 +254,8 @@ impl Session {
 
     async fn serve(&self, client: Client) -> End {
         let id = SessionId(client.session_id().0);
-        let granted = client.session_timeout();
-        let timeout = lease::held(granted, self.config.connection_timeout());
-        let connected = SessionState::Connected { id, timeout };
+        let mut granted = client.session_timeout();
+        let mut grants = Grants::default();
         let mut states = client.state_watcher();
         let mut state = states.state();
         self.lock().live = Some(Arc::new(Live { client, proof: LastProof::default(), answered: Answered::now() }));
@@ -269,8 +269,10 @@ impl Session {
                     next = states.changed() => {
                         state = next;
                         connection = self.next_connection();
+                        self.ask_again(state, granted, &mut grants);
                     }
-                    () = self.keep_watches(connection, connected) => (),
+                    less = grants.below(granted) => granted = renegotiated(granted, less),
+                    () = self.keep_watches(connection, self.connected(id, granted)) => (),
                     why = watchdog::gave_up_working(|| self.lock().live.clone(), || self.count()) => {
                         given_up(&format!("it says that it is connected, and {why}"));
                         return End::Lost;
@@ -281,7 +283,16 @@ impl Session {
                     tokio::select! {
                         biased;
                         () = self.closing.cancelled() => return self.leave(states).await,
-                        next = states.changed() => state = next,
+                        next = states.changed() => {
+                            state = next;
+                            self.ask_again(state, granted, &mut grants);
+                        }
+                        // What began since the connection was back may have begun by the longer one, and nothing can be
+                        // proven now.
+                        less = grants.below(granted) => {
+                            renegotiated(granted, less);
+                            return End::Lost;
+                        }
                         // It gives its session up by itself before that.
                         () = tokio::time::sleep(2 * granted) => {
                             given_up("it has dialled for two session time-outs");
@@ -296,6 +307,17 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Asks what a session is granted whose connection is back.
+    fn ask_again(&self, state: ClientState, granted: Duration, grants: &mut Grants) {
+        if state == ClientState::SyncConnected {
+            grants.ask(&self.config, granted);
+        }
+    }
+
+    fn connected(&self, id: SessionId, granted: Duration) -> SessionState {
+        SessionState::Connected { id, timeout: lease::held(granted, self.config.connection_timeout()) }
     }
 
     fn next_connection(&self) -> u64 {
@@ -416,6 +438,17 @@ impl Drop for PublishClosed<'_> {
         }
         self.0.close_watches();
     }
+}
+
+/// The time-out of the session from now on.
+fn renegotiated(granted: Duration, less: Duration) -> Duration {
+    crate::log::warn!(
+        "a ZooKeeper server grants a session time-out of {} ms, and it was {} ms before: from now on runs are cancelled by the \
+         shorter one; if that is too short, set maxSessionTimeout to the same value on all servers",
+        less.as_millis(),
+        granted.as_millis()
+    );
+    less
 }
 
 fn given_up(why: &str) {

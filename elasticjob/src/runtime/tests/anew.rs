@@ -58,14 +58,14 @@ async fn a_second_job_of_a_name_is_refused_while_nobody_asked_the_first_to_leave
 }
 
 /// Runs that block until they are let go, whatever they are told; and how many of them live.
-struct Stubborn {
-    handler: ItemHandler,
-    begun: mpsc::UnboundedReceiver<()>,
-    let_go: blocking_mpsc::Sender<()>,
-    live: Arc<AtomicU32>,
+pub(super) struct Stubborn {
+    pub(super) handler: ItemHandler,
+    pub(super) begun: mpsc::UnboundedReceiver<()>,
+    pub(super) let_go: blocking_mpsc::Sender<()>,
+    pub(super) live: Arc<AtomicU32>,
 }
 
-fn stubborn() -> Stubborn {
+pub(super) fn stubborn() -> Stubborn {
     let (sender, begun) = mpsc::unbounded_channel();
     let (let_go, gate) = blocking_mpsc::channel();
     let (gate, live) = (std::sync::Mutex::new(gate), Arc::new(AtomicU32::new(0)));

@@ -6,6 +6,7 @@ mod ends;
 mod failures;
 mod fires;
 mod foreign_texts;
+mod given_up;
 mod listeners;
 mod one_off;
 mod proof;

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use tokio::sync::watch;
 
 use super::*;
+use crate::registry::memory::MemoryRegistryCenter;
 use crate::registry::{
     Answer, CommitError, Committed, Moment, NodeData, Op, Proof, RequestCount, SessionState, Transaction, WatchEvent,
     WatchStream,
@@ -35,9 +36,16 @@ impl Remote {
     }
 
     pub(super) fn far(session_timeout: Duration, latency: Duration) -> Arc<Self> {
-        let registry = Arc::new(MemoryRegistry::new().connect_with_timeout(session_timeout));
+        Self::with_latency(MemoryRegistry::new().connect_with_timeout(session_timeout), latency)
+    }
+
+    pub(super) fn of(center: MemoryRegistryCenter) -> Arc<Self> {
+        Self::with_latency(center, Duration::ZERO)
+    }
+
+    fn with_latency(center: MemoryRegistryCenter, latency: Duration) -> Arc<Self> {
         Arc::new(Self {
-            registry,
+            registry: Arc::new(center),
             proof: Arc::default(),
             latency,
             writes: AtomicU64::new(0),

@@ -30,7 +30,7 @@ impl World {
     pub(super) fn inject(&mut self) -> Result<(), String> {
         let host = self.rng.below(self.machines() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(43) {
+        match self.rng.below(47) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -178,13 +178,22 @@ impl World {
                 let duration = self.rng.between(200, 2 * self.session_timeout);
                 self.lag(duration);
             }
-            39 if self.may_be_far_off(host) => {
+            // Java leaves such a transaction half done, and gives items to such an instance.
+            39..=41 if !self.is_mixed() => {
+                self.count("foreign_nodes");
+                self.make_foreign_nodes();
+            }
+            42 if !self.is_mixed() => {
+                self.count("nodes_without_session");
+                self.copy_ephemeral_nodes();
+            }
+            43 if self.may_be_far_off(host) => {
                 self.count("clock_far_off");
                 let step = self.rng.between(120_000, 3_600_000) as i64;
                 let offset = if self.rng.one_in(3) { -step } else { step };
                 self.set_clock(host, offset);
             }
-            40 => self.begin_ahead(),
+            44 => self.begin_ahead(),
             _ => {
                 self.count("fast_network");
                 self.latency = self.rng.between(1, 5);

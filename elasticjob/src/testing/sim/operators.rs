@@ -5,7 +5,7 @@ use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{Happening, OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Activity, Event};
-use crate::ident::{JobName, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
@@ -142,6 +142,56 @@ impl World {
         transaction.delete(JobPath::owner_of(item).absolute(&self.job), None);
         if self.tree.commit(OPERATOR, &transaction, EPOCH + self.now as i64).is_ok() {
             self.log(|_| format!("operator, unheard: deletes the owner of item {item}"));
+        }
+    }
+
+    /// An operator makes nodes by hand below nodes of the job, which the group has to delete one day.
+    pub(super) fn make_foreign_nodes(&mut self) {
+        let item = self.rng.below(u64::from(self.total) + 3) as u32;
+        let gone = InstanceId::of_process(&format!("10.0.9.{}", self.rng.below(3)), 1);
+        let nodes = [
+            JobPath::Server(gone.server_ip().into()),
+            JobPath::Trigger(gone),
+            JobPath::Item(item, ItemNode::Misfire),
+            JobPath::Item(item, ItemNode::Failovering),
+            JobPath::Item(item, ItemNode::Instance),
+            JobPath::fire(item),
+            JobPath::Item(item, ItemNode::Other(Box::new("note".into()))),
+            JobPath::running(item),
+            JobPath::FailoverItem(item),
+            JobPath::Necessary,
+        ];
+        let above = &nodes[self.rng.below(nodes.len() as u64) as usize];
+        let absolute = above.absolute(&self.job);
+        if matches!(above, JobPath::Server(_) | JobPath::Trigger(_) | JobPath::Item(_, ItemNode::Other(_))) {
+            let mut transaction = Transaction::new();
+            transaction.create(&absolute, "ENABLED", CreateMode::Persistent);
+            self.operate(&transaction);
+        }
+        for below in ["by-hand", "by-hand/deeper"] {
+            let mut transaction = Transaction::new();
+            transaction.create(format!("{absolute}/{below}"), "", CreateMode::Persistent);
+            // An ephemeral node, and one that is not there, has no children.
+            if self.operate(&transaction) {
+                self.incident();
+            }
+        }
+    }
+
+    /// An operator copies nodes of instances here from another place, where they were ephemeral.
+    pub(super) fn copy_ephemeral_nodes(&mut self) {
+        let host = self.rng.below(self.hosts.len() as u64) as usize;
+        let instance = InstanceId::of_process(&self.hosts[host].ip, 9);
+        let nodes = [
+            JobPath::Instance(instance),
+            JobPath::Candidate("_c_copied-latch-0000000000".into()),
+            JobPath::Session(SessionId(0x0dd)),
+        ];
+        self.incident();
+        for node in nodes {
+            let mut transaction = Transaction::new();
+            transaction.create(node.absolute(&self.job), "", CreateMode::Persistent);
+            self.operate(&transaction);
         }
     }
 

@@ -26,8 +26,10 @@ pub(super) fn assign(
     let monitored = engine.is_monitored();
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
-    let (removed, surplus_busy): (Vec<ShardingItem>, Vec<ShardingItem>) =
-        surplus.into_iter().partition(|item| !survey.busy.contains(item));
+    let (removed, surplus_busy): (Vec<ShardingItem>, Vec<ShardingItem>) = surplus
+        .into_iter()
+        .filter(|item| !engine.is_item_obstructed(*item))
+        .partition(|item| !survey.busy.contains(item));
     // Only asked for when the number of items changes.
     let floor = match removed.is_empty() && kept.len() == basis.total as usize {
         true => Floor::default(),

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::engine::JobEngine;
 use crate::engine::notice::SkipReason;
+use crate::engine::planted::Bug;
+use crate::engine::rules::sessionless::is_sessionless;
 use crate::engine::strategy;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
@@ -15,14 +17,23 @@ impl JobEngine {
         let mut known = true;
         let mut available = Vec::new();
         for id in self.mirror.instances() {
-            match self.is_enabled(id.server_ip()) {
-                Some(true) => available.push(id.clone()),
-                Some(false) => {}
-                None => known = false,
+            match (self.is_alive(id), self.is_enabled(id.server_ip())) {
+                (Some(true), Some(true)) => available.push(id.clone()),
+                (Some(false), _) | (_, Some(false)) => {}
+                (None, _) | (_, None) => known = false,
             }
         }
         strategy::sort_as_java(&mut available);
         known.then_some(available)
+    }
+
+    /// Whether a session owns the node of an instance; `None` while it is not known.
+    fn is_alive(&self, id: &InstanceId) -> Option<bool> {
+        match self.look(&JobPath::Instance(id.clone())) {
+            Lookup::Unread => None,
+            Lookup::Missing => Some(false),
+            Lookup::Known(known) => Some(!is_sessionless(known) || self.planted.has(Bug::SessionlessInstance)),
+        }
     }
 
     /// The items of this instance as they stand, `None` while data are missing. The flag is whether the leader has

@@ -1,0 +1,113 @@
+//! Nodes that no instance makes, below a node that has to be deleted.
+//!
+//! The registry center refuses to delete a node that has children, and with it the whole transaction, again and again. So
+//! what is below it is looked at, once that was refused, and deleted before. ElasticJob deletes a node with its children too.
+//! What cannot be deleted is said once, and the node above it stays where nothing depends on it.
+
+use std::collections::BTreeSet;
+
+use super::txn::JobTransaction;
+use crate::ident::JobName;
+use crate::registry::mirror::Mirror;
+use crate::registry::path::JobPath;
+use crate::registry::{CommitError, Refusal, RegistryError, Transaction};
+
+/// How many nodes are deleted at once.
+const AT_ONCE: usize = 1_000;
+
+/// How many nodes below one are looked at: more are for a human to judge.
+const MOST: usize = 10_000;
+
+/// What is below a node that could not be deleted, as far as it was looked at.
+#[derive(Debug)]
+pub(super) struct ForeignNodes {
+    above: JobPath,
+    to_list: BTreeSet<JobPath>,
+    listing: BTreeSet<JobPath>,
+    /// A node sorts before what is below it.
+    found: BTreeSet<JobPath>,
+}
+
+/// Why what is below a node cannot be deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kept(pub(super) String);
+
+impl ForeignNodes {
+    /// What to look at when a transaction was refused: nothing where the node may have children of its own, which the mirror
+    /// knows.
+    pub(super) fn of_refused(job: &JobName, error: &CommitError) -> Option<Self> {
+        let CommitError::Refused { path, reason: Refusal::NotEmpty, .. } = error else { return None };
+        let above = JobPath::parse(job, path).filter(|path| !path.has_children())?;
+        let to_list = BTreeSet::from([above.clone()]);
+        Some(Self { above, to_list, listing: BTreeSet::new(), found: BTreeSet::new() })
+    }
+
+    /// The node that could not be deleted.
+    pub(super) fn above(&self) -> &JobPath {
+        &self.above
+    }
+
+    /// The nodes to list now; each is told once.
+    pub(super) fn take_lists(&mut self) -> BTreeSet<JobPath> {
+        let lists = std::mem::take(&mut self.to_list);
+        self.listing.extend(lists.iter().cloned());
+        lists
+    }
+
+    /// Takes the children of a node, where it was asked for.
+    pub(super) fn on_listed(
+        &mut self,
+        path: &JobPath,
+        children: &Result<Option<Vec<String>>, RegistryError>,
+    ) -> Result<(), Kept> {
+        if !self.listing.remove(path) {
+            return Ok(());
+        }
+        match children {
+            Ok(children) => {
+                for name in children.iter().flatten() {
+                    let child = path.foreign_child(name);
+                    self.found.insert(child.clone());
+                    self.to_list.insert(child);
+                }
+                match self.found.len() > MOST {
+                    true => Err(Kept(format!("there are more than {MOST}"))),
+                    false => Ok(()),
+                }
+            }
+            Err(error @ RegistryError::Refused { .. }) => Err(Kept(error.to_string())),
+            Err(RegistryError::NoAnswer { .. }) => {
+                self.to_list.insert(path.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// What deletes them, deepest first, and which these are; `None` while lists are missing. Without operations there are
+    /// none any more.
+    pub(super) fn deletion(&self, job: &JobName, mirror: &Mirror) -> Option<(Transaction, Vec<JobPath>)> {
+        if !self.to_list.is_empty() || !self.listing.is_empty() {
+            return None;
+        }
+        let mut txn = JobTransaction::new(job, mirror);
+        let deleted: Vec<JobPath> = self.found.iter().rev().take(AT_ONCE).cloned().collect();
+        for path in &deleted {
+            txn.delete(path, None);
+        }
+        Some((txn.build(), deleted))
+    }
+
+    /// These are gone.
+    pub(super) fn on_deleted(&mut self, deleted: &[JobPath]) {
+        for path in deleted {
+            self.found.remove(path);
+        }
+    }
+
+    /// Somebody changed them meanwhile: they are looked at again.
+    pub(super) fn look_again(&mut self) {
+        self.found.clear();
+        self.listing.clear();
+        self.to_list = BTreeSet::from([self.above.clone()]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Nodes that no instance makes, in the way of what has to be deleted.
+
+use super::Step;
+use crate::engine::engine::JobEngine;
+use crate::engine::event::Now;
+use crate::engine::foreign::{ForeignNodes, Kept};
+use crate::engine::notice::Notice;
+use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
+use crate::ident::ShardingItem;
+use crate::registry::path::JobPath;
+use crate::registry::{CommitError, Refusal, RegistryError};
+
+/// Deletes nodes that no instance makes, below a node that has to be deleted: the registry center refused that as it has
+/// children.
+pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
+    let Some(foreign) = &engine.foreign else { return Step::Pass };
+    let Some((transaction, deleted)) = foreign.deletion(&engine.job, &engine.mirror) else { return Step::Stop };
+    if deleted.is_empty() {
+        engine.foreign = None;
+        return Step::Pass;
+    }
+    let above = foreign.above().clone();
+    Step::Write(Proposal { transaction, purpose: Purpose::Clear { above, deleted } })
+}
+
+impl JobEngine {
+    /// A transaction was refused: what is in its way is looked at.
+    pub(in crate::engine) fn on_obstructed(&mut self, error: &CommitError) {
+        let Some(foreign) = ForeignNodes::of_refused(&self.job, error) else { return };
+        if !self.is_obstructed(foreign.above()) && !self.planted.has(Bug::StuckOnForeign) {
+            self.foreign = Some(Box::new(foreign));
+        }
+    }
+
+    /// Takes the children of a node in the way.
+    pub(in crate::engine) fn on_foreign_listed(
+        &mut self,
+        path: &JobPath,
+        children: &Result<Option<Vec<String>>, RegistryError>,
+    ) {
+        let Some(foreign) = &mut self.foreign else { return };
+        if let Err(kept) = foreign.on_listed(path, children) {
+            let above = foreign.above().clone();
+            self.keep_foreign(above, kept);
+        }
+    }
+
+    /// They are gone.
+    pub(in crate::engine) fn on_cleared(&mut self, above: &JobPath, deleted: Vec<JobPath>) {
+        if let Some(foreign) = &mut self.foreign {
+            foreign.on_deleted(&deleted);
+        }
+        let nodes = deleted.iter().rev().map(ToString::to_string).collect();
+        self.tell(Notice::ForeignNodesDeleted { above: above.to_string(), nodes });
+    }
+
+    /// They could not be deleted.
+    pub(in crate::engine) fn on_not_cleared(&mut self, above: &JobPath, error: &CommitError) {
+        match error {
+            CommitError::Refused { reason: Refusal::NoNode | Refusal::NotEmpty, .. } => {
+                if let Some(foreign) = &mut self.foreign {
+                    foreign.look_again();
+                }
+            }
+            CommitError::Refused { .. } => self.keep_foreign(above.clone(), Kept(error.to_string())),
+            // It is refused again, if they are there.
+            CommitError::NotReached { .. } | CommitError::Unknown { .. } => self.foreign = None,
+        }
+    }
+
+    /// What is below a node stays, and the node where nothing depends on it.
+    pub(in crate::engine) fn keep_foreign(&mut self, above: JobPath, Kept(why): Kept) {
+        self.foreign = None;
+        if self.obstructed.insert(above.clone()) {
+            self.tell(Notice::ForeignNodesKept { above: above.to_string(), why });
+        }
+    }
+
+    /// Whether nodes that no instance makes keep this one from being deleted.
+    pub(in crate::engine) fn is_obstructed(&self, path: &JobPath) -> bool {
+        self.obstructed.contains(path)
+    }
+
+    /// The same of a node of an item.
+    pub(in crate::engine) fn is_item_obstructed(&self, item: ShardingItem) -> bool {
+        self.obstructed.iter().any(|path| matches!(path, JobPath::Item(of, _) if *of == item))
+    }
+}

@@ -1,0 +1,115 @@
+//! Why a server cannot be used: what a look at it finds, as the client of ZooKeeper does not say.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, lookup_host};
+
+use super::config::host;
+use super::tls::Loaded;
+
+/// Asks a server for its state. The line break makes it as long as the head of a message of TLS, for which a port with TLS
+/// waits before it refuses.
+const QUESTION: &[u8] = b"srvr\n";
+
+/// How long a server may take for an answer.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// What stands in the way to a server of `server-lists`.
+pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> String {
+    let has_port = server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let address = if has_port { server.to_owned() } else { format!("{server}:2181") };
+    let stream = match reach(&address).await {
+        Ok(stream) => stream,
+        Err(why) => return why,
+    };
+    let Some(tls) = tls else { return Heard::from(stream).await.without_tls() };
+    match tls.try_handshake(host(server), stream).await {
+        Ok(()) => "TLS is agreed on, but it does not answer as ZooKeeper does".to_owned(),
+        Err(error) => {
+            let plain = match reach(&address).await {
+                Ok(stream) => matches!(Heard::from(stream).await, Heard::ZooKeeper | Heard::NotServing),
+                Err(_) => false,
+            };
+            tls.explain(host(server), &error, plain)
+        }
+    }
+}
+
+async fn reach(address: &str) -> Result<TcpStream, String> {
+    let addresses = lookup_host(address).await.map_err(|error| format!("the name is not found, {error}"))?;
+    TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await.map_err(|error| error.to_string())
+}
+
+/// What a port says to a question of ZooKeeper that needs no session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    ZooKeeper,
+    NotServing,
+    Tls,
+    Closed,
+    Nothing,
+}
+
+impl Heard {
+    async fn from(mut stream: TcpStream) -> Self {
+        let asked = async {
+            stream.write_all(QUESTION).await?;
+            let mut answer = Vec::new();
+            (&mut stream).take(64).read_to_end(&mut answer).await?;
+            Ok(answer)
+        };
+        match tokio::time::timeout(ANSWER, asked).await {
+            Ok(answer) => Self::of(answer),
+            Err(_) => Self::Nothing,
+        }
+    }
+
+    fn of(answer: io::Result<Vec<u8>>) -> Self {
+        match answer.as_deref() {
+            // The head of an alert, which a port with TLS sends to whoever speaks something else.
+            Ok([0x15, 3, ..]) => Self::Tls,
+            Ok([]) | Err(_) => Self::Closed,
+            Ok(text) if text.starts_with(b"This ZooKeeper instance is not") => Self::NotServing,
+            Ok(text) if text.starts_with(b"Zookeeper version") || text.starts_with(b"srvr is not") => Self::ZooKeeper,
+            Ok(_) => Self::Nothing,
+        }
+    }
+
+    fn without_tls(self) -> String {
+        match self {
+            Self::ZooKeeper => "it is a ZooKeeper, but opens no session in time: look at its log",
+            Self::NotServing => "it is a ZooKeeper without a quorum: start the other servers of the ensemble",
+            Self::Tls => {
+                "this port is one with TLS: set elasticjob.reg-center.tls.enabled: true, and tls.trust-store where the CA of \
+                 its certificate is not one of the system; or name the clientPort of the server"
+            }
+            Self::Closed => {
+                "something listens, but ends the connection: if this is the secureClientPort of ZooKeeper, set \
+                 elasticjob.reg-center.tls.enabled: true"
+            }
+            Self::Nothing => "something listens, but does not answer as ZooKeeper does",
+        }
+        .to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_tells_what_listens() {
+        for (answer, heard) in [
+            (&b"Zookeeper version: 3.8.0"[..], Heard::ZooKeeper),
+            (b"srvr is not executed because it is not in the whitelist.", Heard::ZooKeeper),
+            (b"This ZooKeeper instance is not currently serving requests", Heard::NotServing),
+            (&[0x15, 3, 3, 0, 2, 2, 80], Heard::Tls),
+            (b"", Heard::Closed),
+            (b"HTTP/1.1 400 Bad Request", Heard::Nothing),
+        ] {
+            assert_eq!(Heard::of(Ok(answer.to_vec())), heard);
+        }
+    }
+}

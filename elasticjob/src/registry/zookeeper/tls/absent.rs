@@ -1,0 +1,38 @@
+//! In place of TLS where it is not compiled in: settings that want it are refused.
+
+use std::io;
+
+use tokio::net::TcpStream;
+use zookeeper_client::Connector;
+
+use super::super::config::InvalidSetting;
+use super::{ENABLED, ZookeeperTls};
+
+/// There is none.
+pub(in super::super) enum Loaded {}
+
+pub(in super::super) fn load(_: &ZookeeperTls) -> Result<Loaded, Vec<InvalidSetting>> {
+    let reason =
+        "this program is built without TLS to ZooKeeper: build it with the feature zookeeper-tls of elasticjob or \
+        elasticjob-starter"
+            .to_owned();
+    Err(vec![InvalidSetting { key: ENABLED, value: "true".to_owned(), reason }])
+}
+
+pub(in super::super) fn valid_name(_: &str) -> bool {
+    true
+}
+
+impl Loaded {
+    pub(in super::super) fn on(&self, _: Connector) -> Connector {
+        match *self {}
+    }
+
+    pub(in super::super) async fn try_handshake(&self, _: &str, _: TcpStream) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(in super::super) fn explain(&self, _: &str, _: &io::Error, _: bool) -> String {
+        match *self {}
+    }
+}
