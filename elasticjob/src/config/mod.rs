@@ -14,7 +14,6 @@ mod option_names;
 mod options;
 pub(crate) mod room;
 mod settings;
-pub mod spelling;
 mod time_diff;
 pub mod wire;
 

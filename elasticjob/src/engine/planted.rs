@@ -36,6 +36,8 @@ pub enum Bug {
     /// What cleans up after an engine deletes what its session has in other jobs. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     CleansSession,
+    /// A session has the time-out that it was granted first.
+    FirstTimeOut,
     /// The session is proven by what a follower answers, too. Planted in what is around the engine.
     #[cfg(feature = "testing")]
     ProofByRead,
@@ -98,7 +100,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 43] = [
+    pub const ALL: [(&'static str, Self); 44] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -114,6 +116,7 @@ impl Bug {
         ("no-lease", Self::NoLease),
         ("ends-session", Self::EndsSession),
         ("cleans-session", Self::CleansSession),
+        ("first-time-out", Self::FirstTimeOut),
         ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),

@@ -88,8 +88,10 @@ impl World {
             id
         });
         self.heard.insert(id, now);
-        let timeout = self.held();
         let new = before != Some(id);
+        let known = self.held(self.limits.of(id));
+        let granted = self.limits.connect(id);
+        let granted = self.held(granted);
         self.log(|_| format!("host {host} is connected, session {id}{}", if new { " (new)" } else { "" }));
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.connection = Some(connection);
@@ -99,11 +101,13 @@ impl World {
         if new && before.is_some() {
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
         }
-        let mut messages = [Event::Session(SessionState::Connected { id, timeout }), Event::Watch(WatchEvent::Gap)];
+        let connected = |timeout| Event::Session(SessionState::Connected { id, timeout });
+        let mut messages = [connected(known), Event::Watch(WatchEvent::Gap)];
         if self.rng.one_in(2) {
             messages.reverse();
         }
-        for event in messages {
+        let learned = (granted < known).then(|| connected(granted));
+        for event in messages.into_iter().chain(learned) {
             self.receive(host, life, Incoming::Event(event));
         }
         Ok(())

@@ -115,9 +115,8 @@ impl World {
 
     /// The session as whoever looks at it first finds it.
     fn known_session(&mut self, host: usize, life: u64) -> SessionState {
-        let timeout = self.held();
         match self.live(host, life).map(|process| (process.session, process.connection)) {
-            Some((Some(id), Some(_))) => SessionState::Connected { id, timeout },
+            Some((Some(id), Some(_))) => SessionState::Connected { id, timeout: self.held(self.limits.of(id)) },
             Some((Some(id), None)) => SessionState::Suspended { id },
             _ => SessionState::Connecting,
         }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::host::{Millis, Process};
+use super::host::{Host, Millis, Process};
 use super::world::World;
 use crate::engine::Bug;
 use crate::registry::{SessionId, lease};
@@ -16,19 +16,24 @@ use crate::testing::invariants::Observation;
 pub(super) const LOOK: Millis = 100;
 
 impl World {
-    fn granted(&self) -> Duration {
-        Duration::from_millis(self.session_timeout)
+    /// How long a proof is good for in a session of this time-out.
+    pub(super) fn held(&self, granted: Millis) -> Duration {
+        let granted = Duration::from_millis(granted);
+        if self.bug == Some(Bug::NoLease) { granted } else { lease::held(granted, Duration::ZERO) }
     }
 
-    /// How long a proof is good for.
-    pub(super) fn held(&self) -> Duration {
-        if self.bug == Some(Bug::NoLease) { self.granted() } else { lease::held(self.granted(), Duration::ZERO) }
+    /// The time-out of the session of a process.
+    fn granted(&self, process: &Process) -> Duration {
+        let granted = process.session.map_or(self.session_timeout, |session| self.limits.of(session));
+        Duration::from_millis(granted)
     }
 
     /// The server of a host heard of its client.
     pub(super) fn speak(&mut self, host: usize) {
         let now = self.now;
-        let heard_late = self.heard_late();
+        let Some(heard_late) = self.hosts[host].process.as_ref().map(|process| self.heard_late(process)) else {
+            return;
+        };
         let Some(process) = self.hosts[host].process.as_mut() else { return };
         process.spoke.push_back(now);
         // What came before the last word that the leader knows of tells nothing more.
@@ -38,28 +43,27 @@ impl World {
     }
 
     /// How late a leader hears of the clients of a follower.
-    fn heard_late(&self) -> Millis {
-        lease::heard_late(self.granted()).as_millis() as Millis
+    fn heard_late(&self, process: &Process) -> Millis {
+        lease::heard_late(self.granted(process)).as_millis() as Millis
     }
 
     /// When the leader last heard of the client of a process, as it is connected to one server or the other.
     fn heard_of(&self, process: &Process) -> Option<Millis> {
-        let late = if process.on_follower { self.heard_late() } else { 0 };
+        let late = if process.on_follower { self.heard_late(process) } else { 0 };
         process.spoke.iter().rev().find(|at| **at + late <= self.now).copied()
     }
 
     /// Clients that said nothing for too long say something.
     fn ping(&mut self) {
-        let silence = lease::silence(self.granted(), Duration::ZERO).as_millis() as Millis;
-        for host in 0..self.hosts.len() {
-            if let Some(process) = &self.hosts[host].process
-                && !process.is_frozen()
-                && process.connection.is_some()
-                && process.spoke.back().is_none_or(|last| last + silence < self.now + LOOK)
-            {
-                self.speak(host);
-            }
-        }
+        let silence = |process: &Process| lease::silence(self.granted(process), Duration::ZERO).as_millis() as Millis;
+        let is_silent = |host: &Host| {
+            host.process.as_ref().is_some_and(|process| {
+                let speaks = process.spoke.back().is_some_and(|last| last + silence(process) >= self.now + LOOK);
+                !process.is_frozen() && process.connection.is_some() && !speaks
+            })
+        };
+        let silent: Vec<usize> = (0..self.hosts.len()).filter(|host| is_silent(&self.hosts[*host])).collect();
+        silent.into_iter().for_each(|host| self.speak(host));
     }
 
     /// The leader takes what its servers heard.
@@ -83,8 +87,10 @@ impl World {
 
     /// Whether the leader has heard nothing of a client for almost as long as that may be.
     pub(super) fn is_long_unheard(&self, host: usize) -> bool {
-        let (granted, held) = (self.granted(), lease::held(self.granted(), Duration::ZERO));
-        let longest = (granted - held).as_millis() as Millis;
+        let Some(granted) = self.hosts[host].process.as_ref().map(|process| self.granted(process)) else {
+            return false;
+        };
+        let longest = (granted - lease::held(granted, Duration::ZERO)).as_millis() as Millis;
         self.unheard_for(host).is_some_and(|unheard| unheard * 20 >= longest * 19)
     }
 
@@ -92,15 +98,16 @@ impl World {
     pub(super) fn expire(&mut self) -> Result<(), String> {
         self.ping();
         self.hear();
-        let (now, timeout) = (self.now, self.session_timeout);
-        let ended: Vec<SessionId> =
-            self.heard.iter().filter(|(_, heard)| now - **heard > timeout).map(|(session, _)| *session).collect();
+        let now = self.now;
+        let is_over = |(session, heard): &(&SessionId, &Millis)| now - **heard > self.limits.of(**session);
+        let ended: Vec<SessionId> = self.heard.iter().filter(is_over).map(|(session, _)| *session).collect();
         ended.into_iter().try_for_each(|session| self.end_session(session))
     }
 
     pub(super) fn end_session(&mut self, session: SessionId) -> Result<(), String> {
         self.log(|_| format!("server ends session {session}"));
         self.heard.remove(&session);
+        self.limits.forget(session);
         let events = self.tree.close_session(session);
         // Who left has taken everything along before; Java peers may have missed more than that by then.
         if !events.is_empty() || self.is_mixed() {

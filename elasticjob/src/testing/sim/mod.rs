@@ -15,6 +15,7 @@ mod follower;
 mod haywire;
 mod host;
 mod java;
+mod limits;
 mod listeners;
 mod liveness;
 mod operators;
