@@ -1,18 +1,18 @@
 //! What stands in the parentheses of the attribute.
 
-mod option;
 #[cfg(test)]
 mod tests;
+mod unknown;
 mod value;
 
+use elasticjob_syntax::job_options::{JOB_OPTIONS, JobOption};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, LitStr, Path, Token};
 
 use crate::errors::Errors;
-pub use option::OPTIONS;
-use option::{JobOption, unknown};
+use unknown::unknown;
 pub use value::Value;
 
 /// The options of one attribute.
@@ -69,7 +69,7 @@ impl JobArgs {
     ) -> syn::Result<()> {
         let name = option_name(input)?;
         let written = name.to_string();
-        let Some(option) = OPTIONS.iter().find(|option| option.answers_to(&written)) else {
+        let Some(option) = JOB_OPTIONS.iter().find(|option| option.answers_to(&written)) else {
             // What follows an unknown name cannot be judged.
             input.parse::<TokenStream>()?;
             return Err(syn::Error::new(name.span(), unknown(&written)));

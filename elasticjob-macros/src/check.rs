@@ -1,35 +1,33 @@
 //! What the values of the options have to be, alone and together.
 
-mod items;
 mod kind;
-mod name;
 mod schedule;
 
+use elasticjob_syntax::{item_parameters, node_name, zone_name};
 use syn::LitStr;
 
 use crate::args::{JobArgs, Value};
 use crate::errors::Errors;
-use crate::zones;
 
 /// Adds what is wrong with the options to `errors`, each at the literal or name it is about.
 /// `job` is what the job is, as `elastic_job_type` names it.
 pub fn check(args: &JobArgs, job: &str, errors: &mut Errors) {
     if let Some(name) = &args.name {
-        report(name, name::check(&name.value()), errors);
+        report(name, check_name(&name.value()), errors);
     }
     if let Some(cron) = args.text("cron") {
         report(cron, schedule::check(&cron.value()), errors);
     }
     if let Some(zone) = args.text("time_zone") {
-        report(zone, zones::check(&zone.value()), errors);
+        report(zone, zone_name::parse(&zone.value()).map(|_| ()).map_err(|error| error.to_string()), errors);
     }
     if let Some(parameters) = args.text("sharding_item_parameters") {
         let total = match args.get("sharding_total_count") {
             Some(Value::Count(total)) => Some(*total),
             _ => None,
         };
-        for problem in items::check(&parameters.value(), total) {
-            errors.on(parameters, problem);
+        for problem in item_parameters::checked(&parameters.value(), total).filter_map(Result::err) {
+            errors.on(parameters, problem.to_string());
         }
     }
     if let (Some(Value::Flag(failover)), Some(Value::Flag(monitored))) =
@@ -56,5 +54,12 @@ pub fn check(args: &JobArgs, job: &str, errors: &mut Errors) {
 fn report(literal: &LitStr, checked: Result<(), String>, errors: &mut Errors) {
     if let Err(problem) = checked {
         errors.on(literal, problem);
+    }
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    match node_name::unfit_for_job(name) {
+        Some(reason) => Err(format!("job name '{}' is not valid: {reason}", name.escape_debug())),
+        None => Ok(()),
     }
 }

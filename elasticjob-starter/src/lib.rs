@@ -28,6 +28,7 @@ pub use elasticjob::{
     register_error_handler, register_job_type, register_listener, register_once_listener, register_sharding_strategy,
     register_thread_pool_size_provider, register_tracing_storage,
 };
+/// Registers a function as a job: see [`elasticjob::elastic_job`] for its options.
 pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 
 pub use app::{ElasticJobApp, ElasticJobAppBuilder};

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::registry::limits;
+use elasticjob_syntax::node_name::{unfit_for_job, unfit_for_node};
 
-/// The delimiter inside instance ids and task ids, fixed by the registry layout of ElasticJob.
-pub const ID_DELIMITER: &str = "@-@";
+pub use elasticjob_syntax::node_name::ID_DELIMITER;
 
 /// Number of a sharding item, from 0 to the total count minus 1.
 pub type ShardingItem = u32;
@@ -21,25 +20,6 @@ pub struct InvalidIdent {
     what: &'static str,
     value: String,
     reason: String,
-}
-
-/// Why a text cannot be the name of a node in the registry.
-fn unfit_for_node(text: &str) -> Option<String> {
-    if text.trim().is_empty() {
-        Some("it is blank".to_owned())
-    } else if text == "." || text == ".." {
-        Some("'.' and '..' are not allowed in a registry path".to_owned())
-    } else if text.contains('/') {
-        Some("'/' separates the nodes of a registry path".to_owned())
-    } else {
-        limits::refused_char(text).map(|c| {
-            format!(
-                "U+{:04X} is not allowed in a registry path, as are all control characters, private characters and those \
-                 above U+FFEF",
-                u32::from(c)
-            )
-        })
-    }
 }
 
 /// Name of a job: one segment of a registry path, unique in a namespace.
@@ -57,8 +37,7 @@ impl JobName {
     /// [`InvalidIdent`] names the character or form that is not allowed.
     pub fn new(name: impl Into<String>) -> Result<Self, InvalidIdent> {
         let name = name.into();
-        let delimiter = || name.contains(ID_DELIMITER).then(|| "'@-@' separates the parts of a task id".to_owned());
-        match unfit_for_node(&name).or_else(delimiter) {
+        match unfit_for_job(&name) {
             None => Ok(Self(name.into())),
             Some(reason) => Err(InvalidIdent { what: "job name", value: name, reason }),
         }

@@ -6,6 +6,8 @@ mod by_type;
 pub mod config;
 #[cfg(any(feature = "http", feature = "zookeeper-tls"))]
 mod cryptography;
+#[cfg(test)]
+mod elastic_job_docs;
 pub mod engine;
 pub mod error_handlers;
 mod escaped;
@@ -38,4 +40,5 @@ pub mod yaml;
 #[path = "private.rs"]
 pub mod __private;
 
+#[doc = include_str!("elastic_job.md")]
 pub use elasticjob_macros::elastic_job;

@@ -1,12 +1,12 @@
 //! The value of an option.
 
+use elasticjob_syntax::job_options::{JobOption, OptionKind as Kind};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitBool, LitInt, LitStr, Path, Token, braced, bracketed};
 
-use super::option::{JobOption, Kind};
 use crate::errors::Errors;
 
 /// The value of an option, with the literals it was written with.

@@ -1,6 +1,6 @@
-//! Cron expressions: the parser of the library, through a symbolic link, and whether there is any fire at all.
+//! Cron expressions, and whether there is any fire at all.
 
-use crate::cron::{CronError, CronExpression};
+use elasticjob_syntax::cron::{CronError, CronExpression};
 
 /// The year before which no job was written. The year of the build would find more schedules that are over, but a
 /// program that compiles today has to compile next year too.

@@ -14,7 +14,6 @@ mod option_names;
 mod options;
 pub(crate) mod room;
 mod settings;
-pub mod spelling;
 pub mod wire;
 
 pub use bound::BoundOptions;

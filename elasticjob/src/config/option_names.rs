@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::spelling::hint;
 use super::{Invalid, JobConfiguration};
+use elasticjob_syntax::suggest::hint;
 
 /// The options of something that a job names, each with its name and the ones of older releases after it. They begin with
 /// one word and a dot.

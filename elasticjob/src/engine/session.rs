@@ -53,7 +53,8 @@ impl Session {
                 if new {
                     self.proof = None;
                 }
-                self.last = Some((id, timeout));
+                let first = self.last.filter(|_| !new && self.planted.has(Bug::FirstTimeOut));
+                self.last = Some((id, first.map_or(timeout, |(_, first)| first)));
                 if again {
                     // What was asked before the connection was lost may never be answered.
                     self.proving = false;

@@ -1,5 +1,7 @@
 //! What no registry center takes, refused before anything is sent: all back ends refuse the same.
 
+use elasticjob_syntax::node_name::refused_char;
+
 use super::{CommitError, CreateMode, Op, Refusal, Transaction};
 
 /// How large a transaction may be, counted by [`size_of`]. A ZooKeeper server drops the connection, and with it every
@@ -54,15 +56,6 @@ fn is_valid_prefix(path: &str) -> bool {
 
 fn is_valid_segment(segment: &str) -> bool {
     !matches!(segment, "" | "." | "..") && refused_char(segment).is_none()
-}
-
-/// The first character of a name that no server takes in a path.
-pub fn refused_char(name: &str) -> Option<char> {
-    name.chars().find(|c| !is_valid_char(*c))
-}
-
-fn is_valid_char(c: char) -> bool {
-    !matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..)
 }
 
 #[cfg(test)]

@@ -16,18 +16,17 @@
 //! - What the parser refuses and how `31W` and the last year differ stands in the cron module's own text.
 //!
 //! The evaluator is our own and not a crate's because no crate covers the dialect (`L`, `W`, `#`, ranges that wrap) and
-//! the rule above; it also has to be free of dependencies to be compiled into the attribute macro.
+//! the rule above. The dialect itself is in the package `elasticjob-syntax`, from where the attribute takes it too.
 
-mod cron;
-#[cfg(test)]
-mod cron_tests;
 #[cfg(test)]
 mod tests;
 mod zone;
 
 use std::fmt::Write as _;
 
-pub use cron::{CronError, CronExpression, CronField};
+use elasticjob_syntax::calendar;
+pub use elasticjob_syntax::cron::{CronError, CronExpression, CronField};
+pub use elasticjob_syntax::zone_name::ZoneNameError;
 pub use zone::{TimeZone, TimeZoneError};
 
 use zone::Instant;
@@ -164,7 +163,7 @@ pub fn format_rfc3339(epoch_ms: i64, time_zone: TimeZone) -> String {
     // RFC 3339 has no seconds in an offset; a few zones had them until 1972.
     let offset = time_zone.offset_at(second) / 60 * 60;
     let civil = second + i64::from(offset);
-    let (year, month, day) = cron::civil_date(civil.div_euclid(86_400));
+    let (year, month, day) = calendar::civil_date(civil.div_euclid(86_400));
     let time = civil.rem_euclid(86_400);
     let mut text = format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}", time / 3600, time / 60 % 60, time % 60);
     if millisecond != 0 {

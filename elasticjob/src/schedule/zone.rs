@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone as _};
-use chrono_tz::{GapInfo, TZ_VARIANTS, Tz};
+use chrono_tz::{GapInfo, Tz};
+use elasticjob_syntax::zone_name::{self, ZoneName, ZoneNameError};
 
 /// A time zone: an IANA zone, or a fixed offset from UTC.
 ///
@@ -29,31 +30,15 @@ pub(super) enum Instant {
     SkippedUntil(i64),
 }
 
-/// Why a text is not a time zone.
+/// Why a time zone cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeZoneError {
-    /// It is no IANA name.
-    #[error("time zone '{name}' is not known{}", hint(suggestions))]
-    Unknown {
-        /// The text that was parsed.
-        name: String,
-        /// The most similar names, best first; may be empty.
-        suggestions: Vec<&'static str>,
-    },
-    /// It starts like a fixed offset but is none.
-    #[error("time zone '{0}' is not a valid offset: write hours from 0 to 23 and minutes as in 'GMT+8' or 'GMT+08:30'")]
-    Offset(String),
+    /// A text is no time zone.
+    #[error(transparent)]
+    Name(#[from] ZoneNameError),
     /// The zone of this machine cannot be used.
     #[error("the local time zone cannot be used, set a time zone in the job's configuration or the variable TZ: {0}")]
-    Local(#[source] Box<TimeZoneError>),
-}
-
-fn hint(suggestions: &[&str]) -> String {
-    if suggestions.is_empty() {
-        ": write an IANA name such as 'Asia/Shanghai' or an offset such as 'GMT+08:00'".to_owned()
-    } else {
-        format!(": is '{}' meant?", suggestions.join("' or '"))
-    }
+    Local(#[source] ZoneNameError),
 }
 
 impl TimeZone {
@@ -80,7 +65,7 @@ impl TimeZone {
             return Ok(Self::UTC);
         };
         let name = name.rsplit_once("/zoneinfo/").map_or(name.as_str(), |(_, name)| name);
-        name.parse().map_err(|error| TimeZoneError::Local(Box::new(error)))
+        named(name).map_err(TimeZoneError::Local)
     }
 
     /// Seconds that local time is ahead of UTC at an epoch second.
@@ -150,22 +135,16 @@ impl FromStr for TimeZone {
     type Err = TimeZoneError;
 
     fn from_str(text: &str) -> Result<Self, TimeZoneError> {
-        let name = text.trim();
-        if ["Z", "UTC", "GMT"].iter().any(|utc| name.eq_ignore_ascii_case(utc)) {
-            return Ok(Self::UTC);
-        }
-        if let Ok(zone) = Tz::from_str_insensitive(name) {
-            return Ok(Self(Kind::Named(zone)));
-        }
-        let prefix = name.get(..3).filter(|it| it.eq_ignore_ascii_case("GMT") || it.eq_ignore_ascii_case("UTC"));
-        if prefix.is_some() {
-            return match parse_offset(&name[3..]) {
-                Some(seconds_east) => Ok(Self(Kind::Fixed { seconds_east })),
-                None => Err(TimeZoneError::Offset(text.to_owned())),
-            };
-        }
-        Err(TimeZoneError::Unknown { name: text.to_owned(), suggestions: similar_names(name) })
+        Ok(named(text)?)
     }
+}
+
+fn named(text: &str) -> Result<TimeZone, ZoneNameError> {
+    let unknown = || ZoneNameError::Unknown { name: text.to_owned(), suggestions: Vec::new() };
+    Ok(TimeZone(match zone_name::parse(text)? {
+        ZoneName::Fixed { seconds_east } => Kind::Fixed { seconds_east },
+        ZoneName::Iana(name) => Kind::Named(name.parse().map_err(|_| unknown())?),
+    }))
 }
 
 impl fmt::Display for TimeZone {
@@ -187,94 +166,12 @@ pub(super) fn write_offset(f: &mut dyn fmt::Write, seconds_east: i32) -> fmt::Re
     write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// `+8`, `+08`, `+8:30`, `+08:30`, `+830` and `+0830`, in seconds east of Greenwich.
-fn parse_offset(text: &str) -> Option<i32> {
-    let (sign, digits) = match text.as_bytes().first()? {
-        b'+' => (1, &text[1..]),
-        b'-' => (-1, &text[1..]),
-        _ => return None,
-    };
-    let (hours, minutes) = match digits.split_once(':') {
-        Some((hours, minutes)) if minutes.len() == 2 => (hours, minutes),
-        Some(_) => return None,
-        None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
-        None => (digits, "00"),
-    };
-    let number = |part: &str, limit: i32| -> Option<i32> {
-        let plain = matches!(part.len(), 1 | 2) && part.bytes().all(|b| b.is_ascii_digit());
-        part.parse().ok().filter(|number| plain && *number <= limit)
-    };
-    Some(sign * (number(hours, 23)? * 3600 + number(minutes, 59)? * 60))
-}
-
-/// Up to three zone names that a wrong one may stand for: those whose city it is, else those a few letters away.
-fn similar_names(name: &str) -> Vec<&'static str> {
-    let wanted = name.to_ascii_lowercase().replace(' ', "_");
-    let limit = wanted.len() / 4;
-    let mut scored: Vec<(usize, &'static str)> = TZ_VARIANTS
-        .iter()
-        .map(|zone| zone.name())
-        .filter_map(|known| {
-            let lower = known.to_ascii_lowercase();
-            let city = lower.rsplit('/').next().unwrap_or(&lower);
-            let distance = edit_distance(&wanted, &lower).min(edit_distance(&wanted, city));
-            (distance <= limit).then_some((distance, known))
-        })
-        .collect();
-    scored.sort_unstable();
-    scored.into_iter().take(3).map(|(_, name)| name).collect()
-}
-
-fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, l) in left.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, r) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(l != *r);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[right.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parse(text: &str) -> TimeZone {
         text.parse().unwrap()
-    }
-
-    #[test]
-    fn offsets_are_read_as_java_reads_them() {
-        for (text, minutes) in [
-            ("GMT+8", 480),
-            ("GMT+8:00", 480),
-            ("GMT+0800", 480),
-            ("GMT+800", 480),
-            ("GMT+08:30", 510),
-            ("gmt-3:30", -210),
-            ("UTC+05:45", 345),
-            ("GMT+23:59", 1439),
-            ("GMT+123", 83),
-            ("GMT", 0),
-            ("utc", 0),
-            ("Z", 0),
-        ] {
-            assert_eq!(parse(text).offset_at(1_709_208_000), minutes * 60, "{text}");
-        }
-    }
-
-    #[test]
-    fn an_offset_that_cannot_be_read_is_an_error_and_not_gmt() {
-        for text in ["GMT+24", "GMT+8:0", "GMT+1260", "GMT+", "GMT +8", "GMT8", "GMT+8:60", "GMT+-8", "GMT+008:00"] {
-            assert_eq!(text.parse::<TimeZone>(), Err(TimeZoneError::Offset(text.to_owned())));
-        }
-        let error = "GMT+24".parse::<TimeZone>().unwrap_err().to_string();
-        assert!(error.contains("'GMT+24'") && error.contains("0 to 23"), "{error}");
     }
 
     #[test]
@@ -288,19 +185,21 @@ mod tests {
         }
     }
 
+    /// The names that the attribute checks are those that there are rules for.
     #[test]
-    fn an_unknown_name_is_answered_with_the_nearest_ones() {
-        let suggestions = |name: &str| match name.parse::<TimeZone>() {
-            Err(TimeZoneError::Unknown { suggestions, .. }) => suggestions,
-            other => panic!("{name}: {other:?}"),
-        };
-        assert_eq!(suggestions("Asia/Shangai")[0], "Asia/Shanghai");
-        assert_eq!(suggestions("berlin"), ["Europe/Berlin"]);
-        assert!(suggestions("new york").contains(&"America/New_York"));
-        assert!(suggestions("CST").is_empty(), "an abbreviation says nothing");
-        let error = "Europe/Berln".parse::<TimeZone>().unwrap_err().to_string();
-        assert_eq!(error, "time zone 'Europe/Berln' is not known: is 'Europe/Berlin' meant?");
-        assert!("".parse::<TimeZone>().unwrap_err().to_string().contains("'Asia/Shanghai'"));
+    fn every_name_has_rules_and_every_rule_a_name() {
+        let mut names: Vec<&str> = chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()).collect();
+        names.sort_unstable();
+        if std::env::var_os("UPDATE_ZONES").is_some() {
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../elasticjob-macros/syntax/src/zone_names.txt");
+            std::fs::write(file, names.join("\n") + "\n").unwrap();
+            return;
+        }
+        let known: Vec<&str> = zone_name::names().collect();
+        assert_eq!(known, names, "zone_names.txt is out of date: run this test with UPDATE_ZONES=1");
+        for name in names {
+            assert!(name.parse::<TimeZone>().is_ok(), "{name}");
+        }
     }
 
     #[test]
@@ -321,7 +220,7 @@ mod tests {
     fn a_gap_is_left_at_its_end_and_an_overlap_at_the_later_instant() {
         let new_york = parse("America/New_York");
         let civil = |month, day, hour: i64, minute: i64| {
-            super::super::cron::epoch_day(2024, month, day) * 86_400 + hour * 3600 + minute * 60
+            elasticjob_syntax::calendar::epoch_day(2024, month, day) * 86_400 + hour * 3600 + minute * 60
         };
         assert_eq!(new_york.resolve(civil(3, 10, 2, 30)), Instant::SkippedUntil(civil(3, 10, 3, 0)));
         assert_eq!(new_york.resolve(civil(11, 3, 1, 30)), Instant::At(civil(11, 3, 6, 30)));

@@ -8,8 +8,8 @@ mod names;
 mod root;
 mod tracing;
 
-pub(crate) use elasticjob::config::spelling::nearest;
-pub(super) use elasticjob::config::spelling::{hint, squash};
+pub(crate) use elasticjob_syntax::suggest::nearest;
+pub(super) use elasticjob_syntax::suggest::{hint, squash};
 pub(super) use job::JOB;
 pub(crate) use key::Key;
 pub(super) use kind::Kind;

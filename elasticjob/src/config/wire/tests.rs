@@ -201,7 +201,10 @@ fn an_error_names_the_key() {
         ("shardingTotalCount: 1\nprops:\n  a:\n", "props.a: there is nothing where"),
         ("shardingTotalCount: 1\nprops:\n  a: [b]\n", "props.a: there is a list"),
         ("shardingTotalCount: 1\njobListenerTypes: a\n", "jobListenerTypes: there is a single value"),
-        ("shardingTotalCount: 1\nshardingItemParameters: 0=\n", "sharding-item-parameters: '0='"),
+        (
+            "shardingTotalCount: 1\nshardingItemParameters: 0=\n",
+            "sharding-item-parameters: item 0 has a blank parameter",
+        ),
         ("shardingTotalCount: 1\njobShardingStrategyType: SINGLE_SHARDING_BALANCE\n", "needs monitor-execution"),
     ] {
         let error = parsed(yaml).unwrap_err();

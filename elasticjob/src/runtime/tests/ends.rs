@@ -45,6 +45,7 @@ async fn a_job_whose_coordination_ends_by_a_bug_gives_its_items_away_and_comes_b
     assert_eq!(soon(told.recv()).await, Some("begun"));
     assert!(registry.get("/buggy/leader/election/instance").await.unwrap().is_some());
     let mut status = job.handle().status();
+    remote.holds_registrations.send_replace(true);
     remote.panics.store(1, Ordering::Relaxed);
     let asked = job.handle().trigger().await;
     assert!(matches!(asked, Err(TriggerError::NotRunning { .. })), "{asked:?}");
@@ -64,6 +65,7 @@ async fn a_job_whose_coordination_ends_by_a_bug_gives_its_items_away_and_comes_b
     let record = registry.get("/buggy/sharding/0/fire").await.unwrap().unwrap();
     assert!(record.data.text().unwrap().contains("SUCCEEDED"), "how its code ended when it was cut off: {record:?}");
     // Then another driver takes its place.
+    remote.holds_registrations.send_replace(false);
     assert_eq!(soon(told.recv()).await, Some("begun"));
     assert_eq!(children(&registry, "/buggy/instances").await.len(), 1);
     assert!(job.handle().trigger().await.is_ok());

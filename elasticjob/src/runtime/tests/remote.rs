@@ -26,6 +26,8 @@ pub(super) struct Remote {
     /// Of the next transactions, how many are a bug: those that register an instance, or any.
     pub(super) panics: AtomicU64,
     pub(super) panics_at_registrations: AtomicU64,
+    /// Whether those that register an instance wait.
+    pub(super) holds_registrations: watch::Sender<bool>,
     /// How often somebody asked for an event.
     pub(super) polls: Arc<AtomicU64>,
 }
@@ -52,6 +54,7 @@ impl Remote {
             is_broken: AtomicBool::new(false),
             panics: AtomicU64::new(0),
             panics_at_registrations: AtomicU64::new(0),
+            holds_registrations: watch::Sender::new(false),
             polls: Arc::default(),
         })
     }
@@ -83,14 +86,25 @@ impl RegistryCenter for Remote {
         if self.is_broken.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
         }
-        let (sent, latency, known) = (Moment::now(), self.latency, self.proof.clone());
-        let (session, answer) = (self.registry.session(), self.registry.commit(transaction));
+        let (latency, known, registry) = (self.latency, self.proof.clone(), self.registry.clone());
+        let session = registry.session();
+        let mut held = self.holds_registrations.subscribe();
+        let is_held = registers && *held.borrow();
+        let mut commit = move || (Moment::now(), registry.commit(transaction.clone()));
+        let sent = (!is_held).then(&mut commit);
         Box::pin(async move {
+            let (at, answer) = match sent {
+                Some(sent) => sent,
+                None => {
+                    let _ = held.wait_for(|held| !held).await;
+                    commit()
+                }
+            };
             if !latency.is_zero() {
                 tokio::time::sleep(latency).await;
             }
             if let SessionState::Connected { id, .. } = *session.borrow() {
-                *known.lock().unwrap() = Some(Proof { session: id, at: sent });
+                *known.lock().unwrap() = Some(Proof { session: id, at });
             }
             answer.await
         })

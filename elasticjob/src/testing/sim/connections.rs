@@ -72,8 +72,9 @@ impl World {
             id
         });
         self.heard.insert(id, now);
-        let timeout = Duration::from_millis(self.session_timeout);
         let new = alive.is_none();
+        let known = Duration::from_millis(self.limits.of(id));
+        let granted = Duration::from_millis(self.limits.connect(id));
         self.log(|_| format!("host {host} is connected, session {id}{}", if new { " (new)" } else { "" }));
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.connection = Some(connection);
@@ -82,11 +83,13 @@ impl World {
         if new && session.is_some() {
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
         }
-        let mut messages = [Event::Session(SessionState::Connected { id, timeout }), Event::Watch(WatchEvent::Gap)];
+        let connected = |timeout| Event::Session(SessionState::Connected { id, timeout });
+        let mut messages = [connected(known), Event::Watch(WatchEvent::Gap)];
         if self.rng.one_in(2) {
             messages.reverse();
         }
-        for event in messages {
+        let learned = (granted < known).then(|| connected(granted));
+        for event in messages.into_iter().chain(learned) {
             self.receive(host, life, Incoming::Event(event));
         }
         Ok(())
@@ -114,12 +117,12 @@ impl World {
                 self.heard.insert(session, now);
             }
         }
-        let timeout = self.session_timeout;
-        let ended: Vec<SessionId> =
-            self.heard.iter().filter(|(_, heard)| now - **heard > timeout).map(|(session, _)| *session).collect();
+        let is_over = |(session, heard): &(&SessionId, &Millis)| now - **heard > self.limits.of(**session);
+        let ended: Vec<SessionId> = self.heard.iter().filter(is_over).map(|(session, _)| *session).collect();
         for session in ended {
             self.log(|_| format!("server ends session {session}"));
             self.heard.remove(&session);
+            self.limits.forget(session);
             let events = self.tree.close_session(session);
             // Who left has taken everything along before; Java peers may have missed more than that by then.
             if !events.is_empty() || self.is_mixed() {

@@ -111,9 +111,10 @@ impl World {
 
     /// The session as whoever looks at it first finds it.
     fn known_session(&mut self, host: usize, life: u64) -> SessionState {
-        let timeout = Duration::from_millis(self.session_timeout);
         match self.live(host, life).map(|process| (process.session, process.connection)) {
-            Some((Some(id), Some(_))) => SessionState::Connected { id, timeout },
+            Some((Some(id), Some(_))) => {
+                SessionState::Connected { id, timeout: Duration::from_millis(self.limits.of(id)) }
+            }
             Some((Some(id), None)) => SessionState::Suspended { id },
             _ => SessionState::Connecting,
         }

@@ -13,6 +13,7 @@ mod follower;
 mod haywire;
 mod host;
 mod java;
+mod limits;
 mod listeners;
 mod operators;
 mod processes;

@@ -9,6 +9,7 @@ use super::faults::FaultCounts;
 use super::follower::Lagging;
 use super::host::{EPOCH, Host, Millis, Process};
 use super::java::java_hosts;
+use super::limits::Limits;
 use super::shape::Shape;
 use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
@@ -100,6 +101,8 @@ pub(super) enum Happening {
     },
     /// The follower finds that it has lost its leader.
     LagEnds,
+    /// The servers start again with other limits.
+    LimitsChange,
     /// Somebody triggers the job by hand.
     Trigger {
         host: usize,
@@ -118,6 +121,7 @@ pub struct World {
     pub(super) now: Millis,
     pub(super) hosts: Vec<Host>,
     pub(super) session_timeout: Millis,
+    pub(super) limits: Limits,
     pub(super) latency: Millis,
     /// The follower, while it has lost its leader.
     pub(super) lagging: Option<Lagging>,
@@ -177,6 +181,7 @@ impl World {
             now: 0,
             hosts,
             session_timeout,
+            limits: Limits::new(session_timeout),
             latency: rng.pick(&[1, 3, 30]),
             lagging: None,
             lose_answers: 0,
@@ -220,6 +225,7 @@ impl World {
         let first = world.rng.between(2_000, 10_000);
         world.at(first, Happening::Inject);
         world.at(100, Happening::Expire);
+        world.plan_limits(seed);
         world
     }
 
@@ -370,6 +376,7 @@ impl World {
             Happening::ProcessEnds { host, life } => self.end_process(host, life),
             Happening::Restart { host } => return self.start(host),
             Happening::LagEnds => self.end_lag(),
+            Happening::LimitsChange => self.change_limits(),
             Happening::Trigger { host } => self.trigger(host),
             Happening::Deploy { host } => self.deploy(host),
             Happening::CheckRemoved { host, life, session, nonce } => {

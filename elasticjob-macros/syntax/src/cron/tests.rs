@@ -1,6 +1,5 @@
-//! Tests of `cron.rs`; beside it and not inside, because the macros crate compiles that file too.
-
-use super::cron::{CronError, CronExpression, CronField, civil_date, epoch_day};
+use super::{CronError, CronExpression, CronField};
+use crate::calendar::{civil_date, epoch_day};
 
 fn parse(text: &str) -> CronExpression {
     text.parse().unwrap_or_else(|error: CronError| panic!("{}", error.caret()))

@@ -1,0 +1,52 @@
+//! The message for a name that is no option.
+
+use elasticjob_syntax::job_options::JOB_OPTIONS;
+use elasticjob_syntax::suggest;
+
+/// Names the option that may be meant, or all of them.
+pub fn unknown(written: &str) -> String {
+    match nearest(written) {
+        Some(name) => format!("there is no option `{written}`: did you mean `{name}`?"),
+        None => {
+            let all: Vec<String> = JOB_OPTIONS.iter().map(|option| format!("`{}`", option.name)).collect();
+            format!("there is no option `{written}`; the options are {}", all.join(", "))
+        }
+    }
+}
+
+/// The option that was meant: spelled nearly so, spelled in camel case, known elsewhere by that name, or with a longer
+/// name that contains what is written.
+fn nearest(written: &str) -> Option<&'static str> {
+    let spelled = JOB_OPTIONS.iter().flat_map(|option| [Some(option.name), option.short, option.elsewhere]).flatten();
+    if let Some(near) = suggest::nearest(written, spelled) {
+        let elsewhere = JOB_OPTIONS.iter().find(|option| option.elsewhere == Some(near));
+        return Some(elsewhere.map_or(near, |option| option.name));
+    }
+    let wanted = suggest::squash(written);
+    let containing =
+        JOB_OPTIONS.iter().find(|option| wanted.len() > 3 && suggest::squash(option.name).contains(&wanted));
+    containing.map(|option| option.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_nearly_right_is_recognised() {
+        for (written, meant) in [
+            ("crom", Some("cron")),
+            ("sharding_totalcount", Some("sharding_total_count")),
+            ("shardingTotalCount", Some("sharding_total_count")),
+            ("time_zome", Some("time_zone")),
+            ("error_handler", Some("job_error_handler_type")),
+            ("param", Some("params")),
+            ("jobName", Some("name")),
+            ("jobExecutorServiceHandlerType", Some("job_executor_thread_pool_size_provider_type")),
+            ("retries", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(written), meant, "{written}");
+        }
+    }
+}

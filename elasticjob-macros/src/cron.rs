@@ -1,1 +1,0 @@
-../../elasticjob/src/schedule/cron.rs

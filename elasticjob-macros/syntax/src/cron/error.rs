@@ -1,0 +1,54 @@
+//! Why a text is not a cron expression, with a caret under the place.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::CronField;
+
+/// Why a text is not a cron expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CronError {
+    /// The text that was parsed.
+    pub expression: String,
+    /// The field at fault; none when the expression as a whole is.
+    pub field: Option<CronField>,
+    /// The bytes of the expression at fault.
+    pub span: Range<usize>,
+    /// What is wrong and what would be right, without the name of the field.
+    pub reason: String,
+}
+
+impl CronError {
+    /// The expression, and under it a caret line with the reason:
+    ///
+    /// ```text
+    /// 0 0 24 * * ?
+    ///     ^^ hour: 24 is out of range, allowed is 0 to 23
+    /// ```
+    pub fn caret(&self) -> String {
+        let line: String = self.expression.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let width = |range: Range<usize>| self.expression.get(range).map_or(0, |text| text.chars().count());
+        let carets = "^".repeat(width(self.span.clone()).max(1));
+        let line = line.trim_end();
+        format!("{line}\n{}{carets} {}", " ".repeat(width(0..self.span.start)), Cause(self))
+    }
+}
+
+impl fmt::Display for CronError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cron expression '{}' is not valid: {}", self.expression, Cause(self))
+    }
+}
+
+impl std::error::Error for CronError {}
+
+struct Cause<'a>(&'a CronError);
+
+impl fmt::Display for Cause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(field) = self.0.field {
+            write!(f, "{field}: ")?;
+        }
+        f.write_str(&self.0.reason)
+    }
+}

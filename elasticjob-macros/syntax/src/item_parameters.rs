@@ -1,0 +1,146 @@
+//! Parameters of sharding items: `0=Beijing,1=Shanghai`.
+//!
+//! Commas separate the parts. Blanks around items and parameters do not count, and one comma may end the list, as in the
+//! Java release. A parameter can contain neither `=` nor `,`.
+
+use std::collections::BTreeSet;
+
+/// Why parameters of items cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ItemParameterError {
+    /// Nothing stands between two commas.
+    #[error("a part is blank: write item=parameter and commas between them, as 0=Beijing,1=Shanghai")]
+    Blank,
+    /// A part has no `=`.
+    #[error("'{part}' has no '=': write item=parameter and commas between them, as 0=Beijing,1=Shanghai")]
+    NoEquals {
+        /// The part.
+        part: String,
+    },
+    /// The item is not a number.
+    #[error("'{item}' in '{part}' is not the number of an item: items are whole numbers from 0")]
+    Number {
+        /// The part.
+        part: String,
+        /// What should be a number.
+        item: String,
+    },
+    /// Nothing stands behind the `=`.
+    #[error("item {item} has a blank parameter: leave the item out")]
+    NoParameter {
+        /// The item.
+        item: u32,
+    },
+    /// A part has several `=`.
+    #[error("'{part}' has more than one '=': a parameter can contain neither '=' nor ','")]
+    ManyEquals {
+        /// The part.
+        part: String,
+    },
+    /// The same item twice.
+    #[error("item {item} is given twice")]
+    Repeated {
+        /// The item.
+        item: u32,
+    },
+    /// There is no such item.
+    #[error("there is no item {item}: {}", existing(.total))]
+    OutOfRange {
+        /// The item.
+        item: u32,
+        /// How many items there are.
+        total: u32,
+    },
+}
+
+fn existing(total: &u32) -> String {
+    match total {
+        0 | 1 => "the only item is 0".to_owned(),
+        total => format!("the items are 0 to {}", total - 1),
+    }
+}
+
+/// The parts of a text, each read by itself: the number of an item and its parameter.
+pub fn parts(text: &str) -> impl Iterator<Item = Result<(u32, &str), ItemParameterError>> {
+    let text = text.strip_suffix(',').unwrap_or(text);
+    let parts = (!text.is_empty()).then(|| text.split(','));
+    parts.into_iter().flatten().map(|part| read(part.trim()))
+}
+
+/// As [`parts`], and each item once and below the total, where that is known.
+pub fn checked(text: &str, total: Option<u32>) -> impl Iterator<Item = Result<(u32, &str), ItemParameterError>> {
+    let mut seen = BTreeSet::new();
+    parts(text).map(move |part| {
+        let (item, parameter) = part?;
+        if !seen.insert(item) {
+            return Err(ItemParameterError::Repeated { item });
+        }
+        match total {
+            Some(total) if item >= total => Err(ItemParameterError::OutOfRange { item, total }),
+            _ => Ok((item, parameter)),
+        }
+    })
+}
+
+fn read(part: &str) -> Result<(u32, &str), ItemParameterError> {
+    if part.is_empty() {
+        return Err(ItemParameterError::Blank);
+    }
+    let Some((item, parameter)) = part.split_once('=') else {
+        return Err(ItemParameterError::NoEquals { part: part.to_owned() });
+    };
+    let (item, parameter) = (item.trim(), parameter.trim());
+    // Items are 32-bit numbers with a sign in Java.
+    let Some(item) = item.parse::<u32>().ok().filter(|item| i32::try_from(*item).is_ok()) else {
+        return Err(ItemParameterError::Number { part: part.to_owned(), item: item.to_owned() });
+    };
+    if parameter.is_empty() {
+        return Err(ItemParameterError::NoParameter { item });
+    }
+    if parameter.contains('=') {
+        return Err(ItemParameterError::ManyEquals { part: part.to_owned() });
+    }
+    Ok((item, parameter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str, total: Option<u32>) -> Vec<String> {
+        checked(text, total).filter_map(|part| part.err().map(|error| error.to_string())).collect()
+    }
+
+    #[test]
+    fn parameters_of_some_or_all_items_are_fine() {
+        for text in ["0=Beijing,1=Shanghai,2=Guangzhou", " 2 = Guangzhou , 0=Beijing ,", "", ",", "1=a:b;c"] {
+            assert_eq!(problems(text, Some(3)), Vec::<String>::new(), "{text}");
+        }
+        assert_eq!(problems("7=x", None), Vec::<String>::new());
+        let read: Vec<_> = checked(" 0 = Beijing ,1=上海,", Some(2)).map(Result::unwrap).collect();
+        assert_eq!(read, [(0, "Beijing"), (1, "上海")]);
+    }
+
+    #[test]
+    fn each_part_that_is_wrong_is_named() {
+        for (text, problem) in [
+            ("0=a,,1=b", "a part is blank"),
+            ("0=a, ", "a part is blank"),
+            (" ", "a part is blank"),
+            ("0", "'0' has no '='"),
+            ("a=b", "'a' in 'a=b' is not the number of an item"),
+            ("-1=b", "'-1' in '-1=b' is not the number"),
+            ("4294967295=b", "is not the number"),
+            ("0= ", "item 0 has a blank parameter"),
+            ("0=a=b", "'0=a=b' has more than one '='"),
+            ("0=a,0=b", "item 0 is given twice"),
+            ("3=a", "there is no item 3: the items are 0 to 2"),
+        ] {
+            let told = problems(text, Some(3));
+            assert_eq!(told.len(), 1, "{text}: {told:?}");
+            assert!(told[0].contains(problem), "{text}: {told:?}");
+        }
+        assert_eq!(problems("0,x=1,9=c", Some(1)).len(), 3);
+    }
+}
