@@ -156,10 +156,12 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
 /// The whole fire is not run here.
 fn decline(engine: &mut JobEngine, reason: SkipReason) -> Step {
     let monitored = engine.is_monitored();
+    let disabled_at = engine.server_disabled_at();
     if let Some(open) = engine.open.as_deref_mut().filter(|open| monitored && open.is_regular()) {
-        // It stays due for items that come here when the server is enabled again, and were others' when it was not.
+        // It stays due for items that come here when the server is enabled again, and were others' when it was not; and for
+        // its own ones where the server was disabled after the fire came.
         let (fire, is_first) = (open.fire, !std::mem::replace(&mut open.looked, true));
-        open.is_declined |= is_first;
+        open.is_declined |= is_first && disabled_at.is_none_or(|at| at <= fire.at());
         if is_first {
             engine.skip_fire(fire, reason);
         }
