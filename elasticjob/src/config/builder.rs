@@ -61,9 +61,9 @@ impl JobConfigurationBuilder {
         /// How late a monitored fire may begin that no instance began in time, in seconds from 1; default -1: until the next
         /// fire is due, or 10 s where `misfire` is off.
         max_late_begin_seconds: i32,
-        /// How far the clock of a host may be off from that of the registry center, in seconds; default -1: that is not
-        /// looked at. Otherwise a job does not start on a host whose clock is further off, and fires are skipped while it
-        /// is.
+        /// How far the clock of a host may be off from that of the registry center, in seconds; default 60. A job does not
+        /// start on a host whose clock is further off, and fires are skipped while it is. A negative value switches the
+        /// check off.
         max_time_diff_seconds: i32,
         /// How often the leader looks for wrong assignments, in minutes; default 10, below 1: never.
         reconcile_interval_minutes: i32,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::bound::is_of_program;
 use super::job::JobConfiguration;
+use super::time_diff;
 use crate::secret::mask_inside;
 
 impl JobConfiguration {
@@ -45,7 +46,7 @@ impl JobConfiguration {
             ("failover", self.failover.to_string()),
             ("misfire", self.misfire.to_string()),
             ("max-late-begin-seconds", self.max_late_begin_seconds.to_string()),
-            ("max-time-diff-seconds", self.max_time_diff_seconds.to_string()),
+            ("max-time-diff-seconds", time_diff::text(self.max_time_diff_seconds)),
             ("reconcile-interval-minutes", self.reconcile_interval_minutes.to_string()),
             ("job-sharding-strategy-type", self.sharding_strategy_type().to_owned()),
             ("job-executor-thread-pool-size-provider-type", or_none(&self.thread_pool)),

@@ -3,6 +3,7 @@
 use super::bound::is_permission;
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::JobSettings;
+use super::time_diff;
 use crate::secret::stays_with_program;
 
 impl JobConfiguration {
@@ -20,7 +21,7 @@ impl JobConfiguration {
             failover: Some(self.failover),
             misfire: Some(self.misfire),
             max_late_begin_seconds: Some(self.max_late_begin_seconds),
-            max_time_diff_seconds: Some(self.max_time_diff_seconds),
+            max_time_diff_seconds: time_diff::setting(self.max_time_diff_seconds),
             reconcile_interval_minutes: Some(self.reconcile_interval_minutes),
             job_sharding_strategy_type: text(&self.strategy),
             job_executor_thread_pool_size_provider_type: text(&self.thread_pool),

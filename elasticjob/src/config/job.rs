@@ -8,6 +8,7 @@ use super::bound::is_of_program;
 use super::items::ItemParameters;
 use super::room;
 use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
+use super::time_diff;
 use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
@@ -58,7 +59,7 @@ pub enum ConfigError {
 /// The configuration of a job. Every value was checked when it was made.
 ///
 /// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-late-begin-seconds` -1 (until the
-/// next fire), `max-time-diff-seconds` -1 (no check),
+/// next fire), `max-time-diff-seconds` 60,
 /// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
 /// empty.
 ///
@@ -202,7 +203,7 @@ impl JobConfiguration {
             failover,
             misfire: settings.misfire.unwrap_or(true),
             max_late_begin_seconds: settings.max_late_begin_seconds.map_or(-1, |seconds| seconds.max(-1)),
-            max_time_diff_seconds: settings.max_time_diff_seconds.unwrap_or(-1),
+            max_time_diff_seconds: time_diff::stored(settings.max_time_diff_seconds),
             reconcile_interval_minutes: settings.reconcile_interval_minutes.unwrap_or(10),
             strategy: strategy.map(Box::from),
             thread_pool: text(&settings.job_executor_thread_pool_size_provider_type),
@@ -293,10 +294,10 @@ impl JobConfiguration {
         u32::try_from(self.max_late_begin_seconds).ok()
     }
 
-    /// How far the clock of a host may be off from that of the registry center, in seconds; `None` when that is not
-    /// looked at.
+    /// How far the clock of a host may be off from that of the registry center, in seconds: 60 where nothing is set, `None`
+    /// where the check is switched off.
     pub fn max_time_diff_seconds(&self) -> Option<u32> {
-        u32::try_from(self.max_time_diff_seconds).ok()
+        time_diff::in_force(self.max_time_diff_seconds)
     }
 
     /// Type name of the pool that limits how many items run at a time in one process. Without one all items of an async

@@ -14,6 +14,7 @@ mod option_names;
 mod options;
 pub(crate) mod room;
 mod settings;
+mod time_diff;
 pub mod wire;
 
 pub use bound::BoundOptions;

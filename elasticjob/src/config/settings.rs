@@ -38,7 +38,7 @@ pub struct JobSettings {
     pub misfire: Option<bool>,
     /// How late a fire may begin that nobody began in time, in seconds; negative: until the next one.
     pub max_late_begin_seconds: Option<i32>,
-    /// How far the clock may be off, in seconds; negative: not checked.
+    /// How far the clock may be off, in seconds; negative: not checked. Missing: 60.
     pub max_time_diff_seconds: Option<i32>,
     /// How often the leader looks for wrong assignments, in minutes; below 1: never.
     pub reconcile_interval_minutes: Option<i32>,

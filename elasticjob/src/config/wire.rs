@@ -21,6 +21,7 @@ pub use instance::{InstanceNode, instance_from_yaml, instance_yaml, is_of_java};
 
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
+use super::time_diff;
 use crate::ident::JobName;
 use crate::problems::in_one_line;
 use crate::yaml::{Limits, Unreadable};
@@ -177,7 +178,7 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
         monitor_execution: or_false("monitorExecution")?,
         failover: or_false("failover")?,
         misfire: or_false("misfire")?,
-        max_time_diff_seconds: entries.number("maxTimeDiffSeconds")?,
+        max_time_diff_seconds: entries.number("maxTimeDiffSeconds")?.and_then(time_diff::setting),
         reconcile_interval_minutes: Some(entries.number("reconcileIntervalMinutes")?.unwrap_or(0)),
         job_sharding_strategy_type: entries.text("jobShardingStrategyType"),
         job_executor_thread_pool_size_provider_type: entries

@@ -7,6 +7,10 @@ use crate::schedule::Schedule;
 pub(super) struct Calendar {
     next: Option<i64>,
     last: Option<i64>,
+    /// The next fire is the first after this time.
+    after: Option<i64>,
+    /// The latest fire that was begun here.
+    begun: Option<i64>,
 }
 
 /// A fire that is due.
@@ -21,13 +25,32 @@ pub(super) struct Due {
 impl Calendar {
     /// Starts to follow a schedule, or another one, or none.
     pub(super) fn follow(&mut self, schedule: Option<&Schedule>, wall: i64) {
-        self.next = schedule.and_then(|schedule| schedule.next_after(self.last.map_or(wall, |last| last.max(wall))));
+        let after = self.last.map_or(wall, |last| last.max(wall));
+        self.next = schedule.and_then(|schedule| schedule.next_after(after));
+        self.after = Some(after);
     }
 
     /// The same from an earlier time on: of the fires since then that have come, the last one is next.
     pub(super) fn join(&mut self, schedule: Option<&Schedule>, from: i64, wall: i64) {
         self.follow(schedule, from);
         self.next = schedule.and_then(|schedule| last_between(schedule, from, wall)).or(self.next);
+    }
+
+    /// A fire was begun here.
+    pub(super) fn begun(&mut self, at: i64) {
+        self.begun = self.begun.max(Some(at));
+    }
+
+    /// Whether it has gone further than the clock shows, by more than this.
+    pub(super) fn is_ahead(&self, wall: i64, tolerance: i64) -> bool {
+        self.after.is_some_and(|after| after > wall.saturating_add(tolerance))
+    }
+
+    /// The clock was wrong and is right again: what came by the wrong one comes again at its time. What was begun does not,
+    /// where nothing else tells that.
+    pub(super) fn go_back(&mut self, schedule: Option<&Schedule>, wall: i64, is_recorded: bool) {
+        self.last = self.begun.filter(|_| !is_recorded);
+        self.follow(schedule, wall);
     }
 
     /// The next fire.
@@ -46,6 +69,7 @@ impl Calendar {
         let at = latest(schedule, first, wall);
         self.last = Some(at);
         self.next = schedule.next_after(at);
+        self.after = Some(at);
         Some(Due { at, missed_from: (first < at).then_some(first) })
     }
 }
@@ -112,6 +136,22 @@ mod tests {
         assert_eq!(calendar.due(&schedule, 21_000), Some(Due { at: 20_000, missed_from: Some(5_000) }));
         let ten_years = 315_360_000_000;
         assert_eq!(calendar.due(&schedule, ten_years), Some(Due { at: ten_years, missed_from: Some(25_000) }));
+    }
+
+    #[test]
+    fn what_a_wrong_clock_told_comes_again_but_for_what_was_begun() {
+        let schedule = every_five_seconds();
+        for (is_recorded, next) in [(true, 10_000), (false, 15_000)] {
+            let mut calendar = Calendar::default();
+            calendar.follow(Some(&schedule), 0);
+            calendar.due(&schedule, 10_000).unwrap();
+            calendar.begun(10_000);
+            calendar.due(&schedule, 3_600_000).unwrap();
+            assert!(calendar.is_ahead(7_000, 60_000) && !calendar.is_ahead(3_540_000, 60_000));
+            calendar.go_back(Some(&schedule), 7_000, is_recorded);
+            assert_eq!(calendar.next(), Some(next), "recorded: {is_recorded}");
+            assert!(!calendar.is_ahead(7_000, 60_000));
+        }
     }
 
     #[test]

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use super::engine::JobEngine;
 use super::event::{ItemEnd, Now};
-use super::fire::{ExecutionSource, FireState};
+use super::fire::{ExecutionSource, Fire, FireState};
 use super::notice::{Notice, SkipReason};
 use super::planted::Bug;
 use super::proposal::{Proposal, Purpose};
 use super::rules::BeginPlan;
-use super::run::{ItemRun, Stage};
+use super::run::{ItemRun, OpenFire, Stage};
 use super::txn::JobTransaction;
 use crate::config::{JobConfiguration, wire};
 
@@ -36,6 +36,8 @@ pub(super) struct ServerTime {
 #[derive(Debug, Default)]
 pub(super) struct ClockCheck {
     told: Option<ServerTime>,
+    /// When the transaction was sent whose answer told last.
+    asked: Option<Duration>,
     /// Whether the last look found the clock too far off: that is said once.
     off: bool,
 }
@@ -75,6 +77,7 @@ impl JobEngine {
     /// An own transaction was applied at this time of the server.
     pub(super) fn learn_server_time(&mut self, at: i64, sent: Duration, now: Now) {
         let later = ServerTime { at, sent, answered: now.mono, wall: now.wall };
+        self.clock.asked = Some(sent);
         let told = self.clock.told.filter(|told| !told.is_doubtful(now));
         self.clock.told = Some(told.map_or(later, |told| told.and(later)));
     }
@@ -82,6 +85,21 @@ impl JobEngine {
     /// Whether the clocks are compared, and the server's time is not known or in doubt.
     pub(super) fn needs_server_time(&self, now: Now) -> bool {
         self.clock_limit().is_some() && self.clock.told.is_none_or(|told| told.is_doubtful(now))
+    }
+
+    /// Whether the clock may be too far off for a fire that came here at this time: it is so by what was told before, and the
+    /// server's clock may have been set since; or nothing was told yet.
+    pub(super) fn suspects_clock(&self, now: Now, since: Duration) -> bool {
+        let Some(limit) = self.clock_limit().filter(|_| !self.planted.has(Bug::UncheckedClock)) else { return false };
+        self.clock.told.is_none_or(|told| {
+            self.clock_excess(now, limit).is_some() && (self.clock.asked < Some(since) || told.is_doubtful(now))
+        })
+    }
+
+    /// Whether a fire is so far ahead of the server's time that a wrong clock must have told it, as far as is known.
+    pub(super) fn is_far_ahead(&self, now: Now, at: i64) -> bool {
+        let Some(tolerance) = self.clock_tolerance() else { return false };
+        self.clock.told.is_none_or(|told| at > told.bounds(now.mono).0.saturating_add(tolerance))
     }
 
     /// The difference between the clocks in milliseconds, when it is more than the configuration allows.
@@ -97,7 +115,51 @@ impl JobEngine {
         excess
     }
 
-    fn clock_limit(&self) -> Option<u32> {
+    /// Whether the clock was found to be off. It is looked at again each second then: nothing else tells that it was set.
+    pub(super) fn watches_clock(&self) -> bool {
+        self.clock.off
+    }
+
+    /// The clock of this host was far ahead and is not any more: fires that it told too early come again at their time.
+    pub(super) fn follow_clock_back(&mut self, now: Now) {
+        if self.clock.off {
+            self.check_clock(now);
+        }
+        let Some(tolerance) = self.clock_tolerance() else { return };
+        if !self.calendar.is_ahead(now.wall, tolerance) || self.planted.has(Bug::KeptCalendar) {
+            return;
+        }
+        let configuration = self.configuration.clone();
+        let schedule = configuration.as_deref().and_then(JobConfiguration::schedule);
+        let is_recorded = self.is_monitored();
+        self.calendar.go_back(schedule, now.wall, is_recorded);
+        let is_ahead = |at: i64| at > now.wall.saturating_add(tolerance);
+        self.forget_early(|_, at| is_ahead(at));
+        let came_early = |open: &mut Box<OpenFire>| matches!(open.fire, Fire::Scheduled(at) if is_ahead(at));
+        self.standing.take_if(came_early);
+        // Nothing is said of it: it comes again.
+        self.open.take_if(came_early);
+    }
+
+    /// Forgets fires that fell into a run, and that a wrong clock told.
+    pub(super) fn forget_early(&mut self, is_early: impl Fn(&Self, i64) -> bool) {
+        if self.missed.is_some_and(|at| is_early(self, at)) {
+            self.missed = None;
+        }
+        let mut missed = std::mem::take(&mut self.missed_items);
+        missed.retain(|_, at| !is_early(self, *at));
+        self.missed_items = missed;
+        if self.noted.as_ref().is_some_and(|noted| is_early(self, noted.at())) {
+            self.noted = None;
+        }
+        let mut runs = std::mem::take(&mut self.runs);
+        for run in runs.iter_mut().filter(|run| run.skipped.is_some_and(|at| is_early(self, at))) {
+            run.skipped = None;
+        }
+        self.runs = runs;
+    }
+
+    pub(super) fn clock_limit(&self) -> Option<u32> {
         self.configuration.as_deref().and_then(JobConfiguration::max_time_diff_seconds)
     }
 

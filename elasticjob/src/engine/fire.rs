@@ -147,13 +147,17 @@ pub struct FireRecord {
     /// The latest scheduled fire that fell into a running one and is to be made up for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<i64>,
+    /// The latest scheduled fire that was begun long before its time, by a clock that was ahead. It is not begun again;
+    /// those before it are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<i64>,
     /// What was begun last; `None` too where a later release says of it what this one does not know: what was decided
     /// stays decided all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Begun>,
     /// Among it what was begun last, where that is not understood.
     #[serde(flatten)]
-    later: Later,
+    pub(super) later: Later,
 }
 
 /// A record as it is read.
@@ -163,6 +167,7 @@ struct ReadRecord {
     through: Option<i64>,
     triggered: Option<Zxid>,
     missed: Option<i64>,
+    ahead: Option<i64>,
     #[serde(flatten)]
     rest: Later,
 }
@@ -171,12 +176,12 @@ const LAST: &str = "last";
 
 impl From<ReadRecord> for FireRecord {
     fn from(read: ReadRecord) -> Self {
-        let ReadRecord { through, triggered, missed, rest: mut later } = read;
+        let ReadRecord { through, triggered, missed, ahead, rest: mut later } = read;
         let last: Option<Begun> = later.get(LAST).and_then(|last| Begun::deserialize(last).ok());
         if last.is_some() {
             later.remove(LAST);
         }
-        Self { through, triggered, missed, last, later }
+        Self { through, triggered, missed, ahead, last, later }
     }
 }
 
@@ -227,7 +232,7 @@ const LONGEST: usize = 16 * 1024;
 impl FireRecord {
     /// The record of an item that was never begun.
     pub fn empty() -> Self {
-        Self { through: None, triggered: None, missed: None, last: None, later: Later::new() }
+        Self { through: None, triggered: None, missed: None, ahead: None, last: None, later: Later::new() }
     }
 
     /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, or are longer than any
@@ -265,9 +270,10 @@ impl FireRecord {
             later: Later::new(),
         };
         let missed = self.missed.filter(|missed| Some(*missed) > through);
+        let ahead = self.ahead.filter(|ahead| Some(*ahead) > through);
         let mut later = self.later.clone();
         later.remove(LAST);
-        Self { through, triggered, missed, last: Some(last), later }
+        Self { through, triggered, missed, ahead, last: Some(last), later }
     }
 
     /// The record after the end of what was begun last, written at `now` in milliseconds since 1970.
@@ -291,7 +297,7 @@ impl FireRecord {
 
     /// The missed fire that is still to be made up for.
     pub fn to_make_up(&self) -> Option<i64> {
-        self.missed.filter(|missed| Some(*missed) > self.through)
+        self.missed.filter(|missed| !self.covers(Fire::Scheduled(*missed)))
     }
 
     /// What is running as far as the record tells.
@@ -311,7 +317,7 @@ impl FireRecord {
     /// Whether the item was begun for this fire, or for a later one, or that was decided against.
     pub fn covers(&self, fire: Fire) -> bool {
         match fire {
-            Fire::Scheduled(at) => self.through >= Some(at),
+            Fire::Scheduled(at) => self.through >= Some(at) || self.ahead == Some(at),
             Fire::Manual { trigger, .. } => self.triggered >= Some(trigger),
         }
     }

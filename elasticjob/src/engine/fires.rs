@@ -21,6 +21,7 @@ impl JobEngine {
             return;
         }
         let configuration = self.configuration.clone();
+        self.follow_clock_back(now);
         if let Some(schedule) = configuration.as_deref().and_then(JobConfiguration::schedule)
             && let Some(due) = self.calendar.due(schedule, now.wall)
         {
@@ -163,6 +164,9 @@ impl JobEngine {
         let Some(configuration) = self.configuration.clone() else { return };
         if let Some(open) = self.open.as_mut().filter(|open| open.fire == fire && open.source == source) {
             open.begun.extend(items.iter().map(|(item, _)| *item));
+        }
+        if let Fire::Scheduled(at) = fire {
+            self.calendar.begun(at);
         }
         let was_looked_at = self.open.as_ref().is_some_and(|open| open.fire == fire && open.looked && !open.looks_back);
         self.tell_late(now, fire, source, items.iter().map(|(item, _)| *item).collect());

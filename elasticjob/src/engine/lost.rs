@@ -114,7 +114,7 @@ impl JobEngine {
         let record = match self.look(&JobPath::fire(item)) {
             Lookup::Unread => return None,
             Lookup::Missing => FireRecord::empty(),
-            Lookup::Known(known) => FireRecord::parse(&known.data),
+            Lookup::Known(known) => self.read_record(known),
         };
         if record.is_marked_by(mark.text()) {
             // A begin of an engine that is gone, which reached the server late: this one knows what it runs.
@@ -190,7 +190,7 @@ impl JobEngine {
                 return None;
             }
             Lookup::Missing => (self.record_of(item)?, 0),
-            Lookup::Known(known) => (FireRecord::parse(&known.data), known.mzxid),
+            Lookup::Known(known) => (self.read_record(known), known.mzxid),
         };
         let mut by_java = false;
         let (lost_at, told_by) = match self.look(&JobPath::running(item)) {

@@ -4,6 +4,7 @@
 //! feeds back what happened. The same machine runs on ZooKeeper, on the embedded registry and in the simulator.
 
 mod action;
+mod ahead;
 mod asked;
 mod calendar;
 mod calls;

@@ -16,6 +16,12 @@ pub enum Bug {
     StaticItemsMove,
     /// Fires begin however far the clock is off.
     UncheckedClock,
+    /// A record counts however far its fires are ahead.
+    TrustedRecord,
+    /// The fire that a clock far ahead began is forgotten with the next one.
+    ForgottenAhead,
+    /// A clock that was set back makes no fire due until the time that it showed before.
+    KeptCalendar,
     /// Items do not move on although they should with each fire.
     KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
@@ -24,6 +30,15 @@ pub enum Bug {
     GraceFromNow,
     /// The time since the last proof is measured by the clock alone that stands still with its machine.
     StoppedClock,
+    /// A proof is taken to be good for the whole time-out. Planted in what is around the engine.
+    #[cfg(feature = "testing")]
+    NoLease,
+    /// A job that stops ends the session, which the process has for its other jobs too. Planted in what is around the engine.
+    #[cfg(feature = "testing")]
+    EndsSession,
+    /// What cleans up after an engine deletes what its session has in other jobs. Planted in what is around the engine.
+    #[cfg(feature = "testing")]
+    CleansSession,
     /// A session has the time-out that it was granted first.
     FirstTimeOut,
     /// The session is proven by what a follower answers, too. Planted in what is around the engine.
@@ -114,16 +129,22 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 51] = [
+    pub const ALL: [(&'static str, Self); 57] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
         ("static-items-move", Self::StaticItemsMove),
         ("unchecked-clock", Self::UncheckedClock),
+        ("trusted-record", Self::TrustedRecord),
+        ("forgotten-ahead", Self::ForgottenAhead),
+        ("kept-calendar", Self::KeptCalendar),
         ("kept-turn", Self::KeptTurn),
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("grace-from-now", Self::GraceFromNow),
         ("stopped-clock", Self::StoppedClock),
+        ("no-lease", Self::NoLease),
+        ("ends-session", Self::EndsSession),
+        ("cleans-session", Self::CleansSession),
         ("first-time-out", Self::FirstTimeOut),
         ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),

@@ -31,6 +31,8 @@ pub(super) struct OpenFire {
     pub(super) fire: Fire,
     /// [`ExecutionSource::Misfire`] when it is one that is made up for.
     pub(super) source: ExecutionSource,
+    /// When it came here.
+    pub(super) since: Duration,
     /// Until then it waits for the leader to assign items.
     pub(super) hold_until: Duration,
     /// Until then it begins items that this instance acquires; `None`: until the next fire.
@@ -66,6 +68,7 @@ impl OpenFire {
         Self {
             fire,
             source,
+            since: now,
             hold_until: now + SHARDING_WAIT,
             closes_at: Some(now + LATE_ACQUISITION),
             is_over: false,

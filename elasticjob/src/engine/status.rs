@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::engine::{JobEngine, Phase};
-use super::fire::{ExecutionSource, Fire, FireRecord};
+use super::fire::{ExecutionSource, Fire};
 use super::listeners::Hook;
 use super::notice::SkipReason;
 use super::run::Run;
@@ -179,7 +179,7 @@ impl JobEngine {
     fn marked_misfire(&self) -> Option<i64> {
         let marked = self.mirror.misfired_items().filter(|item| self.own_items_seen.contains(item));
         let missed = marked.filter_map(|item| match self.mirror.lookup(&JobPath::fire(item)) {
-            Lookup::Known(known) => FireRecord::parse(&known.data).to_make_up(),
+            Lookup::Known(known) => self.read_record(known).to_make_up(),
             Lookup::Missing | Lookup::Unread => None,
         });
         missed.max()

@@ -44,12 +44,13 @@ fn the_first_instance_writes_the_layout() {
     let mut group = Group::new();
     let host = group.join("10.0.0.1", &configuration);
     let yaml = wire::to_yaml(&configuration);
+    let me = "jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n";
     assert_eq!(
         group.hosts[host].commits,
         [
             format!(
                 "+/; +config {yaml}; +servers; +servers/10.0.0.1 ENABLED; +instances; \
-                 +~instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n"
+                 +~instances/10.0.0.1@-@7 {me}; =instances/10.0.0.1@-@7 {me}"
             ),
             "+leader; +leader/election; +leader/election/latch; +#leader/election/latch/_c_candidate0-latch-"
                 .to_owned(),

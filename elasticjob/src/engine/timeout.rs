@@ -9,6 +9,9 @@ use super::run::{Run, Stage};
 /// No process lives longer, 100 years: a limit beyond this is none, and the engine can add times to those below it.
 pub(crate) const AGES: Duration = Duration::from_hours(24 * 36_500);
 
+/// How often a clock is looked at that is too far off.
+const CLOCK_LOOK: Duration = Duration::from_secs(1);
+
 /// When an engine has to be asked again: at the earlier of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {
@@ -45,7 +48,8 @@ impl JobEngine {
         };
         let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), open.closes_at]);
         let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
-        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile, self.patience_ends()];
+        let clock = seen.filter(|_| self.watches_clock()).map(|seen| seen + CLOCK_LOOK);
+        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile, self.patience_ends(), clock];
         let finish = self.runs.iter().filter_map(Run::finish_at);
         let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
         let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);

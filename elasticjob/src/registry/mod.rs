@@ -10,6 +10,8 @@
 //! once every event of what happened before the answer. Events of later changes may be there as well.
 
 mod error;
+#[cfg(any(feature = "zookeeper", feature = "testing"))]
+pub(crate) mod lease;
 pub mod limits;
 pub mod memory;
 pub mod mirror;

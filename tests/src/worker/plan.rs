@@ -115,8 +115,8 @@ impl JobPlan {
         let job = JobConfiguration::builder(&self.name, self.items).cron(&self.cron).failover(self.failover);
         let job = self.strategy.iter().fold(job, |job, strategy| job.job_sharding_strategy_type(strategy));
         let job = job.static_sharding(self.static_sharding);
-        let job =
-            job.max_time_diff_seconds(self.max_time_diff_seconds.map_or(-1, u32::cast_signed)).misfire(self.misfire);
+        let limit = self.max_time_diff_seconds.map(u32::cast_signed);
+        let job = limit.into_iter().fold(job, |job, limit| job.max_time_diff_seconds(limit)).misfire(self.misfire);
         let types = listeners::TYPES.into_iter().filter(|_| self.listeners);
         types.fold(job, |job, name| job.job_listener_type(name)).build()
     }

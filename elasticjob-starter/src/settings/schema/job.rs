@@ -76,7 +76,7 @@ pub(in super::super) const JOB: &[Setting] = &[
          does not start on a host that is further off, and fires are skipped there, see \
          [Clocks](architecture.md#clocks).",
     )
-    .default("-1")
+    .default("60")
     .example("30"),
     Setting::value(
         "reconcile-interval-minutes",

@@ -115,6 +115,17 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
             }
         }
     }
+    // A record that a wrong clock writes covers fires that have not come.
+    if let Some(open) = engine.open.as_deref().filter(|open| open.is_regular() && !items.is_empty()) {
+        if engine.suspects_clock(now, open.since) {
+            return Step::Write(engine.ask_server_time());
+        }
+        if let Some(difference) = engine.check_clock(now) {
+            let items = std::mem::take(&mut items);
+            engine.open.iter_mut().for_each(|open| open.dropped.extend(&items));
+            engine.tell_skip(fire, items, SkipReason::ClockOff { difference });
+        }
+    }
     if items.is_empty() {
         let mut refusal = JobTransaction::new(&engine.job, &engine.mirror);
         refuse_items(engine, &mut refusal);
@@ -163,10 +174,16 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
 /// The whole fire is not run here.
 fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
     let monitored = engine.is_monitored();
+    let disabled_at = engine.server_disabled_at();
     if let Some(open) = engine.open.as_deref().filter(|open| monitored && open.is_regular()) {
-        // It stays due for items that come here when the server is enabled again, and were of another server before.
+        // It stays due for items that come here when the server is enabled again, and were of another server before; and
+        // for its own ones where the server was disabled after the fire came.
         let (fire, is_first) = (open.fire, !open.looked);
-        let Some(declined) = engine.items_of_own_server(total) else { return Step::Pass };
+        let declined = match disabled_at.is_none_or(|at| at <= fire.at()) {
+            true => engine.items_of_own_server(total),
+            false => Some(BTreeSet::new()),
+        };
+        let Some(declined) = declined else { return Step::Pass };
         if let Some(open) = engine.open.as_deref_mut().filter(|_| is_first) {
             open.looked = true;
             open.declined = declined;
@@ -224,15 +241,12 @@ fn begin_unmonitored(
         engine.prove();
         return Step::Pass;
     }
-    if engine.needs_server_time(now) {
+    let since = engine.open.as_ref().map_or(now.mono, |open| open.since);
+    if engine.needs_server_time(now) || engine.suspects_clock(now, since) {
         return Step::Write(engine.ask_server_time());
     }
     if let Some(difference) = engine.check_clock(now) {
-        // Nothing else is written while fires are skipped: whether the clocks agree again is to be found out.
-        return match decline(engine, 0, SkipReason::ClockOff { difference }) {
-            Step::Pass => Step::Write(engine.ask_server_time()),
-            step => step,
-        };
+        return decline(engine, 0, SkipReason::ClockOff { difference });
     }
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
@@ -382,11 +396,13 @@ fn begin_transaction(
 /// Writes of items that an operator took out, or whose server was, that the fire is decided against: enabled again they
 /// wait for the next one, whoever owns them then.
 fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
-    let Some(open) = engine.open.as_deref() else { return };
+    // Told by a clock far ahead it comes again.
+    let is_early = |at: i64| engine.seen.is_some_and(|now| engine.is_far_ahead(now, at));
+    let Some(open) = engine.open.as_deref().filter(|open| !is_early(open.fire.at())) else { return };
     for item in &open.refused {
         let path = JobPath::fire(*item);
         let Lookup::Known(known) = engine.look(&path) else { continue };
-        let record = FireRecord::parse(&known.data);
+        let record = engine.read_record(known);
         if !record.covers(open.fire) && !txn.is_full() {
             txn.set(&path, record.skip(open.fire.at()).to_bytes(), Some(known.version));
         }

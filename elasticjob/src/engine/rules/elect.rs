@@ -113,6 +113,14 @@ impl JobEngine {
         self.is_enabled(self.identity.instance.server_ip())
     }
 
+    /// When the own server was disabled, by the clock of the registry center; `None` where it is not known.
+    pub(super) fn server_disabled_at(&self) -> Option<i64> {
+        match self.mirror.lookup(&JobPath::Server(self.identity.instance.server_ip().into())) {
+            Lookup::Known(known) if known.text() != Some(ENABLED) && known.mtime > 0 => Some(known.mtime),
+            _ => None,
+        }
+    }
+
     /// Whether a server may run items; `None` while it is not known.
     pub(super) fn is_enabled(&self, ip: &str) -> Option<bool> {
         match self.look(&JobPath::Server(ip.into())) {

@@ -3,7 +3,7 @@
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::{ItemEnd, Now};
-use crate::engine::fire::{Attempt, ExecutionSource, FireRecord};
+use crate::engine::fire::{Attempt, ExecutionSource};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
@@ -78,7 +78,7 @@ fn write_end(
         Lookup::Missing => return Some(Written::Before),
         Lookup::Known(known) => known,
     };
-    let record = FireRecord::parse(&known.data);
+    let record = engine.read_record(known);
     if !record.is_attempt(attempt) {
         return Some(Written::ByAnother);
     }

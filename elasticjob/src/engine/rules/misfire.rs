@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
-use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
+use crate::engine::fire::{ExecutionSource, Fire};
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
@@ -54,8 +54,8 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
         }
         let path = JobPath::fire(item);
         let Lookup::Known(known) = engine.look(&path) else { continue };
-        let record = FireRecord::parse(&known.data);
-        if record.through >= Some(at) || record.missed >= Some(at) {
+        let record = engine.read_record(known);
+        if record.covers(Fire::Scheduled(at)) || record.missed >= Some(at) {
             settled.push(item);
             continue;
         }
@@ -95,6 +95,13 @@ pub(in crate::engine) struct Noted {
     collapsed: BTreeSet<i64>,
 }
 
+impl Noted {
+    /// The time of the fire.
+    pub(in crate::engine) fn at(&self) -> i64 {
+        self.at
+    }
+}
+
 /// Of a fire that was missed as a whole, the own items, and those acquired soon after it; whether that is done.
 fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
     let Some(at) = engine.missed else {
@@ -106,7 +113,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
     let mut collapsed = BTreeSet::new();
     let items = mine.clone();
     for item in mine {
-        if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+        if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) || is_covered(engine, item, at) {
             continue;
         }
         // What the record says of earlier ones is seen when it is written.
@@ -151,6 +158,14 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
         }
     }
     engine.noted = Some(noted);
+}
+
+/// Whether the registry is known to say that an item was begun for this fire.
+fn is_covered(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
+    match engine.mirror.lookup(&JobPath::fire(item)) {
+        Lookup::Known(known) => engine.read_record(known).covers(Fire::Scheduled(at)),
+        Lookup::Missing | Lookup::Unread => false,
+    }
 }
 
 /// Says which missed fires are not made up for by themselves, as the open one takes their place: their items begin for it,
@@ -254,7 +269,9 @@ impl JobEngine {
     pub(super) fn misfire_of(&self, item: ShardingItem) -> Option<Option<i64>> {
         let record = self.record_of(item)?;
         let here = self.missed_items.get(&item).copied();
-        let missed = record.to_make_up().max(here).or(self.calendar.last());
+        // A Java peer writes none.
+        let of_java = self.calendar.last().filter(|_| record.missed.is_none());
+        let missed = record.to_make_up().max(here).or(of_java);
         Some(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
     }
 }

@@ -5,6 +5,7 @@
 
 mod begin;
 mod configure;
+mod early;
 mod elect;
 mod failover;
 mod finish;
@@ -48,7 +49,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 21] = [
+pub(super) const RULES: [Rule; 22] = [
     foreign::clear,
     leave::removed,
     leave::leave,
@@ -56,6 +57,7 @@ pub(super) const RULES: [Rule; 21] = [
     servers::restore,
     configure::follow,
     resolve::resolve,
+    early::let_go,
     finish::finish,
     guarantee::call_once,
     failover::failover,

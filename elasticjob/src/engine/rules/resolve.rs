@@ -3,7 +3,7 @@
 use super::{BeginPlan, Step};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::{ItemEnd, Now};
-use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState};
+use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState};
 use crate::engine::notice::{CancelReason, Notice};
 use crate::engine::planted::Bug;
 use crate::engine::run::{ItemRun, OpenFire, Stage};
@@ -68,7 +68,7 @@ fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Option<Vec<(Shard
             Lookup::Missing => {}
             Lookup::Unread => complete = false,
             Lookup::Known(known) => {
-                let record = FireRecord::parse(&known.data);
+                let record = engine.read_record(known);
                 if record.running().is_some() && record.is_attempt(&unresolved.attempt) {
                     begun.push((*item, known.mzxid));
                 }

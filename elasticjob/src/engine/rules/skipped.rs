@@ -3,7 +3,6 @@
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
-use crate::engine::fire::FireRecord;
 use crate::engine::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
@@ -28,7 +27,7 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
         }
         let path = JobPath::fire(item);
         let Lookup::Known(known) = engine.look(&path) else { continue };
-        let record = FireRecord::parse(&known.data);
+        let record = engine.read_record(known);
         if record.through < Some(at) {
             let skipped = record.skip(at);
             txn.set(&path, skipped.to_bytes(), Some(known.version));

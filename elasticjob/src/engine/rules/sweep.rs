@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::{Step, servers, sessionless};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
-use crate::engine::fire::FireRecord;
 use crate::engine::lost::fire_at;
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
@@ -128,7 +127,7 @@ fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
     }
     match (engine.mirror.lookup(&JobPath::FailoverItem(item)), engine.mirror.lookup(&JobPath::fire(item))) {
         (Lookup::Known(waits), Lookup::Known(known)) => {
-            let record = FireRecord::parse(&known.data);
+            let record = engine.read_record(known);
             waits.czxid < known.mzxid || (record.is_over() && record.covers(fire_at(waits.ctime)))
         }
         _ => false,

@@ -1,8 +1,8 @@
 //! The check of clocks, at start and with each fire.
 
-use super::group::{EPOCH, Group, Lost, every_five, job};
+use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
-use crate::engine::{Event, Fire, Notice, SkipReason};
+use crate::engine::{Event, ExecutionSource, Fire, Notice, SkipReason};
 use crate::registry::Transaction;
 use crate::registry::path::JobPath;
 
@@ -22,8 +22,9 @@ fn told_clock(group: &Group) -> Vec<&'static str> {
 }
 
 #[test]
-fn items_that_a_clock_far_ahead_decided_are_told_until_the_record_is_deleted() {
-    let mut group = Group::settled(1, &every_five(2));
+fn items_that_a_clock_far_ahead_decided_are_told_where_clocks_are_not_compared() {
+    let unchecked = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").max_time_diff_seconds(-1);
+    let mut group = Group::settled(1, &unchecked.build().unwrap());
     let hours_ahead = EPOCH + 5_000 + 8 * 3_600_000;
     group.set(&JobPath::fire(1), &format!(r#"{{"through":{hours_ahead}}}"#));
     group.run_until(5_000);
@@ -80,15 +81,28 @@ fn fires_are_skipped_while_the_clock_is_off_and_that_is_said_once() {
     group.run_until(16_000);
     assert_eq!(group.hosts[0].started.len(), 0);
     assert_eq!(told_clock(&group), ["off", "skipped", "skipped", "skipped"]);
-    let record = group.text(&JobPath::fire(0)).unwrap();
-    assert!(record.contains("\"NOT_RUN\"") && record.contains("3 s ahead of that of the registry center"), "{record}");
-    assert_eq!(group.text(&JobPath::running(0)), None);
+    assert_eq!(group.text(&JobPath::fire(0)).unwrap(), "", "a wrong clock writes no record");
+    assert_eq!(group.hosts[0].commits.len(), 3, "the time is asked for once a fire");
     let skipped = group.hosts[0].engine.status().last_skip.unwrap();
     assert_eq!(skipped.reason, SkipReason::ClockOff { difference: 3_000 });
     group.hosts[0].clear();
     group.clock_offset = 0;
     group.run_until(21_000);
     assert_eq!(told_clock(&group), ["right", "begun"]);
+}
+
+#[test]
+fn a_begin_whose_answer_tells_that_the_clock_is_off_is_not_started() {
+    let mut group = Group::settled(1, &builder(2).build().unwrap());
+    // The clock of the server is set: nothing told of that before.
+    group.set_all_clocks(-3_000);
+    group.clock_offset = 3_000;
+    group.run_until(5_000);
+    assert_eq!(group.hosts[0].started.len(), 0);
+    assert_eq!(told_clock(&group), ["off", "skipped"]);
+    let record = group.text(&JobPath::fire(0)).unwrap();
+    assert!(record.contains("\"NOT_RUN\"") && record.contains("3 s ahead of that of the registry center"), "{record}");
+    assert_eq!(group.text(&JobPath::running(0)), None);
 }
 
 #[test]
@@ -105,8 +119,9 @@ fn the_check_costs_no_transaction() {
 #[test]
 fn a_begin_whose_answer_got_lost_is_checked_when_it_is_adopted() {
     let mut group = Group::settled(1, &builder(2).build().unwrap());
-    group.clock_offset = -3_000;
     group.hosts[0].lost = Lost::AfterItWasApplied;
+    group.run_until(5_000);
+    group.clock_offset = -3_000;
     group.run_until(12_000);
     assert_eq!(group.hosts[0].started.len(), 0);
     assert!(group.text(&JobPath::fire(0)).unwrap().contains("3 s behind that of the registry center"));
@@ -122,11 +137,10 @@ fn without_monitoring_the_time_is_asked_for_while_fires_are_skipped_only() {
     group.run_until(11_000);
     let asked = "=instances/10.0.0.1@-@7 jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n";
     // A clock that leapt ahead is asked about first: the machine may have been suspended.
-    let twice = [asked.to_owned(), asked.to_owned()];
-    assert_eq!((group.hosts[0].started.len(), &group.hosts[0].commits[..]), (1, &twice[..]));
+    assert_eq!((group.hosts[0].started.len(), &group.hosts[0].commits[..]), (1, &[asked.to_owned()][..]));
     group.clock_offset = 0;
     group.run_until(16_000);
-    assert_eq!((group.hosts[0].started.len(), group.hosts[0].commits.len()), (2, 2));
+    assert_eq!((group.hosts[0].started.len(), group.hosts[0].commits.len()), (2, 1));
 }
 
 #[test]
@@ -153,4 +167,72 @@ fn an_instance_that_registers_again_asks_for_the_time_too() {
         ),
         "{registered}"
     );
+}
+
+/// The record that an instance which is gone wrote at this moment by a clock an hour ahead.
+fn began_an_hour_ahead(group: &mut Group, item: u32) -> i64 {
+    let at = EPOCH + 5_000 + 3_600_000;
+    let last = r#"{"at":AT,"instance":"10.0.9.9@-@1","attempt":"2-00000000.1","state":"SUCCEEDED"}"#;
+    let record = format!(r#"{{"through":AT,"last":{last}}}"#).replace("AT", &at.to_string());
+    group.set(&JobPath::fire(item), &record);
+    at
+}
+
+#[test]
+fn a_host_an_hour_ahead_that_is_gone_blocks_its_items_for_no_longer_than_clocks_may_differ() {
+    let every_minute = JobConfiguration::builder("job", 2).cron("25 * * * * ?").build().unwrap();
+    let mut group = Group::settled(1, &every_minute);
+    let ahead = began_an_hour_ahead(&mut group, 1);
+    for (fire, items) in [(5_000, vec![0]), (65_000, vec![0]), (125_000, vec![0, 1]), (185_000, vec![0, 1])] {
+        group.run_until(fire);
+        let begun = group.starts(0).last().map(|(fire, _, items)| (*fire, items.clone()));
+        assert_eq!(begun, Some((Fire::Scheduled(EPOCH + fire as i64), items.clone())));
+        group.end_items(0, &items);
+    }
+    let record = group.text(&JobPath::fire(1)).unwrap();
+    assert!(record.starts_with(&format!(r#"{{"through":{},"ahead":{ahead},"#, EPOCH + 185_000)), "{record}");
+}
+
+#[test]
+fn the_fire_that_a_host_an_hour_ahead_began_is_not_begun_again_at_its_time() {
+    let mut group = Group::settled(1, &JobConfiguration::builder("job", 1).cron("25 13 * * * ?").build().unwrap());
+    // The next fire is that after it: by a clock an hour ahead this one is its own.
+    group.run_until(5_000);
+    group.end_items(0, &[0]);
+    group.sleep_until(6_000);
+    let ahead = began_an_hour_ahead(&mut group, 0);
+    group.run_until(3_606_000);
+    assert_eq!(group.starts(0).len(), 1);
+    let is_that = |told: &Notice| matches!(told, Notice::Skipped { fire, reason: SkipReason::AlreadyBegun { .. }, .. } if *fire == Fire::Scheduled(ahead));
+    assert!(group.hosts[0].notices.iter().any(is_that), "{:?}", group.hosts[0].notices);
+    group.run_until(7_206_000);
+    assert_eq!(group.starts(0).len(), 2, "the next one");
+}
+
+#[test]
+fn a_clock_that_was_an_hour_ahead_for_a_while_costs_the_fires_of_that_while_alone() {
+    for monitored in [true, false] {
+        let configuration = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").monitor_execution(monitored);
+        let mut group = Group::settled(1, &configuration.build().unwrap());
+        group.clock_offset = 3_600_000;
+        group.run_until(16_000);
+        assert_eq!(group.starts(0).len(), 0, "{monitored}");
+        group.clock_offset = 0;
+        group.run_until(21_000);
+        let begun = (Fire::Scheduled(EPOCH + 20_000), ExecutionSource::NormalTrigger, vec![0]);
+        assert_eq!(group.starts(0), [begun], "{monitored}");
+        // The first comes with the step of the clock.
+        let told = ["off", "skipped", "skipped", "skipped", "skipped", "right", "begun"];
+        assert_eq!(told_clock(&group), told, "{monitored}");
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_with_that_of_the_server_costs_no_fire() {
+    let unmonitored = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").monitor_execution(false);
+    let mut group = Group::settled(1, &unmonitored.build().unwrap());
+    // As with the embedded registry, whose clock is that of the host.
+    group.set_all_clocks(-100_000);
+    group.run_until(106_000);
+    assert_eq!((group.starts(0).len(), told_clock(&group)[..1].to_vec()), (1, vec!["begun"]));
 }

@@ -76,6 +76,8 @@ pub(super) struct Group {
     pub(super) listeners: Arc<KnownListeners>,
     /// How far the wall clocks of the hosts are ahead of the server's, in milliseconds.
     pub(super) clock_offset: i64,
+    /// How far the clocks of the hosts and of the server are ahead of what they were, in milliseconds.
+    all_clocks: i64,
     /// What the namespace adds to each path.
     pub(super) namespace_bytes: usize,
     now: u64,
@@ -104,6 +106,7 @@ impl Group {
             hosts,
             listeners,
             clock_offset: 0,
+            all_clocks: 0,
             namespace_bytes: 0,
             now: 1_000,
             sessions: 1,
@@ -205,9 +208,19 @@ impl Group {
         self.settle_events();
     }
 
+    /// Sets the clocks of the hosts and of the server.
+    pub(super) fn set_all_clocks(&mut self, offset: i64) {
+        self.all_clocks = offset;
+    }
+
+    /// What the server's clock says.
+    fn server_time(&self) -> i64 {
+        EPOCH + self.now as i64 + self.all_clocks
+    }
+
     /// What the clocks of the hosts say.
     pub(super) fn now(&self) -> Now {
-        let wall = EPOCH + self.now as i64 + self.clock_offset;
+        let wall = self.server_time() + self.clock_offset;
         Now { wall, mono: Duration::from_millis(self.now) }
     }
 
@@ -229,7 +242,9 @@ impl Group {
         loop {
             let due = |host: &Host| {
                 let timeout = host.engine.poll_timeout();
-                let wall = timeout.wall.map(|wall| self.now.max((wall - EPOCH - self.clock_offset) as u64));
+                let wall = timeout
+                    .wall
+                    .map(|wall| self.now.max((wall - EPOCH - self.clock_offset - self.all_clocks).max(0) as u64));
                 timeout.mono.map(|at| at.as_millis() as u64).into_iter().chain(wall).min()
             };
             let alive = self.hosts.iter().enumerate().filter(|(_, state)| !state.killed && !state.stopped);
@@ -289,7 +304,7 @@ impl Group {
 
     /// Somebody else writes; hosts hear of it unless it is `unheard`.
     pub(super) fn operate(&mut self, transaction: &Transaction, unheard: bool) {
-        let (_, events) = self.tree.commit(OPERATOR, transaction, EPOCH + self.now as i64).unwrap();
+        let (_, events) = self.tree.commit(OPERATOR, transaction, self.server_time()).unwrap();
         if !unheard {
             self.publish(&events);
             self.tell(0, Event::Tick);
@@ -366,6 +381,7 @@ impl Group {
     fn commit(&mut self, host: usize, transaction: &Transaction) {
         let weight = transaction.ops().iter().map(|op| op.weight() + self.namespace_bytes).sum::<usize>();
         assert!(weight < TRANSACTION_LIMIT, "a server would drop the connection");
+        let server_time = self.server_time();
         let state = &mut self.hosts[host];
         let lost = match state.answered_before.checked_sub(1) {
             Some(left) => {
@@ -381,7 +397,7 @@ impl Group {
         }
         if lost != Lost::BeforeItArrived {
             state.commits.push(transaction.ops().iter().map(describe).collect::<Vec<_>>().join("; "));
-            let answer = self.tree.commit(state.session, transaction, EPOCH + self.now as i64);
+            let answer = self.tree.commit(state.session, transaction, server_time);
             let answer = answer.map(|(committed, events)| {
                 self.publish(&events);
                 committed

@@ -4,7 +4,7 @@ use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
 use crate::engine::{Event, ExecutionSource, Fire, FireRecord, LateCause, Notice, SkipReason};
 use crate::registry::path::{ItemNode, JobPath};
-use crate::registry::{CreateMode, Transaction};
+use crate::registry::{CreateMode, Transaction, WatchEvent};
 
 /// 40 s after the start of each test, once a day.
 const NIGHTLY: &str = "0 14 22 * * ?";
@@ -243,6 +243,30 @@ fn an_item_or_server_that_was_disabled_waits_for_the_next_fire_when_it_is_enable
         let next = group.join("10.0.0.3", &configuration);
         group.run_until(90_000);
         assert_eq!((group.starts(0), group.starts(next)), (vec![], vec![]), "server: {is_server}");
+    }
+}
+
+#[test]
+fn a_server_that_is_disabled_while_a_fire_is_still_due_begins_it_when_it_is_enabled() {
+    let server = JobPath::Server("10.0.0.1".into());
+    for disabled_before in [true, false] {
+        let mut group = Group::settled(1, &nightly(1).build().unwrap());
+        group.run_until(20_000);
+        group.disconnect(0);
+        group.run_until(if disabled_before { 30_000 } else { 45_000 });
+        let mut taken_out = Transaction::new();
+        taken_out.set(server.absolute(&job()), "DISABLED", None);
+        group.operate(&taken_out, true);
+        group.run_until(50_000);
+        group.tell(0, Event::Watch(WatchEvent::Gap));
+        group.connect(0);
+        group.run_until(60_000);
+        let told = Notice::Skipped { fire: FIRE, items: vec![], reason: SkipReason::ServerDisabled };
+        assert!(group.hosts[0].notices.contains(&told) && group.starts(0).is_empty());
+        group.set(&server, "ENABLED");
+        group.run_until(70_000);
+        let begun = if disabled_before { vec![] } else { vec![(FIRE, NORMAL, vec![0])] };
+        assert_eq!(group.starts(0), begun, "disabled before the fire came: {disabled_before}");
     }
 }
 

@@ -8,7 +8,6 @@ mod answer;
 mod config;
 mod dial;
 mod grants;
-mod lease;
 mod look;
 mod session;
 mod tls;

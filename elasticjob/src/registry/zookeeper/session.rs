@@ -20,8 +20,9 @@ use super::config::ZookeeperConfiguration;
 use super::dial::{ConnectError, dial};
 use super::grants::Grants;
 use super::watch::{Adding, Slot};
-use super::{lease, watchdog};
+use super::watchdog;
 use crate::random::random_u64;
+use crate::registry::lease;
 use crate::registry::{Moment, Proof, RequestCount, SessionId, SessionState, limits};
 
 /// How long the end of a session is waited for when it is closed.

@@ -84,6 +84,11 @@ impl Accounted {
         self.incidents.insert(wall);
     }
 
+    /// An instance that is gone ran it.
+    pub(super) fn begun_ahead(&mut self, item: ShardingItem, fire: Fire) {
+        self.begun.entry(fire.at()).or_default().insert(item);
+    }
+
     pub(super) fn check(
         &mut self,
         scene: &Scene<'_>,

@@ -11,11 +11,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
-use crate::engine::{ExecutionSource, Fire, FireRecord};
+use crate::engine::{Begun, ExecutionSource, Fire, FireRecord, FireState};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::testing::sim::Millis;
+use crate::testing::sim::{EPOCH, Millis};
 
 /// How long it takes until everybody has heard that monitoring is on, and what was decided before has begun.
 const SWITCHED: Millis = 40_000;
@@ -59,7 +59,7 @@ impl BegunOnce {
                     if let Op::Set { path, data, .. } = op
                         && let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path)
                     {
-                        self.look_at_end(item, &FireRecord::parse(data));
+                        self.look_at_end(scene, item, &FireRecord::parse(data));
                     }
                 }
                 Ok(())
@@ -75,8 +75,16 @@ impl BegunOnce {
         }
     }
 
-    fn look_at_end(&mut self, item: ShardingItem, record: &FireRecord) {
-        let over = record.last.as_ref().is_some_and(|begun| !begun.state.is_unfinished());
+    /// An instance that is gone ran it.
+    pub(super) fn begun_ahead(&mut self, item: ShardingItem, fire: Fire) {
+        self.finished.insert((item, fire));
+    }
+
+    fn look_at_end(&mut self, scene: &Scene<'_>, item: ShardingItem, record: &FireRecord) {
+        // A clock that was ahead kept it from starting before its time: then it is begun.
+        let now = EPOCH + scene.now as i64;
+        let is_early = |begun: &Begun| begun.state == FireState::NotRun && begun.at > now;
+        let over = record.last.as_ref().is_some_and(|begun| !begun.state.is_unfinished() && !is_early(begun));
         if let Some(fire) = record.last_fire().filter(|_| over) {
             self.finished.insert((item, fire));
         }

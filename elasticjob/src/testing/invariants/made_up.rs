@@ -30,6 +30,8 @@ pub(super) struct MadeUp {
     collapsed: BTreeSet<i64>,
     /// Of the owed ones, where the run ended that they fell into, and when.
     free: BTreeMap<ShardingItem, (usize, i64)>,
+    /// Fires that count as decided for an item, as a clock far ahead began it.
+    decided: BTreeMap<ShardingItem, Decided>,
     /// Since when it is off in the registry, in a configuration that can be used.
     off_since: Option<Millis>,
 }
@@ -42,7 +44,25 @@ struct Owed {
     since: i64,
 }
 
+/// Fires until a time, and one after it.
+#[derive(Debug)]
+struct Decided {
+    until: i64,
+    begun: i64,
+}
+
+impl Decided {
+    fn contains(&self, at: &i64) -> bool {
+        *at <= self.until || *at == self.begun
+    }
+}
+
 impl MadeUp {
+    /// An instance that is gone began an item long before the time of the fire.
+    pub(super) fn begun_ahead(&mut self, item: ShardingItem, until: i64, fire: Fire) {
+        self.decided.insert(item, Decided { until, begun: fire.at() });
+    }
+
     /// A configuration was written.
     pub(super) fn configured(&mut self, now: Millis, misfire: bool) {
         self.off_since = (!misfire).then(|| self.off_since.unwrap_or(now));
@@ -83,7 +103,9 @@ impl MadeUp {
                     let running = scene.hosts[*host].process.iter().flat_map(|process| process.executions.keys());
                     let items: Vec<ShardingItem> =
                         if items.is_empty() { running.copied().collect() } else { items.clone() };
-                    for item in items.into_iter().filter(|item| *item < scene.total) {
+                    let is_decided =
+                        |item: &ShardingItem| self.decided.get(item).is_some_and(|fires| fires.contains(at));
+                    for item in items.into_iter().filter(|item| *item < scene.total && !is_decided(item)) {
                         self.owed.entry(item).or_insert(Owed { at: *at, since: *at });
                     }
                 }
@@ -125,7 +147,12 @@ impl MadeUp {
             Observation::Started { host, item, fire: Fire::Scheduled(at), source, .. } => {
                 // Whoever got the item meanwhile may have been busy.
                 let free = self.free.remove(item).filter(|(by, since)| by == host && *at > since + MOMENT);
-                if let (Some((_, since)), Some(owed), true) = (free, self.owed.get(item), scene.shape.misfire) {
+                // Of several the last counts, and that was begun before its time.
+                let is_early = |owed: &Owed| {
+                    self.decided.get(item).is_some_and(|fires| owed.at < fires.begun && fires.begun < *at)
+                };
+                let owed = self.owed.get(item).filter(|owed| !is_early(owed));
+                if let (Some((_, since)), Some(owed), true) = (free, owed, scene.shape.misfire) {
                     return Err(format!(
                         "host {host} was free from {since} on and left the fire at {} of item {item} out",
                         owed.at

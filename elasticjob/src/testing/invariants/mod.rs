@@ -32,7 +32,7 @@ use crate::registry::{SessionId, Transaction};
 use crate::testing::sim::{Host, Millis, Program, Shape};
 
 /// Something that invariants look at.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub enum Observation<'a> {
     /// The server applied a transaction of a host.
     Committed {
@@ -160,6 +160,24 @@ pub enum Observation<'a> {
     Over,
 }
 
+impl Observation<'_> {
+    /// The host that it is of.
+    pub(crate) fn host(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Committed { host: Some(host), .. }
+            | Self::Committing { host: Some(host), .. }
+            | Self::Started { host, .. }
+            | Self::Called { host, .. }
+            | Self::CallEnded { host, .. }
+            | Self::Notice { host, .. }
+            | Self::Attended { host }
+            | Self::CleanedUp { host, .. }
+            | Self::Left { host, .. } => Some(host),
+            _ => None,
+        }
+    }
+}
+
 /// What an invariant may look at beside the observation.
 pub(crate) struct Scene<'a> {
     pub(crate) now: Millis,
@@ -270,6 +288,13 @@ impl Invariants {
     /// Something happened that may cost a fire around that time, in milliseconds since 1970.
     pub fn incident(&mut self, wall: i64) {
         self.accounted.incident(wall);
+    }
+
+    /// An instance that is gone began an item for a fire long before its time. Until then its record covers other fires.
+    pub fn begun_ahead(&mut self, item: ShardingItem, until: i64, fire: Fire) {
+        self.made_up.begun_ahead(item, until, fire);
+        self.accounted.begun_ahead(item, fire);
+        self.begun_once.begun_ahead(item, fire);
     }
 
     /// This total count, this period in seconds, and these settings are in force from now on.

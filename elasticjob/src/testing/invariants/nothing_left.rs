@@ -29,7 +29,9 @@ impl NothingLeft {
                 };
                 let mine = |path: &str| {
                     let node = scene.tree.get(path).ok().flatten();
-                    node.is_some_and(|node| node.stat.ephemeral_owner == Some(session)) && !is_of_abandoned(path)
+                    let is_of_job = JobPath::parse(scene.job, path).is_some();
+                    let is_mine = node.is_some_and(|node| node.stat.ephemeral_owner == Some(session));
+                    is_of_job && is_mine && !is_of_abandoned(path)
                 };
                 match scene.tree.paths().into_iter().find(|path| mine(path)) {
                     Some(path) => Err(format!("host {host} left, and {path} is still there")),
@@ -84,7 +86,8 @@ fn check_cleaned(
     };
     let is_left = |path: &str| {
         let node = scene.tree.get(path).ok().flatten();
-        node.is_some_and(|node| node.stat.ephemeral_owner == Some(session)) && !is_busy(path)
+        let is_of_job = JobPath::parse(scene.job, path).is_some();
+        is_of_job && node.is_some_and(|node| node.stat.ephemeral_owner == Some(session)) && !is_busy(path)
     };
     if let Some(path) = scene.tree.paths().into_iter().find(|path| is_left(path)) {
         return Err(format!("the engine of host {host} is gone, and {path} is still there"));

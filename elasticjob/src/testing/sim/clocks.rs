@@ -18,6 +18,9 @@ const DRIFT: u64 = 50;
 /// How often a wall clock of another speed is moved, as [`Host::clock_offset`] tells how far off it is.
 pub(super) const STEP: Millis = 100;
 
+/// A clock that is further off than this is so for long, not by a step of some seconds.
+const FAR_OFF: i64 = 20_000;
+
 /// The clock of a host that never steps.
 #[derive(Debug)]
 pub struct MonoClock {
@@ -88,11 +91,18 @@ impl World {
     pub(super) fn set_clock(&mut self, host: usize, offset: i64) {
         let now = self.now;
         if self.hosts[host].mono.runs {
-            self.hosts[host].clock_offset = offset;
-            self.hosts[host].mono.wall_set_at = now;
             self.incident();
-            self.wake_soon(host);
+            for host in self.of_process(host) {
+                self.hosts[host].clock_offset = offset;
+                self.hosts[host].mono.wall_set_at = now;
+                self.wake_soon(host);
+            }
         }
+    }
+
+    /// Whether the group copes with a host whose clock is minutes off: it does not where nobody compares the clocks.
+    pub(super) fn may_be_far_off(&self, host: usize) -> bool {
+        self.shape.max_time_diff.is_some() && !self.hosts[host].java
     }
 
     /// Stops the clock of a host that never steps, where its other one tells afterwards how long it was stopped.
@@ -113,12 +123,26 @@ impl World {
         }
         let speed = self.rng.pick(&[RIGHT - DRIFT, RIGHT + DRIFT]);
         let until = self.now + self.rng.between(2_000, 20_000);
+        self.drift_at(host, speed, until);
+    }
+
+    /// The clocks of a host go too slow for a while, if they are right.
+    pub(super) fn slow_down(&mut self, host: usize) {
+        let Host { java, mono, .. } = &self.hosts[host];
+        if !*java && mono.runs && mono.speed == RIGHT {
+            self.drift_at(host, RIGHT - DRIFT, self.now + 20_000);
+        }
+    }
+
+    fn drift_at(&mut self, host: usize, speed: u64, until: Millis) {
         let now = self.now;
-        let mono = &mut self.hosts[host].mono;
-        mono.change(now, speed, mono.runs);
-        mono.wrong_until = until;
-        // Until its wall clock is moved first, and after it was moved last.
-        mono.drifted += 2 * STEP * DRIFT / RIGHT;
+        for host in self.of_process(host) {
+            let mono = &mut self.hosts[host].mono;
+            mono.change(now, speed, mono.runs);
+            mono.wrong_until = until;
+            // Until its wall clock is moved first, and after it was moved last.
+            mono.drifted += 2 * STEP * DRIFT / RIGHT;
+        }
         self.incident();
     }
 
@@ -126,6 +150,10 @@ impl World {
     pub(super) fn keep_drifting(&mut self) -> Result<(), String> {
         let now = self.now;
         for host in 0..self.hosts.len() {
+            // Its fires come by another time than those of the others, and are skipped.
+            if self.hosts[host].clock_offset.abs() > FAR_OFF {
+                self.incident();
+            }
             let mono = &self.hosts[host].mono;
             if mono.speed == RIGHT {
                 continue;

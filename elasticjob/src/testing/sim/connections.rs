@@ -7,14 +7,20 @@ use super::java::{Call, Reply};
 use super::operators::describe;
 use super::world::{ANSWER_TIMEOUT, Happening, World};
 use crate::engine::{Bug, Event};
-use crate::registry::path::JobPath;
+use crate::ident::JobName;
+use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::tree::TreeError;
-use crate::registry::{CommitError, Committed, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
+use crate::registry::{CommitError, Committed, Op, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
 use crate::testing::invariants::Observation;
 
 impl World {
-    /// The connection breaks: what is under way is lost, the client notices later and tries again.
+    /// The connection of a process breaks.
     pub(super) fn cut(&mut self, host: usize, outage: Millis) {
+        self.of_process(host).for_each(|host| self.cut_one(host, outage));
+    }
+
+    /// What is under way is lost, the client notices later and tries again.
+    fn cut_one(&mut self, host: usize, outage: Millis) {
         self.incident();
         let notice = self.now + self.rng.below(200);
         let back = notice + outage;
@@ -61,26 +67,38 @@ impl World {
             self.at(at, Happening::Reconnect { host, life });
             return Ok(());
         }
-        let session = process.session;
+        let before = process.session;
+        // The process has one session and one connection, whichever of its jobs was there first.
+        let beside = self.process_beside(host).map(|beside| (beside.session, beside.connection, beside.on_follower));
+        let shared = beside.filter(|(_, connection, _)| connection.is_some());
+        let session = shared.map_or_else(|| before.or(beside?.0), |(session, ..)| session);
         // One that has lost its leader takes nobody.
         let on_follower = !self.hosts[host].java && self.rng.one_in(2) && self.lagging.is_none();
+        let on_follower = shared.map_or(on_follower, |(.., on_follower)| on_follower);
         let connection = self.next_serial();
         let alive = session.filter(|session| self.tree.session_timeout(*session).is_some());
+        if shared.is_some() && alive.is_none() {
+            // Its end is heard of first.
+            self.at(now + 100, Happening::Reconnect { host, life });
+            return Ok(());
+        }
         let id = alive.unwrap_or_else(|| {
             let id = SessionId(self.next_serial() as i64 + 1_000_000);
             self.tree.open_session(id, Duration::from_millis(self.session_timeout));
             id
         });
         self.heard.insert(id, now);
-        let new = alive.is_none();
-        let known = Duration::from_millis(self.limits.of(id));
-        let granted = Duration::from_millis(self.limits.connect(id));
+        let new = before != Some(id);
+        let known = self.held(self.limits.of(id));
+        let granted = self.limits.connect(id);
+        let granted = self.held(granted);
         self.log(|_| format!("host {host} is connected, session {id}{}", if new { " (new)" } else { "" }));
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.connection = Some(connection);
         process.on_follower = on_follower;
+        process.spoke = [now].into();
         process.session = Some(id);
-        if new && session.is_some() {
+        if new && before.is_some() {
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
         }
         let connected = |timeout| Event::Session(SessionState::Connected { id, timeout });
@@ -104,36 +122,6 @@ impl World {
         self.heard.entry(session).and_modify(|heard| *heard = self.now.min(*heard));
     }
 
-    pub(super) fn expire(&mut self) -> Result<(), String> {
-        let now = self.now;
-        for host in 0..self.hosts.len() {
-            // Pings.
-            if let Some(process) = &self.hosts[host].process
-                && !process.is_frozen()
-                && !self.is_lagging(host)
-                && process.connection.is_some()
-                && let Some(session) = process.session
-            {
-                self.heard.insert(session, now);
-            }
-        }
-        let is_over = |(session, heard): &(&SessionId, &Millis)| now - **heard > self.limits.of(**session);
-        let ended: Vec<SessionId> = self.heard.iter().filter(is_over).map(|(session, _)| *session).collect();
-        for session in ended {
-            self.log(|_| format!("server ends session {session}"));
-            self.heard.remove(&session);
-            self.limits.forget(session);
-            let events = self.tree.close_session(session);
-            // Who left has taken everything along before; Java peers may have missed more than that by then.
-            if !events.is_empty() || self.is_mixed() {
-                self.incident();
-            }
-            self.publish(&events);
-            self.observe(Observation::SessionEnded { session })?;
-        }
-        Ok(())
-    }
-
     /// Sends a message to a host, behind everything that is under way to it.
     pub(super) fn receive(&mut self, host: usize, life: u64, incoming: Incoming) {
         let delay = self.rng.below(self.latency + 1);
@@ -153,7 +141,9 @@ impl World {
             }
             let life = process.life;
             for event in events {
-                self.receive(host, life, Incoming::Event(Event::Watch(event.clone())));
+                if self.is_watched(host, event) {
+                    self.receive(host, life, Incoming::Event(Event::Watch(event.clone())));
+                }
             }
         }
     }
@@ -198,7 +188,6 @@ impl World {
 
     /// The server does what a request asks.
     pub(super) fn arrive(&mut self, host: usize, life: u64, connection: u64, id: u64) -> Result<(), String> {
-        let now = self.now;
         let Some(process) = self.live(host, life).filter(|process| process.connection == Some(connection)) else {
             return Ok(());
         };
@@ -214,21 +203,23 @@ impl World {
                 self.cut(host, 50);
                 return Ok(());
             }
-            self.heard.insert(session, now);
+            self.speak(host);
         }
         let tree = self.lagging.as_ref().filter(|_| lags).map_or(&self.tree, |lagging| &lagging.tree);
         let is_proof = sent.request.is_for_the_leader() || self.bug == Some(Bug::ProofByRead);
         let proves = is_proof.then_some(session);
+        let is_begin =
+            matches!(&sent.request, Request::Commit(transaction) if is_begin(self.job_of(host), transaction));
         let writes = matches!(&sent.request, Request::Commit(_) | Request::Java(_, Call::Commit(_)));
         let answer = match sent.request {
             Request::Probe => Answer::Engine(Event::Tick),
             Request::List { generation, path } => {
                 let children =
-                    tree.children(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                    tree.children(&path.absolute(self.job_of(host))).map_err(|reason| format!("{path}: {reason}"))?;
                 Answer::Engine(Event::Listed { generation, path, children: Ok(children) })
             }
             Request::Read { generation, path } => {
-                let node = tree.get(&path.absolute(&self.job)).map_err(|reason| format!("{path}: {reason}"))?;
+                let node = tree.get(&path.absolute(self.job_of(host))).map_err(|reason| format!("{path}: {reason}"))?;
                 Answer::Engine(Event::Read { generation, path, node: Ok(node) })
             }
             Request::Commit(transaction) => {
@@ -239,12 +230,18 @@ impl World {
             }
             Request::Java(ticket, call) => self.answer_java(host, session, ticket, call)?,
         };
+        if is_begin && self.may_ambush(host) {
+            self.ambush(host);
+        }
         if writes && self.lose_answers > 0 {
             self.lose_answers -= 1;
             self.log(|_| format!("the answer to host {host} gets lost"));
             return Ok(());
         }
         self.receive(host, life, Incoming::Answer { id, sent: sent.at, from_server: true, proves, answer });
+        if let Some(session) = proves {
+            self.prove_beside(host, session, sent.at);
+        }
         Ok(())
     }
 
@@ -255,7 +252,7 @@ impl World {
         host: Option<usize>,
     ) -> Result<Result<Committed, CommitError>, String> {
         let wall = EPOCH + self.now as i64;
-        let leader = self.leader_session();
+        let leader = self.leader_session(host.map_or(&self.job, |host| self.job_of(host)));
         self.observe(Observation::Committing { session, host, transaction })?;
         match self.tree.commit(session, transaction, wall) {
             Ok((committed, events)) => {
@@ -279,9 +276,17 @@ impl World {
         }
     }
 
-    pub(super) fn leader_session(&self) -> Option<SessionId> {
-        self.tree.get(&JobPath::LeaderInstance.absolute(&self.job)).ok()??.stat.ephemeral_owner
+    pub(super) fn leader_session(&self, job: &JobName) -> Option<SessionId> {
+        self.tree.get(&JobPath::LeaderInstance.absolute(job)).ok()??.stat.ephemeral_owner
     }
+}
+
+/// Whether a transaction marks items as running.
+fn is_begin(job: &JobName, transaction: &Transaction) -> bool {
+    transaction.ops().iter().any(|op| {
+        let path = JobPath::parse(job, op.path());
+        matches!((op, path), (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Running))))
+    })
 }
 
 pub(super) fn unanswered(request: &Request) -> Answer {

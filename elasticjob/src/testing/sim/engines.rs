@@ -19,7 +19,8 @@ impl World {
         }
         let mut events: Vec<Event> = first.into_iter().collect();
         events.extend(process.take_events(now, eager));
-        if events.is_empty() {
+        // A proof alone does not ask it what is due by now.
+        if matches!(events.last(), None | Some(Event::Proven { .. })) {
             events.push(Event::Tick);
         }
         let last = events.len() - 1;
@@ -117,10 +118,11 @@ impl World {
                         let delay = self.rng.between(1_000, 5_000);
                         self.restart_later(host, false, delay);
                     }
-                    if process.connection.is_some() {
-                        let Process { session, abandoned, .. } = &process;
+                    let Process { session, abandoned, connection, .. } = &process;
+                    if connection.is_some() {
                         self.observe(Observation::Left { host, session: *session, abandoned })?;
                     }
+                    self.stopped_beside(host, *session)?;
                 }
             }
         }

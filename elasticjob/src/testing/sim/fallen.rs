@@ -2,7 +2,6 @@
 //! its runs goes on. What stands in for the engine is the production one.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::host::{Process, Program, Request};
 use super::world::{GRACE, Happening, World};
@@ -62,7 +61,9 @@ impl World {
 
     /// Whether a process whose job has left goes on, with code that could not be stopped.
     pub(super) fn stays_without_engine(&mut self, host: usize, life: u64) -> bool {
-        let stays = !self.closing && self.now < self.faults_until && self.rng.one_in(2);
+        let stays = self.now < self.faults_until && self.rng.one_in(2);
+        // It goes on with its other job anyway.
+        let stays = !self.closing && (stays || self.process_beside(host).is_some());
         let Some(process) = self.live(host, life) else { return false };
         stays
             && process.connection.is_some()
@@ -82,7 +83,7 @@ impl World {
         self.incident();
         self.observe(Observation::Left { host, session, abandoned: &abandoned })?;
         let identity = Identity { candidate: format!("{serial:032x}"), nonce, instance: before.base.clone(), ..before };
-        let next = Some(Box::new(self.engine(identity)));
+        let next = Some(Box::new(self.engine(self.job_of(host), identity)));
         let at = self.now + pause;
         self.at(at, Happening::EngineStarts { host, life });
         if let Some(process) = self.live(host, life) {
@@ -108,15 +109,16 @@ impl World {
 
     fn begin_clean_up(&mut self, host: usize, life: u64) -> Result<(), String> {
         let state = self.known_session(host, life);
+        if let SessionState::Connected { id, .. } = state {
+            self.clean_up_beside(id);
+        }
         self.attend_fallen(host, life, Some(Event::Session(state)))
     }
 
     /// The session as whoever looks at it first finds it.
     fn known_session(&mut self, host: usize, life: u64) -> SessionState {
         match self.live(host, life).map(|process| (process.session, process.connection)) {
-            Some((Some(id), Some(_))) => {
-                SessionState::Connected { id, timeout: Duration::from_millis(self.limits.of(id)) }
-            }
+            Some((Some(id), Some(_))) => SessionState::Connected { id, timeout: self.held(self.limits.of(id)) },
             Some((Some(id), None)) => SessionState::Suspended { id },
             _ => SessionState::Connecting,
         }
@@ -196,8 +198,7 @@ impl World {
     /// A process whose job does not come back is restarted by its supervisor.
     pub(super) fn end_process(&mut self, host: usize, life: u64) {
         if self.fallen(host, life).is_some() {
-            self.crash(host);
-            self.restart_later(host, false, 500);
+            self.crash(host, false, 500);
         }
     }
 

@@ -28,15 +28,14 @@ impl FaultCounts {
 impl World {
     /// Lets one thing go wrong, or lets an operator do something.
     pub(super) fn inject(&mut self) -> Result<(), String> {
-        let host = self.rng.below(self.hosts.len() as u64) as usize;
+        let host = self.rng.below(self.machines() as u64) as usize;
         let running = self.hosts[host].process.is_some();
         match self.rng.below(47) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
                 self.count(if same_id { "crash_same_id" } else { "crash_new_id" });
-                self.crash(host);
-                self.restart_later(host, same_id, delay);
+                self.crash(host, same_id, delay);
             }
             2..=5 if running => {
                 self.count("connection_cut");
@@ -66,6 +65,7 @@ impl World {
             11 | 12 if running => {
                 self.count("graceful_leave");
                 let delay = self.rng.between(100, 20_000);
+                let host = self.one_job_of(host);
                 self.leave(host);
                 self.restart_later(host, false, delay);
             }
@@ -115,11 +115,10 @@ impl World {
             }
             22 => {
                 self.count("restart_storm");
-                for host in 0..self.hosts.len() {
+                for host in 0..self.machines() {
                     let (same_id, delay) = (self.rng.one_in(2), self.rng.below(3_000));
                     if self.hosts[host].process.is_some() {
-                        self.crash(host);
-                        self.restart_later(host, same_id, delay);
+                        self.crash(host, same_id, delay);
                     }
                 }
             }
@@ -162,7 +161,10 @@ impl World {
                 transaction.delete(JobPath::LeaderInstance.absolute(&self.job), None);
                 self.operate(&transaction);
             }
-            30..=32 if running => self.drop_engine(host)?,
+            30..=32 if running => {
+                let host = self.one_job_of(host);
+                self.drop_engine(host)?;
+            }
             33 if running => {
                 self.count("suspended");
                 let duration = self.rng.between(200, 3 * self.session_timeout);
@@ -172,7 +174,11 @@ impl World {
                 self.count("clocks_of_another_speed");
                 self.drift(host);
             }
-            37 | 38 => {
+            38 => {
+                let longer_than_a_session = self.session_timeout + 2_000;
+                self.ambush = Some(longer_than_a_session);
+            }
+            37 => {
                 self.count("lagging_follower");
                 let duration = self.rng.between(200, 2 * self.session_timeout);
                 self.lag(duration);
@@ -186,6 +192,13 @@ impl World {
                 self.count("nodes_without_session");
                 self.copy_ephemeral_nodes();
             }
+            43 if self.may_be_far_off(host) => {
+                self.count("clock_far_off");
+                let step = self.rng.between(120_000, 3_600_000) as i64;
+                let offset = if self.rng.one_in(3) { -step } else { step };
+                self.set_clock(host, offset);
+            }
+            44 => self.begin_ahead(),
             _ => {
                 self.count("fast_network");
                 self.latency = self.rng.between(1, 5);

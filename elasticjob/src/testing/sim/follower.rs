@@ -28,6 +28,22 @@ impl World {
         self.at(at, Happening::LagEnds);
     }
 
+    /// Whether this is the worst moment for the follower to lose its leader: a run begins, and the leader has heard nothing of
+    /// its client for as long as that may be.
+    pub(super) fn may_ambush(&self, host: usize) -> bool {
+        let on_follower = self.hosts[host].process.as_ref().is_some_and(|process| process.on_follower);
+        self.ambush.is_some() && on_follower && self.lagging.is_none() && self.is_long_unheard(host)
+    }
+
+    /// The follower loses its leader at this moment, and the clocks of the host go too slow from now on.
+    pub(super) fn ambush(&mut self, host: usize) {
+        if let Some(duration) = self.ambush.take() {
+            self.count("lagging_at_a_begin");
+            self.slow_down(host);
+            self.lag(duration);
+        }
+    }
+
     /// The follower drops its clients.
     pub(super) fn end_lag(&mut self) {
         if self.lagging.take().is_none() {

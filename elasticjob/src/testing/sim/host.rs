@@ -121,6 +121,8 @@ pub struct Process {
     pub connection: Option<u64>,
     /// Whether the connection is one to the follower, not to the leader.
     pub on_follower: bool,
+    /// When its server heard of it, the last word that its leader may know of and those after it.
+    pub spoke: VecDeque<Millis>,
     /// Set while it is frozen.
     pub frozen_until: Option<Millis>,
     /// When it went on after it was frozen last.
@@ -150,6 +152,11 @@ pub struct Process {
 }
 
 impl Host {
+    /// One on which nothing runs yet.
+    pub(super) fn new(ip: String, pid: u32, clock_offset: i64) -> Self {
+        Self { ip, pid, process: None, clock_offset, mono: MonoClock::new(), java: false, id_reused: false }
+    }
+
     /// The id of its process, without a suffix.
     pub fn instance(&self) -> InstanceId {
         InstanceId::of_process(&self.ip, self.pid)
@@ -193,6 +200,7 @@ impl Process {
             session: None,
             connection: None,
             on_follower: false,
+            spoke: VecDeque::new(),
             frozen_until: None,
             thawed_at: None,
             incoming: VecDeque::new(),

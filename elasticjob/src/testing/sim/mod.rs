@@ -4,6 +4,8 @@
 //! around them: a leader and a follower with sessions, connections that delay and break, processes that crash and freeze,
 //! machines that are suspended, clocks that step and that go too fast or too slow, and operators. After a while the faults stop, and the group has to be as if nothing had happened.
 
+mod ahead;
+mod beside;
 mod clocks;
 mod connections;
 mod engines;
@@ -15,6 +17,7 @@ mod host;
 mod java;
 mod limits;
 mod listeners;
+mod liveness;
 mod operators;
 mod processes;
 mod shape;

@@ -1,25 +1,29 @@
 //! What operators do to the group.
 
 use super::host::{EPOCH, Incoming, Program};
+use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{Happening, OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Activity, Event};
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
 impl World {
-    pub(super) fn configuration(&self, total: u32) -> JobConfiguration {
-        let builder = JobConfiguration::builder(self.job.as_str(), total)
+    pub(super) fn configuration(&self, job: &JobName, total: u32) -> JobConfiguration {
+        let builder = JobConfiguration::builder(job.as_str(), total)
             .cron(format!("0/{} * * * * ?", self.period))
             .monitor_execution(self.shape.monitored)
             .failover(self.shape.failover)
             .misfire(self.shape.misfire)
             .static_sharding(self.shape.static_sharding)
             .job_sharding_strategy_type(self.shape.strategy)
-            .max_time_diff_seconds(self.shape.max_time_diff.map_or(-1, u32::cast_signed))
             // Java peers leave more behind that is only found by looking at everything again.
             .reconcile_interval_minutes(if self.shape.unheard || self.is_mixed() { 1 } else { 10 });
+        let builder = match self.shape.max_time_diff {
+            Some(DEFAULT_TIME_DIFF) => builder,
+            limit => builder.max_time_diff_seconds(limit.map_or(-1, u32::cast_signed)),
+        };
         let named = self.shape.listeners.named().fold(builder, |builder, name| builder.job_listener_type(name));
         named.build().expect("a valid configuration")
     }
@@ -28,16 +32,21 @@ impl World {
     pub(super) fn configure(&mut self, total: u32) {
         self.incident();
         self.total = total;
-        self.invariants.configured(self.now, total, self.period, &self.shape);
-        let yaml = wire::to_yaml(&self.configuration(total));
-        let root = JobPath::Root;
-        if self.tree.get(&root.absolute(&self.job)).ok().flatten().is_none() {
+        let (now, period, shape) = (self.now, self.period, self.shape.clone());
+        self.each_invariants(|invariants| invariants.configured(now, total, period, &shape));
+        for job in self.jobs() {
+            let yaml = wire::to_yaml(&self.configuration(&job, total));
+            let root = JobPath::Root;
+            if self.tree.get(&root.absolute(&job)).ok().flatten().is_none() {
+                let mut transaction = Transaction::new();
+                transaction.create(root.absolute(&job), "", CreateMode::Persistent);
+                transaction.create(JobPath::Config.absolute(&job), "", CreateMode::Persistent);
+                self.operate(&transaction);
+            }
             let mut transaction = Transaction::new();
-            transaction.create(root.absolute(&self.job), "", CreateMode::Persistent);
-            transaction.create(JobPath::Config.absolute(&self.job), "", CreateMode::Persistent);
+            transaction.set(JobPath::Config.absolute(&job), yaml.as_str(), None);
             self.operate(&transaction);
         }
-        self.operator_sets(&JobPath::Config, &yaml);
     }
 
     /// An operator writes what cannot be used: nothing may change.

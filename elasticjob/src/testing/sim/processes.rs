@@ -7,6 +7,7 @@ use super::host::{Incoming, Millis, Process, Program};
 use super::java::JavaProcess;
 use super::world::{GRACE, Happening, World};
 use crate::engine::{Event, Identity, JobEngine};
+use crate::ident::JobName;
 
 impl World {
     pub(super) fn start(&mut self, host: usize) -> Result<(), String> {
@@ -29,15 +30,15 @@ impl World {
             let candidate = format!("{life:032x}");
             let suffix = self.rng.next_u64() as u16;
             let identity = Identity { base: instance.clone(), instance, suffix, candidate, nonce: life as u32 };
-            Program::Engine(Box::new(self.engine(identity)))
+            Program::Engine(Box::new(self.engine(self.job_of(host), identity)))
         };
         self.hosts[host].process = Some(Process::new(program, life));
         self.reconnect(host, life)
     }
 
     /// An engine of the job.
-    pub(super) fn engine(&self, identity: Identity) -> JobEngine {
-        let engine = JobEngine::new(identity, Arc::new(self.configuration(3)), strategies());
+    pub(super) fn engine(&self, job: &JobName, identity: Identity) -> JobEngine {
+        let engine = JobEngine::new(identity, Arc::new(self.configuration(job, 3)), strategies());
         let mut engine = engine.with_listeners(self.shape.listeners.known());
         if let Some(bug) = self.bug {
             engine.plant(bug);
@@ -45,16 +46,26 @@ impl World {
         engine
     }
 
-    pub(super) fn crash(&mut self, host: usize) {
+    /// A process is gone with all its jobs.
+    pub(super) fn kill(&mut self, host: usize) {
         self.incident();
-        self.hosts[host].process = None;
         let now = self.now;
-        self.hosts[host].mono.go_on(now);
+        for host in self.of_process(host) {
+            self.hosts[host].process = None;
+            self.hosts[host].mono.go_on(now);
+        }
+    }
+
+    /// A process is gone with all its jobs, and is restarted later.
+    pub(super) fn crash(&mut self, host: usize, same_id: bool, delay: Millis) {
+        self.kill(host);
+        self.of_process(host).for_each(|host| self.restart_later(host, same_id, delay));
     }
 
     pub(super) fn restart_later(&mut self, host: usize, same_id: bool, delay: Millis) {
         self.hosts[host].id_reused = same_id;
-        if !same_id {
+        // A job that is made anew in its process has the id of the process.
+        if !same_id && self.process_beside(host).is_none() {
             self.hosts[host].pid += 1;
         }
         let at = self.now + delay;
@@ -85,6 +96,10 @@ impl World {
 
     pub(super) fn freeze(&mut self, host: usize, duration: Millis) {
         self.incident();
+        self.of_process(host).for_each(|host| self.freeze_one(host, duration));
+    }
+
+    fn freeze_one(&mut self, host: usize, duration: Millis) {
         let at = self.now + duration;
         let Some(process) = self.hosts[host].process.as_mut().filter(|process| !process.is_frozen()) else { return };
         process.frozen_until = Some(at);
@@ -94,7 +109,7 @@ impl World {
 
     /// A machine is suspended with all that runs on it: the clock that never steps stops too.
     pub(super) fn suspend(&mut self, host: usize, duration: Millis) {
-        self.stop_clock(host);
+        self.of_process(host).for_each(|host| self.stop_clock(host));
         self.freeze(host, duration);
     }
 
@@ -114,6 +129,8 @@ impl World {
         } else if ended {
             self.cut(host, 1);
         } else if let Some(session) = session {
+            // Left to the fence: a proof that comes before the leader has heard of a process that said nothing for so long.
+            self.speak(host);
             self.heard.insert(session, now);
         }
         self.attend(host, life, None)

@@ -23,11 +23,14 @@ pub struct Shape {
     pub static_sharding: bool,
     /// `job-sharding-strategy-type`.
     pub strategy: &'static str,
-    /// `max-time-diff-seconds`.
+    /// `max-time-diff-seconds`; `None` where the check is switched off.
     pub max_time_diff: Option<u32>,
     /// `job-listener-types`.
     pub listeners: SimListeners,
 }
+
+/// What counts where nothing is set.
+pub(super) const DEFAULT_TIME_DIFF: u32 = 60;
 
 const STRATEGIES: [&str; 7] =
     [AVG_ALLOCATION, AVG_ALLOCATION, AVG_ALLOCATION, "ODEVITY", "ROUND_ROBIN", SINGLE_SHARDING_BALANCE, HAYWIRE];
@@ -46,7 +49,7 @@ impl Shape {
         let (failover, misfire) = (monitored && rng.one_in(2), rng.one_in(2));
         let unheard = !static_sharding && rng.one_in(10) && !mixed;
         let longest_run = rng.pick(&[200, 900, 4_000, 15_000]);
-        let max_time_diff = rng.pick(&[None, None, None, Some(1), Some(3)]);
+        let max_time_diff = rng.pick(&[None, Some(DEFAULT_TIME_DIFF), Some(DEFAULT_TIME_DIFF), Some(1), Some(3)]);
         // Java does not start where it does not know a listener.
         let listeners = if mixed { SimListeners::none() } else { SimListeners::draw(rng) };
         Self { monitored, failover, misfire, unheard, longest_run, static_sharding, strategy, max_time_diff, listeners }

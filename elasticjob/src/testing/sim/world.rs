@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-use super::clocks::MonoClock;
+use super::beside::Beside;
 use super::faults::FaultCounts;
 use super::follower::Lagging;
 use super::host::{EPOCH, Host, Millis, Process};
 use super::java::java_hosts;
 use super::limits::Limits;
+use super::liveness::LOOK;
 use super::shape::Shape;
 use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
@@ -129,6 +130,8 @@ pub struct World {
     pub(super) latency: Millis,
     /// The follower, while it has lost its leader.
     pub(super) lagging: Option<Lagging>,
+    /// For how long the follower will lose its leader, at the worst moment for a run that begins then.
+    pub(super) ambush: Option<Millis>,
     /// How many answers to transactions get lost next.
     pub(super) lose_answers: u64,
     pub(super) job: JobName,
@@ -147,6 +150,7 @@ pub struct World {
     /// Nothing starts any more.
     pub(super) closing: bool,
     pub(super) invariants: Invariants,
+    pub(super) beside: Option<Beside>,
     pub(super) counts: FaultCounts,
     pub(super) history: Option<Vec<String>>,
 }
@@ -171,14 +175,10 @@ impl World {
         // A Java process takes away the node of whoever has its id: hosts of a mixed group need ids of their own.
         let one_pid = one_pid && !mixed;
         let hosts = (0..hosts)
-            .map(|n| Host {
-                ip: format!("10.0.0.{}", if one_address { 1 } else { n + 1 }),
-                pid: if one_pid { 1 } else { 100 + 1_000 * n as u32 },
-                process: None,
-                clock_offset: rng.below(40) as i64,
-                mono: MonoClock::new(),
-                java: java[n],
-                id_reused: false,
+            .map(|n| {
+                let ip = format!("10.0.0.{}", if one_address { 1 } else { n + 1 });
+                let pid = if one_pid { 1 } else { 100 + 1_000 * n as u32 };
+                Host { java: java[n], ..Host::new(ip, pid, rng.below(40) as i64) }
             })
             .collect();
         let mut world = Self {
@@ -188,12 +188,14 @@ impl World {
             limits: Limits::new(session_timeout),
             latency: rng.pick(&[1, 3, 30]),
             lagging: None,
+            ambush: None,
             lose_answers: 0,
             job,
             bug,
             period,
             total,
             invariants: Invariants::new(total, period, shape.clone()),
+            beside: Beside::draw(seed, mixed, total, period, &shape),
             shape,
             shortest_run: 1,
             tree,
@@ -216,6 +218,9 @@ impl World {
         });
         if mixed {
             world.count("mixed_group");
+        }
+        if world.beside.is_some() {
+            world.add_beside();
         }
         for host in 0..world.hosts.len() {
             if world.hosts[host].java {
@@ -252,12 +257,12 @@ impl World {
         self.log(|_| "-- calm --".to_owned());
         self.log_engines();
         for _ in 0..2 {
-            let host = self.rng.below(self.hosts.len() as u64) as usize;
+            let host = self.rng.below(self.machines() as u64) as usize;
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
             self.at(at, Happening::Trigger { host });
         }
-        if self.shape.may_deploy() && !mixed && self.hosts.len() > 1 && self.rng.one_in(2) {
-            let host = self.rng.below(self.hosts.len() as u64) as usize;
+        if self.shape.may_deploy() && !mixed && self.machines() > 1 && self.rng.one_in(2) {
+            let host = self.rng.below(self.machines() as u64) as usize;
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
             self.at(at, Happening::Deploy { host });
         }
@@ -344,19 +349,9 @@ impl World {
         self.log(|_| format!("!! {fault}"));
     }
 
-    pub(super) fn observe(&mut self, observation: Observation<'_>) -> Result<(), String> {
-        let Self { invariants, tree, hosts, job, now, .. } = self;
-        invariants.observe(*now, job, tree, hosts, &observation)
-    }
-
     /// Something happened that may cost a fire.
     pub(super) fn incident(&mut self) {
         self.incident_in(0);
-    }
-
-    /// What is wrong now makes itself felt later, too.
-    pub(super) fn incident_in(&mut self, later: Millis) {
-        self.invariants.incident(EPOCH + (self.now + later) as i64);
     }
 
     pub(super) fn live(&mut self, host: usize, life: u64) -> Option<&mut Process> {
@@ -401,7 +396,7 @@ impl World {
                 self.expire()?;
                 let (latency, lagging) = (self.latency, self.lagging.is_some());
                 self.observe(Observation::Passed { latency, lagging })?;
-                let next = self.now + 100;
+                let next = self.now + LOOK;
                 self.at(next, Happening::Expire);
             }
             Happening::Inject if self.now < self.faults_until => {
@@ -423,6 +418,7 @@ impl World {
         self.log(|_| "-- faults stop --".to_owned());
         self.latency = 2;
         self.lose_answers = 0;
+        self.ambush = None;
         self.end_lag();
         let total = self.total;
         self.configure(total);
@@ -453,9 +449,11 @@ impl World {
     fn enable_servers(&mut self) {
         for host in 0..self.hosts.len() {
             let server = JobPath::Server(self.hosts[host].ip.as_str().into());
-            let status = self.tree.get(&server.absolute(&self.job)).ok().flatten().map(|node| node.data);
+            let status = self.tree.get(&server.absolute(self.job_of(host))).ok().flatten().map(|node| node.data);
             if status.as_ref().is_some_and(|status| status.text() != Some("ENABLED")) {
-                self.operator_sets(&server, "ENABLED");
+                let mut transaction = Transaction::new();
+                transaction.set(server.absolute(self.job_of(host)), "ENABLED", None);
+                self.operate(&transaction);
             }
             if status.is_none() && self.hosts[host].java && self.hosts[host].process.is_some() {
                 let mut transaction = Transaction::new();

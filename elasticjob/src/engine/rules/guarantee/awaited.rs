@@ -2,7 +2,7 @@
 
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
-use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
+use crate::engine::fire::{ExecutionSource, Fire};
 use crate::engine::listeners::Hook;
 use crate::engine::planted::Bug;
 use crate::engine::round::{PATIENCE, Waiting};
@@ -77,7 +77,7 @@ impl JobEngine {
         let is_covered = match self.look(&JobPath::fire(item)) {
             Lookup::Missing => false,
             Lookup::Unread => return None,
-            Lookup::Known(known) => FireRecord::parse(&known.data).covers(fire),
+            Lookup::Known(known) => self.read_record(known).covers(fire),
         };
         let is_asked = match (fire, self.look(&JobPath::Trigger(owner))) {
             (Fire::Scheduled(at), _) => came_at <= at,
@@ -110,7 +110,7 @@ impl JobEngine {
         let record = match self.look(&JobPath::fire(item)) {
             Lookup::Missing => return Some(false),
             Lookup::Unread => return None,
-            Lookup::Known(known) => FireRecord::parse(&known.data),
+            Lookup::Known(known) => self.read_record(known),
         };
         let is_unfinished = record.last.as_ref().is_some_and(|begun| begun.state.is_unfinished());
         if record.last_fire() != Some(fire) || !is_unfinished {

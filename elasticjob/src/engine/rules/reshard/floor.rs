@@ -29,7 +29,7 @@ impl Floor {
         let (before, version) = match engine.look(&JobPath::Sharding) {
             Lookup::Missing => return Some(Self::default()),
             Lookup::Unread => (None, None),
-            Lookup::Known(known) => (Some(FireRecord::parse(&known.data)), Some(known.version)),
+            Lookup::Known(known) => (Some(engine.read_record(known)), Some(known.version)),
         };
         let mut complete = version.is_some();
         let mut record = before.clone().unwrap_or(FireRecord::empty());
@@ -39,9 +39,10 @@ impl Floor {
                 Lookup::Missing => {}
                 Lookup::Unread => complete = false,
                 Lookup::Known(known) => {
-                    let last = FireRecord::parse(&known.data);
+                    let last = engine.read_record(known);
                     record.through = record.through.max(last.through);
                     record.triggered = record.triggered.max(last.triggered);
+                    record.ahead = record.ahead.max(last.ahead);
                     versions.insert(*item, known.version);
                 }
             }
@@ -63,7 +64,7 @@ impl JobEngine {
         match found {
             Lookup::Missing => Some(FireRecord::empty()),
             Lookup::Unread => None,
-            Lookup::Known(known) => Some(FireRecord::parse(&known.data)),
+            Lookup::Known(known) => Some(self.read_record(known)),
         }
     }
 }

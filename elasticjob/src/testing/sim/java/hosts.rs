@@ -94,8 +94,7 @@ impl World {
             let stuck = process.as_mut().and_then(|process| process.program.java()).is_some_and(|java| java.is_stuck());
             if stuck {
                 self.count("java_restarted_by_operator");
-                self.crash(host);
-                self.restart_later(host, false, 1_000);
+                self.crash(host, false, 1_000);
             } else if process.is_none() && *java && *id_reused {
                 // It is about to start.
                 *pid += 1;
@@ -116,7 +115,7 @@ impl World {
                     self.observe(Observation::LeftOut { instance: &instance, fires: &fires, items: &items })?;
                 }
             }
-            self.crash(host);
+            self.kill(host);
         }
         Ok(())
     }

@@ -144,7 +144,7 @@ fn a_run_of_a_crashed_instance_is_queued_taken_run_and_forgotten() {
     let id = world.hosts[crashed].instance();
     world.run_until(5_300).unwrap();
     writes(&mut world);
-    world.crash(crashed);
+    world.kill(crashed);
     world.run_until(30_000).unwrap();
     let lost: Vec<String> = (writes(&mut world).into_iter().map(|write| write[2..].to_owned()))
         .filter(|write| write.contains("failover"))
@@ -276,7 +276,7 @@ fn a_leader_that_crashes_while_it_assigns_leaves_items_without_owners() {
         owned(&world) < 4
     });
     assert!(wiped.is_some());
-    world.crash(0);
+    world.kill(0);
     world.run_until(wiped.unwrap() + SESSION / 2).unwrap();
     assert!(owned(&world) < 4);
 }

@@ -16,14 +16,18 @@ const HALF_TICK: Duration = Duration::from_secs(2);
 const LONGEST_PING: Duration = Duration::from_secs(10);
 
 /// How long the leader holds a session after a proof, at the least.
-pub(super) fn held(granted: Duration, connection_timeout: Duration) -> Duration {
-    let heard_late = HALF_TICK.min(granted / 4);
-    granted.saturating_sub(heard_late + silence(granted, connection_timeout))
+pub(crate) fn held(granted: Duration, connection_timeout: Duration) -> Duration {
+    granted.saturating_sub(heard_late(granted) + silence(granted, connection_timeout))
+}
+
+/// The longest that a leader does not hear of what its servers hear.
+pub(crate) fn heard_late(granted: Duration) -> Duration {
+    HALF_TICK.min(granted / 4)
 }
 
 /// The longest that the client is silent on a connection. It looks at what it sent each so often, its tick, and sends a ping
 /// once there was nothing for three of these; its tick follows from the time-outs.
-fn silence(granted: Duration, connection_timeout: Duration) -> Duration {
+pub(crate) fn silence(granted: Duration, connection_timeout: Duration) -> Duration {
     let is_default = connection_timeout.is_zero() || connection_timeout > granted * 3 / 5;
     let tick = if is_default { granted / 20 } else { connection_timeout / 8 };
     LONGEST_PING.min(3 * tick) + tick

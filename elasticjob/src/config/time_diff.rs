@@ -1,0 +1,70 @@
+//! `max-time-diff-seconds` as a program sets it, as the registry center keeps it, and as it is in force.
+//!
+//! Java writes -1 where nothing is set, and looks at no negative value. So -1 stays what the registry center has where
+//! nothing is set, and stands for the default of this implementation. Switched off is another negative value.
+
+/// The registry center has this where nothing is set.
+const NOT_SET: i32 = -1;
+/// The registry center has this where a program switches the check off.
+const OFF: i32 = -2;
+/// What counts where nothing is set: far more than clocks that are kept right differ, and no harm where fires are minutes
+/// apart.
+const DEFAULT: u32 = 60;
+
+/// What the registry center keeps of a setting.
+pub(super) fn stored(setting: Option<i32>) -> i32 {
+    setting.map_or(NOT_SET, |seconds| if seconds < 0 { OFF } else { seconds })
+}
+
+/// The setting of what the registry center keeps.
+pub(super) fn setting(stored: i32) -> Option<i32> {
+    (stored != NOT_SET).then_some(stored)
+}
+
+/// What counts; `None` where the check is switched off.
+pub(super) fn in_force(stored: i32) -> Option<u32> {
+    if stored == NOT_SET { Some(DEFAULT) } else { u32::try_from(stored).ok() }
+}
+
+/// What it says where two configurations are compared.
+pub(super) fn text(stored: i32) -> String {
+    let shown = in_force(stored).map_or_else(|| "off".to_owned(), |seconds| seconds.to_string());
+    if stored == NOT_SET { format!("{shown} (not set)") } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{JobConfiguration, JobSettings, wire};
+    use crate::ident::JobName;
+
+    /// As the registry center keeps it, and what is read back from there.
+    fn kept(max_time_diff_seconds: Option<i32>) -> (String, Option<u32>) {
+        let job = JobName::new("job").unwrap();
+        let settings = JobSettings { sharding_total_count: Some(1), max_time_diff_seconds, ..JobSettings::default() };
+        let configuration = JobConfiguration::from_settings(job.clone(), &settings).unwrap();
+        let yaml = wire::to_yaml(&configuration);
+        let read = wire::from_yaml(&job, yaml.as_bytes()).unwrap();
+        assert_eq!(read, configuration);
+        assert_eq!(read.with_settings(&read.settings()).unwrap(), read, "made again of its settings");
+        let line = yaml.lines().find(|line| line.starts_with("maxTimeDiffSeconds")).unwrap();
+        (line.to_owned(), read.max_time_diff_seconds())
+    }
+
+    #[test]
+    fn the_check_is_on_unless_it_is_switched_off_and_java_reads_its_own_default() {
+        assert_eq!(kept(None), ("maxTimeDiffSeconds: -1".to_owned(), Some(60)));
+        for off in [-1, -2, -7] {
+            assert_eq!(kept(Some(off)), ("maxTimeDiffSeconds: -2".to_owned(), None), "{off}");
+        }
+        for seconds in [0, 1, 3_600] {
+            let text = format!("maxTimeDiffSeconds: {seconds}");
+            assert_eq!(kept(Some(seconds)), (text, Some(seconds.cast_unsigned())));
+        }
+    }
+
+    #[test]
+    fn a_difference_says_what_counts() {
+        assert_eq!([-1, -2, 5].map(text), ["60 (not set)", "off", "5"]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Records of fires that a wrong clock began.
+//!
+//! A record says up to which fire an item was begun or decided against. Written by a host whose clock was an hour ahead it
+//! covers the fires of the next hour, also when that host is gone or its clock is right again. The server's time of the
+//! last write tells: no host whose clock is allowed to begin anything writes a fire that is so far ahead of it.
+
+use std::time::Duration;
+
+use super::engine::JobEngine;
+use super::fire::{FireRecord, FireState};
+use super::planted::Bug;
+use crate::registry::mirror::Known;
+
+impl JobEngine {
+    /// The record that a node has, as far as it counts.
+    pub(super) fn read_record(&self, known: &Known) -> FireRecord {
+        let record = FireRecord::parse(&known.data);
+        // The server does not tell when what was only created was written: that is blank.
+        let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
+        let record = match self.clock_tolerance().filter(|_| is_told) {
+            Some(tolerance) => record.counted(known.mtime, tolerance),
+            None => record,
+        };
+        if self.planted.has(Bug::ForgottenAhead) { FireRecord { ahead: None, ..record } } else { record }
+    }
+
+    /// How far ahead of the server's clock a fire may be that an instance begins, in milliseconds: what is allowed, and for
+    /// how long an answer may tell the server's time late. `None` where the clocks are not compared.
+    pub(super) fn clock_tolerance(&self) -> Option<i64> {
+        let limit = Duration::from_secs(self.clock_limit()?.into());
+        i64::try_from((limit + self.session.timeout()).as_millis()).ok()
+    }
+}
+
+impl FireRecord {
+    /// The record as it counts that was written at `written` by the server's clock.
+    ///
+    /// What is further ahead of that than `tolerance` was told by a wrong clock. Then that fire is decided if it was begun,
+    /// and all that a right clock may have begun before the record was written. The others are not, though the wrong clock
+    /// may have begun some of them.
+    fn counted(self, written: i64, tolerance: i64) -> Self {
+        let by_right_clocks = written.saturating_add(tolerance);
+        let is_ahead = |at: i64| at > by_right_clocks;
+        let ahead = self.last.as_ref().filter(|last| !last.manual && is_ahead(last.at));
+        // One that its clock kept from starting has not run.
+        let begun = ahead.filter(|last| last.state != FireState::NotRun).map(|last| last.at);
+        let through = self.through.map(|at| if is_ahead(at) { by_right_clocks } else { at });
+        // It comes again: what is covered is not made up for.
+        let missed = self.missed.and_then(|at| if is_ahead(at) { through } else { Some(at) });
+        Self { through, missed, ahead: self.ahead.max(begun), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Attempt, ExecutionSource, Fire, ItemEnd};
+    use crate::ident::InstanceId;
+    use crate::registry::SessionId;
+
+    const MINUTE: i64 = 60_000;
+    const HOUR: i64 = 60 * MINUTE;
+    /// When the server wrote the record.
+    const WRITTEN: i64 = 100 * HOUR;
+
+    fn begun(at: i64) -> FireRecord {
+        let (instance, attempt) = (InstanceId::of_process("10.0.0.1", 7), Attempt::new(SessionId(1), 7, 1));
+        FireRecord::empty().begin(at, Fire::Scheduled(at), ExecutionSource::NormalTrigger, instance, attempt)
+    }
+
+    fn covers(record: &FireRecord, minutes: i64) -> bool {
+        record.covers(Fire::Scheduled(WRITTEN + minutes * MINUTE))
+    }
+
+    #[test]
+    fn what_a_clock_an_hour_ahead_began_covers_the_past_and_that_fire_alone() {
+        let record = begun(WRITTEN + HOUR).counted(WRITTEN, 2 * MINUTE);
+        for (minutes, is_covered) in [(-5, true), (2, true), (3, false), (59, false), (60, true), (61, false)] {
+            assert_eq!(covers(&record, minutes), is_covered, "{minutes} minutes later");
+        }
+        // It stays so when the next one is begun, until its time has come.
+        let (instance, attempt) = (InstanceId::of_process("10.0.0.2", 7), Attempt::new(SessionId(2), 7, 1));
+        let next = Fire::Scheduled(WRITTEN + 3 * MINUTE);
+        let next = record.begin(WRITTEN, next, ExecutionSource::NormalTrigger, instance, attempt);
+        assert!(covers(&next, 3) && !covers(&next, 4) && covers(&next, 60));
+        let text = String::from_utf8(next.to_bytes()).unwrap();
+        assert!(text.contains(r#""ahead":"#) && FireRecord::parse(text.as_bytes()) == next, "{text}");
+        let (instance, attempt) = (InstanceId::of_process("10.0.0.2", 7), Attempt::new(SessionId(2), 7, 2));
+        let later = Fire::Scheduled(WRITTEN + HOUR + MINUTE);
+        assert_eq!(next.begin(WRITTEN, later, ExecutionSource::NormalTrigger, instance, attempt).ahead, None);
+    }
+
+    #[test]
+    fn what_is_allowed_counts_as_it_is() {
+        let within = begun(WRITTEN + 2 * MINUTE);
+        assert_eq!(within.clone().counted(WRITTEN, 2 * MINUTE), within);
+    }
+
+    #[test]
+    fn a_fire_that_a_wrong_clock_did_not_start_is_due_at_its_time() {
+        let end = ItemEnd { state: FireState::NotRun, took: 0, error: None };
+        let record = begun(WRITTEN + HOUR).end(WRITTEN + HOUR, &end, None).counted(WRITTEN, 2 * MINUTE);
+        assert!(!covers(&record, 60) && covers(&record, 0));
+    }
+
+    #[test]
+    fn a_fire_that_was_missed_by_a_wrong_clock_is_not_made_up_for() {
+        let record = begun(WRITTEN).miss(WRITTEN + HOUR);
+        assert_eq!(record.to_make_up(), Some(WRITTEN + HOUR));
+        assert_eq!(record.counted(WRITTEN, 2 * MINUTE).to_make_up(), None);
+    }
+}
