@@ -126,6 +126,12 @@ impl JobEngine {
             self.check_clock(now);
         }
         let Some(tolerance) = self.clock_tolerance() else { return };
+        // Registered by the wrong clock: fires that come from now on are none from before that.
+        if let Some(since) =
+            self.membership.joining_since.as_mut().filter(|since| **since > now.wall.saturating_add(tolerance))
+        {
+            *since = now.wall;
+        }
         if !self.calendar.is_ahead(now.wall, tolerance) || self.planted.has(Bug::KeptCalendar) {
             return;
         }

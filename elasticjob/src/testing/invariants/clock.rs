@@ -7,6 +7,9 @@ use crate::engine::{ExecutionSource, Notice, SkipReason};
 /// How uncertain the time of the server may be, in milliseconds: as long as an answer is waited for.
 const UNCERTAIN: u64 = 2_500;
 
+/// The time of the server and that of the host are whole milliseconds.
+const ROUNDED: u64 = 2;
+
 pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
     let off = |host: usize| scene.hosts[host].clock_offset.unsigned_abs();
     // The answer of the server was older then, when it was read.
@@ -33,7 +36,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         } => {
             // The time of the server is carried on by a clock that may have gone too fast or too slow.
             let most = off(*host) + scene.hosts[*host].mono.drifted();
-            let is_right = limit.is_some_and(|limit| most > limit) && difference.unsigned_abs() <= most;
+            let is_right = limit.is_some_and(|limit| most > limit) && difference.unsigned_abs() <= most + ROUNDED;
             if is_right {
                 return Ok(());
             }

@@ -109,7 +109,10 @@ impl World {
 
     /// A machine is suspended with all that runs on it: the clock that never steps stops too.
     pub(super) fn suspend(&mut self, host: usize, duration: Millis) {
-        self.of_process(host).for_each(|host| self.stop_clock(host));
+        // Where nothing runs nothing goes on later.
+        let running = |host: &usize| self.hosts[*host].process.is_some();
+        let stopped: Vec<usize> = self.of_process(host).filter(running).collect();
+        stopped.into_iter().for_each(|host| self.stop_clock(host));
         self.freeze(host, duration);
     }
 
