@@ -11,7 +11,7 @@ use super::Scene;
 use crate::engine::JobEngine;
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::testing::sim::{EPOCH, Host, Millis, Process, Program};
+use crate::testing::sim::{EPOCH, FAR_OFF, Host, Millis, Process, Program};
 
 /// How long fires wait for items of others that have no live owner, in milliseconds.
 const ASSIGNMENT_WAIT: Millis = 5_000;
@@ -272,6 +272,11 @@ impl Duties {
                 && std::mem::replace(&mut state.life, process.life) != process.life
             {
                 cause = Some(cause.unwrap_or(Cause::Unregistered));
+            }
+            // Its fires come by another time than those of the others, and are skipped.
+            let limit = scene.shape.max_time_diff.map_or(FAR_OFF, |seconds| FAR_OFF.min(1_000 * i64::from(seconds)));
+            if host.clock_offset.abs() + host.mono.drifted() as i64 >= limit {
+                cause = Some(Cause::Clock);
             }
             // Fires are not due twice for a clock that goes back.
             if std::mem::replace(&mut state.offset, host.clock_offset) != host.clock_offset || wall < state.latest {

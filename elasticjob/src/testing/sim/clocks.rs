@@ -19,7 +19,7 @@ const DRIFT: u64 = 50;
 pub(super) const STEP: Millis = 100;
 
 /// A clock that is further off than this is so for long, not by a step of some seconds.
-const FAR_OFF: i64 = 20_000;
+pub const FAR_OFF: i64 = 20_000;
 
 /// The clock of a host that never steps.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ mod processes;
 mod shape;
 mod world;
 
-pub use clocks::MonoClock;
+pub use clocks::{FAR_OFF, MonoClock};
 pub use fallen::Fallen;
 pub use faults::FaultCounts;
 pub use haywire::HAYWIRE;
