@@ -98,8 +98,8 @@ impl JobEngine {
         }
     }
 
-    /// Goes on with the scheduled fire when nothing more is to begin here for the manual trigger that took its place, and with
-    /// the trigger when items came here since that were not begun for it. Whether it did.
+    /// Goes on with the scheduled fire when nothing more is to begin here for the manual trigger or the missed fire that took
+    /// its place, and with the trigger when items came here since that were not begun for it. Whether it did.
     pub(super) fn alternate(&mut self, now: Now, mine: &[ShardingItem]) -> bool {
         if self.runs.regular().is_some() {
             return false;
@@ -110,6 +110,13 @@ impl JobEngine {
             (Fire::Manual { .. }, Fire::Scheduled(_)) => open.looked,
             (Fire::Scheduled(_), Fire::Manual { .. }) => {
                 standing.closes_at.is_some_and(|at| now.mono < at) && mine.iter().any(is_undecided)
+            }
+            // It is made up for again when another item missed it.
+            (Fire::Scheduled(_), Fire::Scheduled(_))
+                if open.source == ExecutionSource::Misfire && open.looked && mine.iter().any(is_undecided) =>
+            {
+                self.open = self.standing.take();
+                return true;
             }
             _ => false,
         };
