@@ -13,13 +13,13 @@ use crate::errors::Errors;
 /// `job` is what the job is, as `elastic_job_type` names it.
 pub fn check(args: &JobArgs, job: &str, errors: &mut Errors) {
     if let Some(name) = &args.name {
-        report(name, check_name(&name.value()), errors);
+        report(name, node_name::check_job_name(&name.value()), errors);
     }
     if let Some(cron) = args.text("cron") {
         report(cron, schedule::check(&cron.value()), errors);
     }
     if let Some(zone) = args.text("time_zone") {
-        report(zone, zone_name::parse(&zone.value()).map(|_| ()).map_err(|error| error.to_string()), errors);
+        report(zone, zone_name::parse(&zone.value()), errors);
     }
     if let Some(parameters) = args.text("sharding_item_parameters") {
         let total = match args.get("sharding_total_count") {
@@ -51,15 +51,8 @@ pub fn check(args: &JobArgs, job: &str, errors: &mut Errors) {
     }
 }
 
-fn report(literal: &LitStr, checked: Result<(), String>, errors: &mut Errors) {
+fn report<T>(literal: &LitStr, checked: Result<T, impl ToString>, errors: &mut Errors) {
     if let Err(problem) = checked {
-        errors.on(literal, problem);
-    }
-}
-
-fn check_name(name: &str) -> Result<(), String> {
-    match node_name::unfit_for_job(name) {
-        Some(reason) => Err(format!("job name '{}' is not valid: {reason}", name.escape_debug())),
-        None => Ok(()),
+        errors.on(literal, problem.to_string());
     }
 }

@@ -6,21 +6,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use elasticjob_syntax::node_name::{unfit_for_job, unfit_for_node};
+use elasticjob_syntax::node_name::{check_job_name, check_node};
 
-pub use elasticjob_syntax::node_name::ID_DELIMITER;
+pub use elasticjob_syntax::node_name::{ID_DELIMITER, InvalidIdent};
 
 /// Number of a sharding item, from 0 to the total count minus 1.
 pub type ShardingItem = u32;
-
-/// Why a text is not a valid identifier.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} '{}' is not valid: {reason}", .value.escape_debug())]
-pub struct InvalidIdent {
-    what: &'static str,
-    value: String,
-    reason: String,
-}
 
 /// Name of a job: one segment of a registry path, unique in a namespace.
 ///
@@ -37,10 +28,8 @@ impl JobName {
     /// [`InvalidIdent`] names the character or form that is not allowed.
     pub fn new(name: impl Into<String>) -> Result<Self, InvalidIdent> {
         let name = name.into();
-        match unfit_for_job(&name) {
-            None => Ok(Self(name.into())),
-            Some(reason) => Err(InvalidIdent { what: "job name", value: name, reason }),
-        }
+        check_job_name(&name)?;
+        Ok(Self(name.into()))
     }
 
     /// The name as text.
@@ -61,10 +50,8 @@ impl InstanceId {
     /// [`InvalidIdent`] when it is blank or cannot be a node of the registry.
     pub fn new(id: impl Into<String>) -> Result<Self, InvalidIdent> {
         let id = id.into();
-        match unfit_for_node(&id) {
-            None => Ok(Self(id.into())),
-            Some(reason) => Err(InvalidIdent { what: "instance id", value: id, reason }),
-        }
+        check_node("instance id", &id)?;
+        Ok(Self(id.into()))
     }
 
     /// The id of process `pid` on the host with address `ip`.

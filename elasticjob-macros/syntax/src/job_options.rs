@@ -181,7 +181,7 @@ pub const JOB_OPTIONS: &[JobOption] = &[
         kind: OptionKind::Number,
         takes: "seconds",
         meaning: "Largest difference allowed between the clocks of the host and of the registry; while it is larger the job does not start and fires are skipped. Negative: not checked.",
-        default: "-1",
+        default: "60",
     },
     JobOption {
         name: "reconcile_interval_minutes",

@@ -4,7 +4,7 @@
 pub const ID_DELIMITER: &str = "@-@";
 
 /// Why a text cannot be the name of a node.
-pub fn unfit_for_node(text: &str) -> Option<String> {
+fn unfit_for_node(text: &str) -> Option<String> {
     if text.trim().is_empty() {
         Some("it is blank".to_owned())
     } else if text == "." || text == ".." {
@@ -22,10 +22,37 @@ pub fn unfit_for_node(text: &str) -> Option<String> {
     }
 }
 
-/// Why a text cannot be the name of a job: a node that can also stand in a task id.
-pub fn unfit_for_job(name: &str) -> Option<String> {
+/// Why a text is not a valid identifier.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} '{}' is not valid: {reason}", .value.escape_debug())]
+pub struct InvalidIdent {
+    what: &'static str,
+    value: String,
+    reason: String,
+}
+
+/// Checks what becomes a node, and is called `what` in the message.
+///
+/// # Errors
+/// [`InvalidIdent`] names the character or form that is not allowed.
+pub fn check_node(what: &'static str, text: &str) -> Result<(), InvalidIdent> {
+    valid_unless(unfit_for_node(text), what, text)
+}
+
+/// Checks the name of a job: a node that can also stand in a task id.
+///
+/// # Errors
+/// [`InvalidIdent`] names the character or form that is not allowed.
+pub fn check_job_name(name: &str) -> Result<(), InvalidIdent> {
     let delimiter = || name.contains(ID_DELIMITER).then(|| "'@-@' separates the parts of a task id".to_owned());
-    unfit_for_node(name).or_else(delimiter)
+    valid_unless(unfit_for_node(name).or_else(delimiter), "job name", name)
+}
+
+fn valid_unless(reason: Option<String>, what: &'static str, text: &str) -> Result<(), InvalidIdent> {
+    match reason {
+        None => Ok(()),
+        Some(reason) => Err(InvalidIdent { what, value: text.to_owned(), reason }),
+    }
 }
 
 /// The first character of a name that no server takes in a path.
@@ -51,12 +78,12 @@ mod tests {
             ("a\u{fff0}", "U+FFF0"),
             ("nightly 😀", "U+1F600"),
         ] {
-            let told = unfit_for_job(name).unwrap_or_default();
-            assert!(told.contains(reason), "{name:?}: {told}");
+            let told = check_job_name(name).unwrap_err().to_string();
+            assert!(told.starts_with("job name '") && told.contains(reason), "{name:?}: {told}");
         }
         for name in ["订单.sync job", "...", "a@b", "\u{ffef}"] {
-            assert_eq!(unfit_for_job(name), None);
+            assert_eq!(check_job_name(name), Ok(()));
         }
-        assert_eq!(unfit_for_node("a@-@b"), None);
+        assert_eq!(check_node("instance id", "a@-@b"), Ok(()));
     }
 }

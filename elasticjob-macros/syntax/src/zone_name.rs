@@ -4,9 +4,12 @@
 //! the zones would make the attribute as heavy as the library. A test of the library compares the file with the names it
 //! has rules for, and writes the file when the environment variable `UPDATE_ZONES` is set.
 
+use std::sync::LazyLock;
+
 use strsim::damerau_levenshtein;
 
-const NAMES: &str = include_str!("zone_names.txt");
+/// Sorted. A program may start with thousands of schedules: a name in its own spelling is found at once.
+static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| include_str!("zone_names.txt").lines().collect());
 
 /// What a text means as a time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +50,7 @@ fn hint(suggestions: &[&str]) -> String {
 
 /// All names of the IANA database that are known, sorted.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    NAMES.lines()
+    NAMES.iter().copied()
 }
 
 /// Reads a name in any case, or an offset: `+8`, `+08`, `+8:30`, `+08:30`, `+830` or `+0830` behind `GMT` or `UTC`.
@@ -59,7 +62,8 @@ pub fn parse(text: &str) -> Result<ZoneName, ZoneNameError> {
     if ["Z", "UTC", "GMT"].iter().any(|utc| name.eq_ignore_ascii_case(utc)) {
         return Ok(ZoneName::Fixed { seconds_east: 0 });
     }
-    if let Some(known) = names().find(|known| known.eq_ignore_ascii_case(name)) {
+    let spelled = NAMES.binary_search(&name).ok().map(|at| NAMES[at]);
+    if let Some(known) = spelled.or_else(|| names().find(|known| known.eq_ignore_ascii_case(name))) {
         return Ok(ZoneName::Iana(known));
     }
     match name.split_at_checked(3) {

@@ -126,11 +126,10 @@ impl JobEngine {
             self.check_clock(now);
         }
         let Some(tolerance) = self.clock_tolerance() else { return };
+        let is_ahead = |at: i64| at > now.wall.saturating_add(tolerance);
         // Registered by the wrong clock: fires that come from now on are none from before that.
-        if let Some(since) =
-            self.membership.joining_since.as_mut().filter(|since| **since > now.wall.saturating_add(tolerance))
-        {
-            *since = now.wall;
+        if self.membership.joining_since.is_some_and(is_ahead) {
+            self.membership.joining_since = Some(now.wall);
         }
         if !self.calendar.is_ahead(now.wall, tolerance) || self.planted.has(Bug::KeptCalendar) {
             return;
@@ -139,7 +138,6 @@ impl JobEngine {
         let schedule = configuration.as_deref().and_then(JobConfiguration::schedule);
         let is_recorded = self.is_monitored();
         self.calendar.go_back(schedule, now.wall, is_recorded);
-        let is_ahead = |at: i64| at > now.wall.saturating_add(tolerance);
         self.forget_early(|_, at| is_ahead(at));
         let came_early = |open: &mut Box<OpenFire>| matches!(open.fire, Fire::Scheduled(at) if is_ahead(at));
         self.standing.take_if(came_early);

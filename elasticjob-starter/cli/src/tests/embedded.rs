@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::memory::{MemoryRegistry, MemoryRegistryCenter};
 use elasticjob::registry::{CreateMode, RegistryCenter, SessionState, Transaction};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Duration, timeout};
@@ -15,8 +15,14 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\ntimeZone: GMT\n";
 
+/// A registry with a job, and the session of its instance.
+struct Group {
+    registry: MemoryRegistry,
+    _instance: MemoryRegistryCenter,
+}
+
 /// A job with one instance.
-async fn registry(config: &str) -> MemoryRegistry {
+async fn group(config: &str) -> Group {
     let registry = MemoryRegistry::new();
     let mut nodes = Transaction::new();
     for (path, data) in [
@@ -30,17 +36,19 @@ async fn registry(config: &str) -> MemoryRegistry {
         ("/tick/sharding/0", ""),
         ("/tick/sharding/0/instance", "10.0.0.1@-@7"),
     ] {
-        nodes.create(path, data, CreateMode::Persistent);
+        let lives = path.starts_with("/tick/instances/");
+        nodes.create(path, data, if lives { CreateMode::Ephemeral } else { CreateMode::Persistent });
     }
-    registry.connect().commit(nodes).await.unwrap();
-    registry
+    let instance = registry.connect();
+    instance.commit(nodes).await.unwrap();
+    Group { registry, _instance: instance }
 }
 
 /// What a command says, or the code and the text of its failure.
-async fn says(registry: &MemoryRegistry, arguments: &[&str]) -> Result<String, (u8, String)> {
+async fn says(group: &Group, arguments: &[&str]) -> Result<String, (u8, String)> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-    let done = on_registry(command(arguments), &operations(registry), false, &mut console).await;
+    let done = on_registry(command(arguments), &operations(group), false, &mut console).await;
     done.map_err(|failure| (failure.exit_code(), failure.to_string()))
 }
 
@@ -50,14 +58,14 @@ fn command(arguments: &[&str]) -> RegistryCommand {
     command
 }
 
-fn operations(registry: &MemoryRegistry) -> Operations {
-    Operations::new(Arc::new(registry.connect()))
+fn operations(group: &Group) -> Operations {
+    Operations::new(Arc::new(group.registry.connect()))
 }
 
 #[tokio::test]
 async fn a_configuration_that_cannot_be_read_is_said_and_how_to_repair_it() {
-    let registry = registry("cron: [").await;
-    let status = says(&registry, &["status", "tick"]).await.unwrap();
+    let group = group("cron: [").await;
+    let status = says(&group, &["status", "tick"]).await.unwrap();
     for part in [
         "status     CONFIGURATION_REFUSED\n",
         "fires      not known: its configuration cannot be used\n",
@@ -66,7 +74,7 @@ async fn a_configuration_that_cannot_be_read_is_said_and_how_to_repair_it() {
         assert!(status.contains(part), "{status}");
     }
     for arguments in [&["config", "get", "tick"][..], &["config", "set", "tick", "failover=true"]] {
-        let (code, error) = says(&registry, arguments).await.unwrap_err();
+        let (code, error) = says(&group, arguments).await.unwrap_err();
         assert_eq!(code, 1, "{error}");
         for part in ["`elasticjob dump tick`", "`overwrite: true`", "`elasticjob config remove tick --force`"] {
             assert!(error.contains(part), "{error}");
@@ -76,7 +84,7 @@ async fn a_configuration_that_cannot_be_read_is_said_and_how_to_repair_it() {
 
 #[tokio::test]
 async fn a_wrong_value_is_wrong_usage_whoever_finds_it() {
-    let registry = registry(CONFIG).await;
+    let group = group(CONFIG).await;
     for wrong in [
         "sharding-total-count=many",
         "sharding-total-count=0",
@@ -85,22 +93,22 @@ async fn a_wrong_value_is_wrong_usage_whoever_finds_it() {
         "failover=perhaps",
         "job-error-handler-type=EMAIL",
     ] {
-        let (code, error) = says(&registry, &["config", "set", "tick", wrong]).await.unwrap_err();
+        let (code, error) = says(&group, &["config", "set", "tick", wrong]).await.unwrap_err();
         assert_eq!(code, 2, "{wrong}: {error}");
     }
-    let said = says(&registry, &["config", "set", "tick", "job-error-handler-type=PAGER"]).await.unwrap();
+    let said = says(&group, &["config", "set", "tick", "job-error-handler-type=PAGER"]).await.unwrap();
     let note = "not built in, so the programs of the job have to have it: job-error-handler-type 'PAGER'\n";
     assert_eq!(said, format!("job-error-handler-type: '' -> 'PAGER'\n{note}"));
 }
 
 #[tokio::test]
 async fn a_job_is_triggered_on_one_server_and_its_servers_are_listed() {
-    let registry = registry(CONFIG).await;
-    let error = says(&registry, &["trigger", "tick", "--server", "10.0.0.9"]).await.unwrap_err();
+    let group = group(CONFIG).await;
+    let error = says(&group, &["trigger", "tick", "--server", "10.0.0.9"]).await.unwrap_err();
     assert_eq!(error.0, 1, "{error:?}");
-    let said = says(&registry, &["trigger", "--server", "10.0.0.1"]).await.unwrap();
+    let said = says(&group, &["trigger", "--server", "10.0.0.1"]).await.unwrap();
     assert_eq!(said, "triggered job 'tick' on 10.0.0.1@-@7\n");
-    let said = says(&registry, &["servers", "--job", "tick"]).await.unwrap();
+    let said = says(&group, &["servers", "--job", "tick"]).await.unwrap();
     assert_eq!(said, "SERVER    STATUS   INSTANCES\n10.0.0.1  ENABLED  1\n");
 }
 
@@ -131,8 +139,8 @@ async fn next(written: &mut UnboundedReceiver<String>, part: &str) -> String {
 
 #[tokio::test]
 async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look_was() {
-    let registry = registry(CONFIG).await;
-    let operations = operations(&registry);
+    let group = group(CONFIG).await;
+    let operations = operations(&group);
     let SessionState::Connected { id, .. } = *operations.registry().session().borrow() else { panic!("connected") };
     let ((stdout, mut shown), (stderr, mut told)) = (unbounded_channel(), unbounded_channel());
     let watch = tokio::spawn(async move {
@@ -144,13 +152,13 @@ async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look
     let (at, _) = screen.split_once("\n\n").unwrap();
     assert!(chrono::DateTime::parse_from_rfc3339(at).is_ok(), "{screen}");
     for _ in 0..2 {
-        registry.suspend(id);
+        group.registry.suspend(id);
         next(&mut told, "waiting for the registry center: the connection is lost\n").await;
-        registry.resume(id);
+        group.registry.resume(id);
         next(&mut shown, "job        tick").await;
     }
     drop(shown);
-    let other = registry.connect();
+    let other = group.registry.connect();
     let mut change = Transaction::new();
     change.set("/tick/servers/10.0.0.1", "DISABLED", None);
     other.commit(change).await.unwrap();

@@ -90,12 +90,12 @@ impl RegistryCenter for Remote {
         let session = registry.session();
         let mut held = self.holds_registrations.subscribe();
         let is_held = registers && *held.borrow();
-        let mut commit = move || (Moment::now(), registry.commit(transaction.clone()));
-        let sent = (!is_held).then(&mut commit);
+        let commit = move || (Moment::now(), registry.commit(transaction));
+        let sent = if is_held { Err(commit) } else { Ok(commit()) };
         Box::pin(async move {
             let (at, answer) = match sent {
-                Some(sent) => sent,
-                None => {
+                Ok(sent) => sent,
+                Err(commit) => {
                     let _ = held.wait_for(|held| !held).await;
                     commit()
                 }
