@@ -62,7 +62,10 @@ impl JobEngine {
     /// Whether this engine, which has stopped, leaves code that goes on, or nodes that the registry center did not answer to
     /// delete.
     pub fn leaves_something(&self) -> bool {
-        self.gave_up || !self.abandoned.is_empty()
+        if self.gave_up {
+            return !self.planted.has(Bug::LeftUnanswered);
+        }
+        !self.abandoned.is_empty()
     }
 
     /// What began here and did not come to its end, as it is left when this engine goes.

@@ -118,6 +118,8 @@ pub enum Bug {
     LeftCall,
     /// What cleans up after an engine takes away the marks of code that goes on.
     HastyCleanUp,
+    /// Nothing cleans up after an engine that left without the answer of the registry.
+    LeftUnanswered,
     /// A node that cannot be deleted, as there are nodes below it that no instance makes, is tried again and again.
     StuckOnForeign,
     /// An instance whose node no session owns counts as one that lives.
@@ -129,7 +131,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 57] = [
+    pub const ALL: [(&'static str, Self); 58] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -184,6 +186,7 @@ impl Bug {
         ("left-mark", Self::LeftMark),
         ("left-call", Self::LeftCall),
         ("hasty-clean-up", Self::HastyCleanUp),
+        ("left-unanswered", Self::LeftUnanswered),
         ("stuck-on-foreign", Self::StuckOnForeign),
         ("sessionless-instance", Self::SessionlessInstance),
         ("session-for-engine", Self::SessionForEngine),

@@ -74,7 +74,12 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let mut triggers = Vec::new();
-    let was_ours = engine.membership.session.is_some() && registration != Registration::Foreign;
+    let was_ours = match registration {
+        // Also where no answer said that it was registered.
+        Registration::Own => true,
+        Registration::Missing => engine.membership.session.is_some(),
+        Registration::Foreign | Registration::Unread => false,
+    };
     if was_ours && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
         if engine.mirror.exists(&own_trigger) {

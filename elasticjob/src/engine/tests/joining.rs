@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::group::{EPOCH, Group, every_five, job};
+use super::group::{EPOCH, Group, Lost, every_five, job};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Activity, Event, Fire, Notice};
 use crate::registry::path::JobPath;
@@ -161,4 +161,18 @@ fn a_server_is_disabled_at_the_start_by_its_program_or_the_registry_and_enabled_
         let found = server_at_start(program, registry, overwrite);
         assert_eq!(found, [expected, "DISABLED"], "{program} {registry:?} {overwrite}");
     }
+}
+
+#[test]
+fn an_instance_that_leaves_before_it_heard_of_its_registration_leaves_nothing() {
+    let mut group = stored(BAD);
+    let host = group.join("10.0.0.1", &every_five(1));
+    group.hosts[host].lost = Lost::AfterItWasApplied;
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(1)));
+    let node = JobPath::Instance(group.hosts[host].engine.instance().clone());
+    assert!(group.exists(&node) && !group.hosts[host].engine.is_registered());
+    group.tell(host, Event::Shutdown { grace: Duration::ZERO });
+    group.run_until(3_000);
+    // Its session goes on with other jobs.
+    assert!(group.hosts[host].stopped && !group.exists(&node));
 }

@@ -14,6 +14,7 @@ mod remote;
 mod sessions;
 mod shutdown;
 mod tracing;
+mod unanswered;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -120,7 +120,7 @@ pub enum Observation<'a> {
         /// With this.
         answer: &'a TriggerAnswer,
     },
-    /// What an engine left behind that is gone was cleaned up.
+    /// What an engine left behind that is gone was cleaned up: another one is about to start in its session.
     CleanedUp {
         /// The host.
         host: usize,

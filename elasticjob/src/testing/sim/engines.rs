@@ -110,7 +110,7 @@ impl World {
                 Action::Stopped => {
                     self.log(|_| format!("host {host} has left"));
                     if self.stays_without_engine(host, life) {
-                        return self.leave_code_behind(host, life);
+                        return self.leave_something_behind(host, life);
                     }
                     let Some(process) = self.hosts[host].process.take() else { return Ok(()) };
                     if !process.leaving && !self.closing {

@@ -1,5 +1,6 @@
-//! Processes whose engine is gone while their session goes on: its driver ended by a bug, or the job has left and code of
-//! its runs goes on. What stands in for the engine is the production one.
+//! Processes whose engine is gone while their session goes on: its driver ended by a bug, or the job has left and something
+//! of it is left: code of its runs that goes on, or nodes that the registry did not answer to delete. What stands in for the
+//! engine is the production one.
 
 use std::collections::BTreeSet;
 
@@ -59,27 +60,28 @@ impl World {
         self.begin_clean_up(host, life)
     }
 
-    /// Whether a process whose job has left goes on, with code that could not be stopped.
+    /// Whether a process whose job has left goes on, with something that the job left.
     pub(super) fn stays_without_engine(&mut self, host: usize, life: u64) -> bool {
         let stays = self.now < self.faults_until && self.rng.one_in(2);
         // It goes on with its other job anyway.
         let stays = !self.closing && (stays || self.process_beside(host).is_some());
         let Some(process) = self.live(host, life) else { return false };
-        stays
-            && process.connection.is_some()
-            && process.program.engine().is_some_and(|engine| engine.leaves_something())
+        stays && process.program.engine().is_some_and(|engine| engine.leaves_something())
     }
 
-    /// The job has left and its code goes on; then it is made anew in the same process.
-    pub(super) fn leave_code_behind(&mut self, host: usize, life: u64) -> Result<(), String> {
+    /// The job has left and something of it is left; then it is made anew in the same process.
+    pub(super) fn leave_something_behind(&mut self, host: usize, life: u64) -> Result<(), String> {
         let (serial, nonce) = (self.next_serial(), self.next_serial() as u32);
         let pause = self.rng.between(10, 12_000);
         let Some(process) = self.live(host, life) else { return Ok(()) };
-        let (session, abandoned) = (process.session, std::mem::take(&mut process.abandoned));
+        // Where it is not connected its nodes stay, until it is again.
+        let session = process.session.filter(|_| process.connection.is_some());
+        let abandoned = std::mem::take(&mut process.abandoned);
         let Some(engine) = process.program.engine() else { return Ok(()) };
         let clean_up = CleanUp::after(engine);
         let before = engine.identity().clone();
-        self.count("left_code_behind");
+        let left = if session.is_some() { "left_code_behind" } else { "left_unanswered" };
+        self.count(left);
         self.incident();
         self.observe(Observation::Left { host, session, abandoned: &abandoned })?;
         let identity = Identity { candidate: format!("{serial:032x}"), nonce, instance: before.base.clone(), ..before };

@@ -1,5 +1,6 @@
 //! Processes: started, crashed, frozen, asked to leave.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::haywire::strategies;
@@ -8,6 +9,7 @@ use super::java::JavaProcess;
 use super::world::{GRACE, Happening, World};
 use crate::engine::{Event, Identity, JobEngine};
 use crate::ident::JobName;
+use crate::testing::invariants::Observation;
 
 impl World {
     pub(super) fn start(&mut self, host: usize) -> Result<(), String> {
@@ -21,6 +23,7 @@ impl World {
             }
             return Ok(());
         }
+        self.look_at_what_was_left(host)?;
         let life = self.next_serial();
         let instance = self.hosts[host].instance();
         self.log(|_| format!("host {host} starts {instance}"));
@@ -34,6 +37,15 @@ impl World {
         };
         self.hosts[host].process = Some(Process::new(program, life));
         self.reconnect(host, life)
+    }
+
+    /// A job is made again in a process whose session went on with the other job: the one before it has left nothing.
+    fn look_at_what_was_left(&mut self, host: usize) -> Result<(), String> {
+        let session = self.process_beside(host).and_then(|beside| beside.session);
+        match session.filter(|session| self.tree.session_timeout(*session).is_some()) {
+            Some(session) => self.observe(Observation::CleanedUp { host, session, busy: &BTreeSet::new() }),
+            None => Ok(()),
+        }
     }
 
     /// An engine of the job.
