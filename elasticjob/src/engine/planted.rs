@@ -46,6 +46,8 @@ pub enum Bug {
     ForgottenMisfire,
     /// A manual trigger is said to be queued and never written.
     LostTrigger,
+    /// What a manual trigger asked of an instance that is gone is run by none.
+    DroppedTrigger,
     /// Items move although their owner is to run them for a manual trigger.
     OutrunTrigger,
     /// The instance stays in the registry when it leaves.
@@ -83,7 +85,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 37] = [
+    pub const ALL: [(&'static str, Self); 38] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -118,6 +120,7 @@ impl Bug {
         ("left-mark", Self::LeftMark),
         ("left-call", Self::LeftCall),
         ("hasty-clean-up", Self::HastyCleanUp),
+        ("dropped-trigger", Self::DroppedTrigger),
         ("stuck-on-foreign", Self::StuckOnForeign),
         ("sessionless-instance", Self::SessionlessInstance),
         ("session-for-engine", Self::SessionForEngine),

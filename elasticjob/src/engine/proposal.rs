@@ -72,6 +72,12 @@ pub(super) enum Purpose {
         /// Nodes that are deleted as no session owns them.
         sessionless: Vec<JobPath>,
     },
+    /// Items that a manual trigger asked of an instance that is gone.
+    HandOver {
+        instance: InstanceId,
+        handed_over: Vec<ShardingItem>,
+        dropped: Vec<ShardingItem>,
+    },
     /// What no instance makes, in the way of what has to be deleted.
     Clear {
         above: JobPath,

@@ -163,8 +163,17 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::RegistryTrouble { why } => {
             warn!(%job, "the registry center did not do what was asked, trying again: {}", Escaped(why))
         }
-        Notice::TriggerDropped { instance: of } => {
-            warn!(%job, %of, "a manual trigger waited for an instance that is gone: its items are not run for it, trigger again")
+        Notice::TriggerDropped { instance: of, items } => {
+            warn!(
+                %job,
+                %of,
+                ?items,
+                "a manual trigger waited for an instance that is gone: its items are not run for it, as failover is off or no \
+                 other instance was there; trigger the job again"
+            )
+        }
+        Notice::TriggerHandedOver { instance: of, items } => {
+            info!(%job, %of, ?items, "a manual trigger waited for an instance that is gone: its items are taken over")
         }
         Notice::ForeignNodesDeleted { above, nodes } => {
             warn!(

@@ -48,7 +48,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 21] = [
+pub(super) const RULES: [Rule; 22] = [
     foreign::clear,
     leave::removed,
     leave::leave,
@@ -62,6 +62,7 @@ pub(super) const RULES: [Rule; 21] = [
     elect::abdicate,
     elect::elect,
     reconcile::reconcile,
+    trigger::hand_over,
     reshard::reshard,
     remind::remind,
     misfire::mark,

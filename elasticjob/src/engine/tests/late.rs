@@ -330,7 +330,13 @@ fn a_manual_run_meanwhile_does_not_take_the_place_of_the_fire() {
     assert!(matches!(group.starts(1)[1], (Fire::Manual { .. }, _, _)), "{:?}", group.starts(1));
     kill_and_expire(&mut group, 0, 65_000);
     group.run_until(66_000);
-    assert_eq!(group.starts(1)[2..], [(FIRE, NORMAL, lost)]);
+    // It was asked of the instance that died, too, and goes on with the fire after it.
+    assert!(
+        matches!(group.starts(1)[2], (Fire::Manual { .. }, ExecutionSource::Failover, ref items) if *items == lost)
+    );
+    group.end_items(1, &lost);
+    group.run_until(68_000);
+    assert_eq!(group.starts(1)[3..], [(FIRE, ExecutionSource::Misfire, lost)]);
 }
 
 #[test]

@@ -9,16 +9,31 @@ use crate::testing::sim::EPOCH;
 /// How long before its answer a trigger may be acted on, in milliseconds.
 const EARLIER: i64 = 100;
 
+/// How long it takes until every instance has heard that failover is on, in milliseconds.
+const SWITCHED: u64 = 60_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Triggered {
     queued: Vec<i64>,
     /// When manual fires were acted on, with the item that was begun or decided against, all when there is none. One
     /// that waited already serves a later trigger too.
     looked_at: Vec<(i64, Option<ShardingItem>)>,
+    /// When failover was off last, in the time of the simulation.
+    off_at: u64,
 }
 
 impl Triggered {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        if !scene.shape.failover || !scene.shape.monitored {
+            self.off_at = scene.now;
+        }
+        if let Observation::Notice { notice: Notice::TriggerDropped { instance, items }, .. } = observation
+            && !items.is_empty()
+            && scene.now > self.off_at + SWITCHED
+            && !scene.is_mixed()
+        {
+            return Err(format!("items {items:?} of {instance}, which is gone, are not run for a trigger"));
+        }
         if !scene.calm {
             return Ok(());
         }
