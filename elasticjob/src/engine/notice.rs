@@ -285,6 +285,23 @@ pub enum Notice {
     TriggerDropped {
         /// That instance.
         instance: InstanceId,
+        /// These items, where it is known which it was to run.
+        items: Vec<ShardingItem>,
+    },
+    /// A manual trigger waited for an instance that is gone: its items are taken over.
+    TriggerHandedOver {
+        /// That instance.
+        instance: InstanceId,
+        /// These items.
+        items: Vec<ShardingItem>,
+    },
+    /// A manual trigger waited for an instance that is gone, and an earlier run of its items is not over or was lost, too: they
+    /// are not run for the trigger besides.
+    TriggerMerged {
+        /// That instance.
+        instance: InstanceId,
+        /// These items.
+        items: Vec<ShardingItem>,
     },
     /// Nodes that no instance makes were deleted, as they kept the node above them from being deleted.
     ForeignNodesDeleted {

@@ -66,6 +66,8 @@ pub enum Bug {
     ForgottenMisfire,
     /// A manual trigger is said to be queued and never written.
     LostTrigger,
+    /// What a manual trigger asked of an instance that is gone is run by none.
+    DroppedTrigger,
     /// Items move although their owner is to run them for a manual trigger.
     OutrunTrigger,
     /// The instance stays in the registry when it leaves.
@@ -131,7 +133,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 58] = [
+    pub const ALL: [(&'static str, Self); 59] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -187,6 +189,7 @@ impl Bug {
         ("left-call", Self::LeftCall),
         ("hasty-clean-up", Self::HastyCleanUp),
         ("left-unanswered", Self::LeftUnanswered),
+        ("dropped-trigger", Self::DroppedTrigger),
         ("stuck-on-foreign", Self::StuckOnForeign),
         ("sessionless-instance", Self::SessionlessInstance),
         ("session-for-engine", Self::SessionForEngine),

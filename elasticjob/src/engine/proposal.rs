@@ -7,7 +7,7 @@ use super::asked::Asked;
 use super::calls::SettledClaim;
 use super::fire::Attempt;
 use super::round::RoundId;
-use super::rules::{BeginPlan, Sharding};
+use super::rules::{BeginPlan, HandOver, Sharding};
 use crate::config::ForeignToJava;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;
@@ -72,6 +72,8 @@ pub(super) enum Purpose {
         /// Nodes that are deleted as no session owns them.
         sessionless: Vec<JobPath>,
     },
+    /// Items that a manual trigger asked of an instance that is gone.
+    HandOver(HandOver),
     /// What no instance makes, in the way of what has to be deleted.
     Clear {
         above: JobPath,

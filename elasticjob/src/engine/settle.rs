@@ -75,6 +75,7 @@ impl JobEngine {
                 }
             }
             Purpose::Leave { triggers } => self.tell_dropped(triggers),
+            Purpose::HandOver(plan) => self.on_handed_over(plan),
             Purpose::Clear { above, deleted } => self.on_cleared(&above, deleted),
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
@@ -116,7 +117,7 @@ impl JobEngine {
     }
 
     fn tell_dropped(&mut self, triggers: Vec<InstanceId>) {
-        triggers.into_iter().for_each(|instance| self.tell(Notice::TriggerDropped { instance }));
+        triggers.into_iter().for_each(|instance| self.tell(Notice::TriggerDropped { instance, items: vec![] }));
     }
 
     /// The instance is in the group, in this session.

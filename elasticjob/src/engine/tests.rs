@@ -5,6 +5,7 @@ mod deadlines;
 mod failover;
 mod foreign;
 mod group;
+mod handed_over;
 mod java_peers;
 mod joining;
 mod late;

@@ -442,6 +442,11 @@ impl Driver {
                 self.report(self.failure(Failed::Clock, error));
             }
             Notice::Skipped { fire, items, reason } => self.report_given_up(*fire, items, reason),
+            Notice::TriggerDropped { instance, items } if !items.is_empty() => {
+                let error =
+                    format!("a manual trigger asked {instance} to run them, which is gone; trigger the job again");
+                self.report(self.failure(Failed::Fires(items.clone()), error));
+            }
             Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
             Notice::Begun { .. } => self.reported_given_up = false,
             Notice::RunsCancelled { items, reason } => {

@@ -163,8 +163,27 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         Notice::RegistryTrouble { why } => {
             warn!(%job, "the registry center did not do what was asked, trying again: {}", Escaped(why))
         }
-        Notice::TriggerDropped { instance: of } => {
-            warn!(%job, %of, "a manual trigger waited for an instance that is gone: its items are not run for it, trigger again")
+        Notice::TriggerDropped { instance: of, items } => {
+            warn!(
+                %job,
+                %of,
+                ?items,
+                "a manual trigger waited for an instance that is gone: its items are not run for it, as failover is off or no \
+                 other instance was there; trigger the job again"
+            )
+        }
+        Notice::TriggerHandedOver { instance: of, items } => {
+            info!(%job, %of, ?items, "a manual trigger waited for an instance that is gone: its items are taken over")
+        }
+        Notice::TriggerMerged { instance: of, items } => {
+            warn!(
+                %job,
+                %of,
+                ?items,
+                "a manual trigger waited for an instance that is gone: of its items an earlier run goes on, or was lost with the \
+                 instance and is taken over; they are not run once more for the trigger; trigger the job again where that is not \
+                 enough"
+            )
         }
         Notice::ForeignNodesDeleted { above, nodes } => {
             warn!(

@@ -82,10 +82,13 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     };
     if was_ours && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
-        if engine.mirror.exists(&own_trigger) {
+        // The leader hands over what it asks for.
+        let is_handed_over =
+            engine.is_failover_on() && engine.mirror.instances().any(|id| *id != engine.identity.instance);
+        if engine.mirror.exists(&own_trigger) && !is_handed_over {
             triggers.push(engine.identity.instance.clone());
+            txn.delete(&own_trigger, None);
         }
-        txn.delete_existing(&own_trigger);
     }
     if leading {
         txn.delete(&JobPath::LeaderInstance, None);

@@ -11,6 +11,7 @@ mod failover;
 mod finish;
 mod foreign;
 mod guarantee;
+mod hand_over;
 mod leave;
 mod misfire;
 mod reconcile;
@@ -28,6 +29,7 @@ use super::engine::JobEngine;
 use super::event::Now;
 use super::proposal::Proposal;
 pub(super) use begin::BeginPlan;
+pub(super) use hand_over::HandOver;
 pub(super) use misfire::Noted;
 pub(super) use remind::Reminder;
 pub(super) use reshard::Sharding;
@@ -49,7 +51,7 @@ pub(super) enum Step {
 type Rule = fn(&mut JobEngine, Now) -> Step;
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 22] = [
+pub(super) const RULES: [Rule; 23] = [
     foreign::clear,
     leave::removed,
     leave::leave,
@@ -64,6 +66,7 @@ pub(super) const RULES: [Rule; 22] = [
     elect::abdicate,
     elect::elect,
     reconcile::reconcile,
+    hand_over::hand_over,
     reshard::reshard,
     remind::remind,
     misfire::mark,

@@ -302,6 +302,11 @@ impl Group {
         self.tree.get(&path.absolute(&job())).unwrap().is_some()
     }
 
+    /// The node of a trigger for a host.
+    pub(super) fn own_trigger(&self, host: usize) -> String {
+        JobPath::Trigger(self.hosts[host].engine.instance().clone()).absolute(&job())
+    }
+
     /// Somebody else writes; hosts hear of it unless it is `unheard`.
     pub(super) fn operate(&mut self, transaction: &Transaction, unheard: bool) {
         let (_, events) = self.tree.commit(OPERATOR, transaction, self.server_time()).unwrap();

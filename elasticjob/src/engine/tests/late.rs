@@ -330,7 +330,13 @@ fn a_manual_run_meanwhile_does_not_take_the_place_of_the_fire() {
     assert!(matches!(group.starts(1)[1], (Fire::Manual { .. }, _, _)), "{:?}", group.starts(1));
     kill_and_expire(&mut group, 0, 65_000);
     group.run_until(66_000);
-    assert_eq!(group.starts(1)[2..], [(FIRE, NORMAL, lost)]);
+    // It was asked of the instance that died, too, and goes on with the fire after it.
+    assert!(
+        matches!(group.starts(1)[2], (Fire::Manual { .. }, ExecutionSource::Failover, ref items) if *items == lost)
+    );
+    group.end_items(1, &lost);
+    group.run_until(68_000);
+    assert_eq!(group.starts(1)[3..], [(FIRE, ExecutionSource::Misfire, lost)]);
 }
 
 #[test]
@@ -380,10 +386,13 @@ fn a_manual_trigger_holds_up_a_scheduled_fire_for_its_run_and_no_longer() {
     assert_eq!(group.starts(1).iter().filter(|start| is_manual(start)).count(), 1);
     group.expire(group.hosts[0].session);
     group.run_until(42_000);
-    assert_eq!(group.starts(1).last(), Some(&(FIRE, NORMAL, lost.clone())));
-    // Then the trigger, which was written for the instance that is gone too.
+    // First the trigger, which was written for the instance that is gone too: its items are taken over, once.
+    let last = group.starts(1).last().cloned().unwrap();
+    assert!(is_manual(&last) && last.1 == ExecutionSource::Failover && last.2 == lost, "{last:?}");
     group.end_items(1, &lost);
     group.run_until(43_000);
-    let last = group.starts(1).last().cloned().unwrap();
-    assert!(is_manual(&last) && last.2 == lost, "{last:?}");
+    assert_eq!(group.starts(1).last(), Some(&(FIRE, ExecutionSource::Misfire, lost.clone())));
+    group.end_items(1, &lost);
+    group.run_until(60_000);
+    assert_eq!(group.starts(1).iter().filter(|start| is_manual(start)).count(), 2);
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::group::{Group, every_five, job};
 use crate::engine::{Event, Notice};
+use crate::ident::InstanceId;
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
@@ -44,6 +45,10 @@ fn a_server_that_was_swept_up_is_enabled_when_it_comes_back() {
     assert_eq!(group.text(&server("10.0.0.1")).as_deref(), Some("ENABLED"));
 }
 
+fn dropped(instance: InstanceId, items: &[u32]) -> Notice {
+    Notice::TriggerDropped { instance, items: items.to_vec() }
+}
+
 #[test]
 fn a_trigger_for_an_instance_that_is_gone_is_dropped_aloud() {
     let mut group = Group::settled(2, &every_five(2));
@@ -52,10 +57,11 @@ fn a_trigger_for_an_instance_that_is_gone_is_dropped_aloud() {
     let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
     let gone = group.hosts[1 - leader].engine.instance().clone();
     let trigger = JobPath::Trigger(gone.clone());
+    let items: Vec<u32> = (0..2).filter(|item| group.owners(2)[*item as usize] == Some(1 - leader)).collect();
     assert!(group.exists(&trigger), "it waits for the end of the run");
     group.kill(1 - leader);
     assert!(!group.exists(&trigger));
-    assert!(group.hosts[leader].notices.contains(&Notice::TriggerDropped { instance: gone }));
+    assert!(group.hosts[leader].notices.contains(&dropped(gone, &items)));
 }
 
 #[test]
@@ -67,6 +73,6 @@ fn who_leaves_with_a_trigger_that_waits_says_that_it_is_dropped() {
     group.tell(1, Event::Shutdown { grace: Duration::from_secs(20) });
     group.end_items(1, &items);
     let instance = group.hosts[1].engine.instance().clone();
-    assert!(group.hosts[1].notices.contains(&Notice::TriggerDropped { instance }));
+    assert!(group.hosts[1].notices.contains(&dropped(instance, &[])));
     assert!(group.hosts[1].stopped);
 }

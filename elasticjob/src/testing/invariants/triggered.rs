@@ -15,6 +15,9 @@ use crate::testing::sim::{EPOCH, Millis};
 /// How long before its answer a trigger may be acted on, in milliseconds.
 const EARLIER: i64 = 100;
 
+/// How long it takes until every instance has heard that failover is on, in milliseconds.
+const SWITCHED: Millis = 60_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Triggered {
     queued: Vec<i64>,
@@ -23,12 +26,24 @@ pub(super) struct Triggered {
     looked_at: Vec<(i64, Option<ShardingItem>)>,
     /// Instances that have a trigger which they have not acted on, and since when.
     waiting: BTreeMap<InstanceId, Millis>,
+    /// When failover was off last.
+    off_at: Millis,
 }
 
 impl Triggered {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         if !scene.is_mixed() {
             self.look_at_waiting(scene, observation)?;
+        }
+        if !scene.shape.failover || !scene.shape.monitored {
+            self.off_at = scene.now;
+        }
+        if let Observation::Notice { notice: Notice::TriggerDropped { instance, items }, .. } = observation
+            && !items.is_empty()
+            && scene.now > self.off_at + SWITCHED
+            && !scene.is_mixed()
+        {
+            return Err(format!("items {items:?} of {instance}, which is gone, are not run for a trigger"));
         }
         if !scene.calm {
             return Ok(());
@@ -43,8 +58,14 @@ impl Triggered {
                     self.looked_at.push((now, None));
                 }
             }
-            // Who leaves with a trigger says so.
-            Observation::Notice { notice: Notice::TriggerDropped { .. }, .. } => self.looked_at.push((now, None)),
+            // An instance that leaves with a trigger says so, and knows of no items.
+            Observation::Notice { notice: Notice::TriggerDropped { items, .. }, .. } if items.is_empty() => {
+                self.looked_at.push((now, None))
+            }
+            Observation::Notice {
+                notice: Notice::TriggerDropped { items, .. } | Notice::TriggerMerged { items, .. },
+                ..
+            } => self.looked_at.extend(items.iter().map(|item| (now, Some(*item)))),
             Observation::Calm { until, .. } => return self.settle(scene, *until),
             _ => {}
         }
@@ -90,7 +111,10 @@ impl Triggered {
                     self.waiting.remove(&id);
                 }
             }
-            Observation::Notice { notice: Notice::TriggerDropped { instance }, .. } => {
+            Observation::Notice {
+                notice: Notice::TriggerDropped { instance, .. } | Notice::TriggerHandedOver { instance, .. },
+                ..
+            } => {
                 self.waiting.remove(instance);
             }
             // It went with the engine that had it.

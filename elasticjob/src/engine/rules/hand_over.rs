@@ -1,0 +1,143 @@
+//! Manual triggers that wait for an instance that is gone.
+
+use super::Step;
+use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::event::{ItemEnd, Now};
+use crate::engine::fire::{ExecutionSource, Fire};
+use crate::engine::notice::{Notice, SkipReason};
+use crate::engine::planted::Bug;
+use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::txn::JobTransaction;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::CreateMode;
+use crate::registry::mirror::Lookup;
+use crate::registry::path::{ItemNode, JobPath};
+
+/// Why an item that was handed over did not run.
+const GONE: &str = "its instance was gone before it began it";
+
+/// What becomes of a trigger whose instance is gone.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct HandOver {
+    instance: InstanceId,
+    fire: Fire,
+    /// Items that another instance is to run for it.
+    handed_over: Vec<ShardingItem>,
+    /// Items that are run for an earlier run alone.
+    merged: Vec<ShardingItem>,
+    disabled: Vec<ShardingItem>,
+    /// Items that no instance runs.
+    dropped: Vec<ShardingItem>,
+}
+
+/// Takes a manual trigger that waited for an instance that is gone. Nothing was begun for it: with failover its items are
+/// handed over, so that another instance takes them over; without, it is told and written that they are not run. An item whose
+/// run was lost with the instance is taken over for that run alone, which is told.
+pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
+    if engine.leadership.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
+        return Step::Pass;
+    }
+    let is_gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
+    let is_stuck = |id: &&InstanceId| engine.is_obstructed(&JobPath::Trigger((*id).clone()));
+    let Some(instance) = engine.mirror.triggers().filter(is_gone).find(|id| !is_stuck(id)).cloned() else {
+        return Step::Pass;
+    };
+    let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
+    let path = JobPath::Trigger(instance.clone());
+    let fire = match engine.look(&path) {
+        Lookup::Known(asked) => Fire::Manual { trigger: asked.czxid, at: asked.ctime },
+        Lookup::Missing => return Step::Pass,
+        // It moves the items, from then on it is not known which ones were meant.
+        Lookup::Unread => return Step::Stop,
+    };
+    let Some(meant) = meant_items(engine, &instance, configuration.sharding_total_count()) else { return Step::Stop };
+    let (is_monitored, is_failover_on) = (engine.is_monitored(), engine.is_failover_on());
+    let attempt = engine.next_attempt();
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    txn.check(&JobPath::LeaderInstance);
+    txn.check_missing(&JobPath::Instance(instance.clone()));
+    let (mut handed_over, mut merged, mut disabled) = (Vec::new(), Vec::new(), Vec::new());
+    // Those whose records say so, and the others.
+    let (mut written, mut dropped) = (Vec::new(), Vec::new());
+    let mut is_whole = true;
+    for item in meant {
+        if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+            disabled.push(item);
+            continue;
+        }
+        let known = match engine.look(&JobPath::fire(item)) {
+            Lookup::Known(known) if is_monitored => known,
+            Lookup::Unread if is_monitored => return Step::Stop,
+            _ => {
+                dropped.push(item);
+                continue;
+            }
+        };
+        let record = engine.read_record(known);
+        if record.covers(fire) {
+            continue;
+        }
+        let has_run = engine.mirror.exists(&JobPath::running(item)) || record.running().is_some();
+        if has_run || engine.mirror.exists(&JobPath::FailoverItem(item)) {
+            if is_failover_on { &mut merged } else { &mut dropped }.push(item);
+            continue;
+        }
+        // The others follow in the next one.
+        if txn.is_full() {
+            is_whole = false;
+            break;
+        }
+        let end = ItemEnd::cut_off(GONE);
+        let record = record.begin(now.wall, fire, ExecutionSource::NormalTrigger, instance.clone(), attempt.clone());
+        txn.set(&JobPath::fire(item), record.end(now.wall, &end, None).to_bytes(), Some(known.version));
+        if is_failover_on && !engine.planted.has(Bug::DroppedTrigger) {
+            txn.create(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
+            handed_over.push(item);
+        } else {
+            written.push(item);
+        }
+    }
+    if is_whole {
+        txn.delete(&path, None);
+    } else {
+        // The last one tells of what is not written.
+        [&mut merged, &mut disabled, &mut dropped].into_iter().for_each(Vec::clear);
+    }
+    dropped.extend(written);
+    let plan = HandOver { instance, fire, handed_over, merged, disabled, dropped };
+    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::HandOver(plan) })
+}
+
+/// The items that an instance which is gone owned; `None` while data are missing.
+fn meant_items(engine: &JobEngine, instance: &InstanceId, total: u32) -> Option<Vec<ShardingItem>> {
+    let (mut complete, mut meant) = (true, Vec::new());
+    for item in 0..total {
+        match engine.look(&JobPath::owner_of(item)) {
+            Lookup::Unread => complete = false,
+            Lookup::Known(owner) if owner.text() == Some(instance.as_str()) => meant.push(item),
+            Lookup::Known(_) | Lookup::Missing => {}
+        }
+    }
+    complete.then_some(meant)
+}
+
+impl JobEngine {
+    /// Says what became of the items of a trigger.
+    pub(in crate::engine) fn on_handed_over(&mut self, plan: HandOver) {
+        let HandOver { instance, fire, handed_over, merged, disabled, mut dropped } = plan;
+        dropped.sort_unstable();
+        let of = |items: Vec<ShardingItem>| Some((instance.clone(), items)).filter(|(_, items)| !items.is_empty());
+        if let Some((instance, items)) = of(handed_over) {
+            self.tell(Notice::TriggerHandedOver { instance, items });
+        }
+        if let Some((instance, items)) = of(merged) {
+            self.tell(Notice::TriggerMerged { instance, items });
+        }
+        if let Some((_, items)) = of(disabled) {
+            self.tell(Notice::Skipped { fire, items, reason: SkipReason::ItemDisabled });
+        }
+        if let Some((instance, items)) = of(dropped) {
+            self.tell(Notice::TriggerDropped { instance, items });
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Manual triggers that waited for an instance that is gone.
+
+use std::time::Duration;
+
+use super::group::{EPOCH, Group, job};
+use crate::config::JobConfiguration;
+use crate::engine::{Attempt, Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason};
+use crate::ident::InstanceId;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{CreateMode, SessionId, Transaction};
+
+/// Two instances of a job with two items; host 0 is asked to run its item, and is not told.
+fn asked(failover: bool) -> (Group, u32) {
+    let configuration = JobConfiguration::builder("job", 2).failover(failover).build().unwrap();
+    let mut group = Group::settled(2, &configuration);
+    let item = (0..2).find(|item| group.owners(2)[*item as usize] == Some(0)).unwrap();
+    group.hosts[0].connected = false;
+    let mut trigger = Transaction::new();
+    trigger.create(JobPath::Triggers.absolute(&job()), "", CreateMode::Persistent);
+    let mut of = Transaction::new();
+    of.create(group.own_trigger(0), "", CreateMode::Persistent);
+    group.operate(&trigger, false);
+    group.operate(&of, false);
+    (group, item)
+}
+
+fn record(group: &Group, item: u32) -> FireRecord {
+    FireRecord::parse(group.text(&JobPath::fire(item)).unwrap().as_bytes())
+}
+
+#[test]
+fn with_failover_its_items_are_taken_over_once() {
+    let (mut group, item) = asked(true);
+    let gone = group.hosts[0].engine.instance().clone();
+    group.kill(0);
+    group.run_until(6_000);
+    let starts = group.starts(1);
+    assert_eq!(starts.len(), 1, "{starts:?}");
+    assert!(matches!(starts[0], (Fire::Manual { .. }, ExecutionSource::Failover, ref items) if *items == [item]));
+    assert!(group.hosts[1].notices.contains(&Notice::TriggerHandedOver { instance: gone, items: vec![item] }));
+    group.end_items(1, &[item]);
+    group.run_until(20_000);
+    assert_eq!(group.starts(1).len(), 1);
+    for left in [JobPath::FailoverItem(item), JobPath::Item(item, ItemNode::Failover)] {
+        assert!(!group.exists(&left), "{left}");
+    }
+}
+
+#[test]
+fn without_failover_it_is_told_and_written_that_they_are_not_run() {
+    let (mut group, item) = asked(false);
+    let gone = group.hosts[0].engine.instance().clone();
+    group.kill(0);
+    group.run_until(6_000);
+    assert_eq!(group.starts(1), []);
+    assert!(group.hosts[1].notices.contains(&Notice::TriggerDropped { instance: gone.clone(), items: vec![item] }));
+    let last = record(&group, item).last.unwrap();
+    assert_eq!((last.manual, last.instance, last.state), (true, gone, FireState::Cancelled));
+}
+
+#[test]
+fn an_instance_that_leaves_hands_over_too() {
+    let (mut group, item) = asked(true);
+    // It has heard of nothing, and leaves when it is asked to.
+    group.hosts[0].connected = true;
+    group.tell(0, Event::Shutdown { grace: Duration::ZERO });
+    group.run_until(6_000);
+    let of_item = |(_, _, items): &(Fire, ExecutionSource, Vec<u32>)| items.contains(&item);
+    let runs = group.starts(0).iter().chain(&group.starts(1)).filter(|start| of_item(start)).count();
+    assert_eq!(runs, 1);
+}
+
+#[test]
+fn an_item_whose_own_run_was_lost_too_is_taken_over_for_that_run_alone_and_told() {
+    let configuration = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").failover(true).build().unwrap();
+    let mut group = Group::settled(2, &configuration);
+    let item = (0..2).find(|item| group.owners(2)[*item as usize] == Some(0)).unwrap();
+    group.run_until(5_000);
+    assert_eq!(group.starts(0).len(), 1);
+    // It waits for the run of each instance to end, and that of host 0 does not.
+    group.tell(1, Event::Trigger(1));
+    let gone = group.hosts[0].engine.instance().clone();
+    group.kill(0);
+    let merged = Notice::TriggerMerged { instance: gone, items: vec![item] };
+    assert_eq!(group.hosts[1].notices.iter().filter(|notice| **notice == merged).count(), 1);
+    group.run_until(6_000);
+    let of_item =
+        |(fire, source, items): (Fire, ExecutionSource, Vec<u32>)| items.contains(&item).then_some((fire, source));
+    let runs: Vec<_> = group.starts(1).into_iter().filter_map(of_item).collect();
+    assert!(matches!(runs[..], [(Fire::Scheduled(_), ExecutionSource::Failover)]), "{runs:?}");
+}
+
+#[test]
+fn it_is_told_that_disabled_items_are_not_run() {
+    let (mut group, item) = asked(true);
+    let mut disable = Transaction::new();
+    disable.create(JobPath::Item(item, ItemNode::Disabled).absolute(&job()), "", CreateMode::Persistent);
+    group.operate(&disable, false);
+    group.kill(0);
+    group.run_until(6_000);
+    assert_eq!(group.starts(1), []);
+    let is_told = |notice: &Notice| matches!(notice, Notice::Skipped { items, reason: SkipReason::ItemDisabled, .. } if *items == [item]);
+    assert!(group.hosts[1].notices.iter().any(is_told), "{:?}", group.hosts[1].notices);
+}
+
+#[test]
+fn what_a_clock_far_ahead_began_is_not_begun_again_after_it() {
+    let (mut group, item) = asked(true);
+    let ahead = EPOCH + 3_600_000;
+    let (instance, attempt) = (InstanceId::of_process("10.0.0.9", 1), Attempt::new(SessionId(9), 1, 1));
+    let begun =
+        FireRecord::empty().begin(ahead, Fire::Scheduled(ahead), ExecutionSource::NormalTrigger, instance, attempt);
+    let end = ItemEnd { state: FireState::Succeeded, took: 1, error: None };
+    group.set(&JobPath::fire(item), &String::from_utf8(begun.end(ahead, &end, None).to_bytes()).unwrap());
+    group.kill(0);
+    group.run_until(6_000);
+    assert_eq!(record(&group, item).ahead, Some(ahead));
+}
