@@ -140,6 +140,8 @@ pub enum CallState {
     Calling,
     /// Over.
     Done,
+    /// Cut off with the engine that made it, or before it was made: it is not made again.
+    CutOff,
 }
 
 impl OnceCall {
@@ -215,12 +217,12 @@ impl OnceCalls {
         }
     }
 
-    /// The calls of a session are over, as the engine that made them is gone. Returns whether there were any.
+    /// The calls of a session are cut off, as the engine that made them is gone. Returns whether there were any.
     pub(super) fn cut_off(&mut self, session: SessionId) -> bool {
         let is_meant = |call: &&mut OnceCall| call.state == CallState::Calling && call.attempt.is_of(session);
         let mut found = false;
         for call in self.calls.iter_mut().filter(is_meant) {
-            call.state = CallState::Done;
+            call.state = CallState::CutOff;
             found = true;
         }
         found
@@ -307,7 +309,7 @@ mod tests {
         record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
         record.add(OnceCall { attempt: of_another, ..call(Fire::Scheduled(1_000), Hook::After, 4) });
         assert!(record.cut_off(SessionId(0x2a)));
-        assert_eq!(record.calls[0].state, CallState::Done);
+        assert_eq!(record.calls[0].state, CallState::CutOff);
         assert_eq!(record.calls[1].state, CallState::Calling);
         assert!(!record.cut_off(SessionId(0x2a)), "nothing is left of it");
     }

@@ -230,7 +230,8 @@ pub enum Notice {
         /// What it waited for last.
         waited_for: WaitedFor,
     },
-    /// Whoever called a listener on behalf of the group is gone. It is not called again for this fire.
+    /// The call of a listener on behalf of the group was cut off, as the instance that made it is gone, or its coordination
+    /// is. The listener is not called again for this fire.
     ListenerInterrupted {
         /// The fire.
         fire: Fire,

@@ -86,6 +86,8 @@ pub enum Bug {
     BlindTrust,
     /// Who joins looks at no fire that came before.
     LateJoiner,
+    /// A change of the schedule counts from when it is heard of.
+    ForgottenChange,
     /// A fire is due for 10 s only, also where it may begin later.
     ShortWindow,
     /// For 4 s after each reconnect every due fire is dropped, and nothing is said.
@@ -133,7 +135,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 59] = [
+    pub const ALL: [(&'static str, Self); 60] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -171,6 +173,7 @@ impl Bug {
         ("usurper", Self::Usurper),
         ("blind-trust", Self::BlindTrust),
         ("late-joiner", Self::LateJoiner),
+        ("forgotten-change", Self::ForgottenChange),
         ("short-window", Self::ShortWindow),
         ("deaf-after-reconnect", Self::DeafAfterReconnect),
         ("dropped-held", Self::DroppedHeld),

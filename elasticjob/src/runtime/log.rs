@@ -137,7 +137,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             error!(%job, fire = %name(fire), %listener, %hook, "going on without the listener: timed out waiting for {waited_for}");
         }
         Notice::ListenerInterrupted { fire, listener, hook, by } => {
-            error!(%job, fire = %name(fire), %listener, %hook, %by, "the instance that called the listener on behalf of the group is gone: it is not called again");
+            error!(%job, fire = %name(fire), %listener, %hook, %by, "the call of the listener on behalf of the group was cut off with the instance that made it: the listener is not called again");
         }
         Notice::ListenerTooLate { fire, listener, hook } => {
             warn!(%job, fire = %name(fire), %listener, %hook, "going on without the listener: the fire is too old to tell whether it was called");

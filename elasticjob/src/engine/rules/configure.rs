@@ -32,12 +32,16 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             engine.refused_configuration = None;
             if first {
                 engine.follows_since = followed_since(engine, mtime);
-                let from = joins_at(engine, &configuration, engine.follows_since, now);
+                let since = engine.follows_since.or(engine.membership.joining_since);
+                let from = takes_part_from(engine, &configuration, since, now);
                 engine.calendar.join(configuration.schedule(), from, now.wall);
             } else {
                 engine.planted.deafen(Bug::DeafAfterChange, now.mono + DEAF);
                 engine.follows_since = Some(mtime).filter(|mtime| *mtime > 0);
-                engine.calendar.follow(configuration.schedule(), now.wall);
+                // It may hear of the change late.
+                let since = engine.follows_since.filter(|_| !engine.planted.has(Bug::ForgottenChange));
+                let from = takes_part_from(engine, &configuration, since, now);
+                engine.calendar.follow(configuration.schedule(), from);
             }
             // Mostly it is what the program gave: thousands of jobs then hold it once.
             let is_local = configuration == *engine.local;
@@ -48,11 +52,10 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             // Items that it takes away, or adds, may be lost ones.
             engine.losses.suspect();
             engine.configuration = Some(if is_local { engine.local.clone() } else { Arc::new(configuration) });
-            if first {
-                engine.watch_calendar(now);
-            } else {
+            if !first {
                 engine.tell(Notice::ConfigurationChanged);
             }
+            engine.watch_calendar(now);
         }
         Err(why) => {
             engine.refused_configuration = Some(why.as_str().into());
@@ -63,13 +66,14 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     wait_for_first(engine)
 }
 
-/// From when on an instance that has just registered takes part in fires: since this schedule is followed. Of the fires
-/// since then the last one is looked at: whatever an instance has begun is in the records. Without records it is let go.
-fn joins_at(engine: &JobEngine, configuration: &JobConfiguration, since: Option<i64>, now: Now) -> i64 {
+/// From when on an instance takes part in the fires of a schedule that it has just read: since the schedule is followed. Of
+/// the fires since then the last one is looked at: whatever an instance has begun is in the records. Without records it is
+/// let go.
+fn takes_part_from(engine: &JobEngine, configuration: &JobConfiguration, since: Option<i64>, now: Now) -> i64 {
     if !configuration.monitor_execution() || engine.planted.has(Bug::LateJoiner) {
         return now.wall;
     }
-    since.or(engine.membership.joining_since).unwrap_or(now.wall).min(now.wall)
+    since.unwrap_or(now.wall).min(now.wall)
 }
 
 /// Since when the schedule in force is followed; `None` where it was not before this instance joined, or the server does

@@ -102,14 +102,17 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
     match call {
         Some(call) if call.state == CallState::Done => return Verdict::GoOn,
         Some(call) if waits.claim.as_ref() == Some(&call.attempt) => return Verdict::Call(call.attempt.clone()),
+        Some(call) if call.state == CallState::CutOff => {
+            interrupted(engine, waits, call);
+            return Verdict::GoOn;
+        }
         Some(call) => match engine.is_caller_there(call) {
             // Whoever leaves has done his part: the others see to the rest.
             Some(true) if leaves => return Verdict::GoOn,
             None | Some(true) => return Verdict::Wait,
             Some(false) if engine.planted.has(Bug::RepeatedCall) => {}
             Some(false) => {
-                let (listener, by) = (waits.listener.clone(), call.instance.clone());
-                engine.tell(Notice::ListenerInterrupted { fire, listener, hook, by });
+                interrupted(engine, waits, call);
                 return Verdict::GoOn;
             }
         },
@@ -135,6 +138,12 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
     let Some(wait) = engine.wait_of(waits.round) else { return Verdict::Wait };
     let complete_at = *wait.complete_at.get_or_insert(now.mono);
     if is_first || now.mono >= complete_at + TURN { Verdict::Claim } else { Verdict::Wait }
+}
+
+fn interrupted(engine: &mut JobEngine, waits: &Waiting, call: &OnceCall) {
+    let Waiting { fire, hook, .. } = *waits;
+    let (listener, by) = (waits.listener.clone(), call.instance.clone());
+    engine.tell(Notice::ListenerInterrupted { fire, listener, hook, by });
 }
 
 impl JobEngine {

@@ -206,6 +206,20 @@ fn a_time_before_the_schedule_changed_is_not_due() {
 }
 
 #[test]
+fn a_fire_of_a_schedule_that_changed_while_the_registry_was_away_begins_when_it_is_back() {
+    let mut group = Group::settled(1, &nightly(1).build().unwrap());
+    group.run_until(5_000);
+    group.disconnect(0);
+    let changed = JobConfiguration::builder("job", 1).cron("30 13 22 * * ?").time_zone("UTC").build().unwrap();
+    group.set(&JobPath::Config, &wire::to_yaml(&changed));
+    group.run_until(15_000);
+    assert_eq!(group.starts(0), []);
+    group.connect(0);
+    group.run_until(16_000);
+    assert_eq!(group.starts(0), [(Fire::Scheduled(EPOCH + 10_000), NORMAL, vec![0])]);
+}
+
+#[test]
 fn a_program_that_writes_its_configuration_with_the_same_schedule_begins_what_is_due() {
     let mut group = Group::settled(1, &nightly(1).build().unwrap());
     group.run_until(20_000);

@@ -71,7 +71,7 @@ fn code_that_was_left_behind_and_returns_before_its_engine_is_gone_is_not_waited
 }
 
 #[test]
-fn a_call_that_ended_with_its_engine_is_over_for_the_group() {
+fn a_call_that_ended_with_its_engine_is_cut_off_for_the_group() {
     let configuration = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").job_listener_type("settle");
     let once = Some(OnceTimeouts { started: None, completed: None });
     let listener = ListenerSpec { type_name: "settle".into(), order: 0, once };
@@ -83,7 +83,7 @@ fn a_call_that_ended_with_its_engine_is_over_for_the_group() {
     };
     assert_eq!(state(&group), Some(CallState::Calling));
     clean_up(&mut group, 0);
-    assert_eq!(state(&group), Some(CallState::Done));
+    assert_eq!(state(&group), Some(CallState::CutOff));
 }
 
 #[test]
