@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use elasticjob::config::JobSettings;
+use elasticjob_syntax::each_job_setting;
 
 use super::node::Origin;
 use super::read::Reader;
@@ -33,36 +34,22 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<JobEntry> {
 fn entry(reader: &mut Reader<'_>, key: &Key, name: String, origin: Origin) -> JobEntry {
     let prop_origins = reader.names(&key.child("props")).into_iter().collect();
     let mut fields = Fields { reader, key, origins: BTreeMap::new() };
-    let settings = JobSettings {
-        elastic_job_class: fields.text("elastic-job-class"),
-        elastic_job_type: fields.text("elastic-job-type"),
-        job_bootstrap_bean_name: fields.text("job-bootstrap-bean-name"),
-        cron: fields.text("cron"),
-        time_zone: fields.text("time-zone"),
-        sharding_total_count: fields.with("sharding-total-count", Reader::whole),
-        sharding_item_parameters: fields.text("sharding-item-parameters"),
-        job_parameter: fields.text("job-parameter"),
-        monitor_execution: fields.with("monitor-execution", Reader::flag),
-        failover: fields.with("failover", Reader::flag),
-        misfire: fields.with("misfire", Reader::flag),
-        max_late_begin_seconds: fields.with("max-late-begin-seconds", Reader::whole),
-        max_time_diff_seconds: fields.with("max-time-diff-seconds", Reader::whole),
-        reconcile_interval_minutes: fields.with("reconcile-interval-minutes", Reader::whole),
-        job_sharding_strategy_type: fields.text("job-sharding-strategy-type"),
-        job_executor_thread_pool_size_provider_type: fields.text("job-executor-thread-pool-size-provider-type"),
-        job_error_handler_type: fields.text("job-error-handler-type"),
-        job_listener_types: fields.with("job-listener-types", |reader, key| Some(reader.list(key)?.value)),
-        description: fields.text("description"),
-        props: fields.with("props", Reader::props),
-        disabled: fields.with("disabled", Reader::flag),
-        overwrite: fields.with("overwrite", Reader::flag),
-        label: fields.text("label"),
-        static_sharding: fields.with("static-sharding", Reader::flag),
-        registry_center_ref: fields.text("registry-center-ref"),
-        tracing_ref: fields.text("tracing-ref"),
-    };
+    let settings = read_settings(&mut fields);
     JobEntry { name, settings, origins: fields.origins, prop_origins, origin }
 }
+
+macro_rules! read_settings {
+    ($($group:ident { $(
+        $field:ident = $key:literal: $kind:ident, $meaning:literal, $how:ident $unset:literal, $example:literal
+        { $($more:tt)* }
+    )* })*) => {
+        fn read_settings(fields: &mut Fields<'_, '_>) -> JobSettings {
+            JobSettings { $($($field: fields.read($key),)*)* }
+        }
+    };
+}
+
+each_job_setting!(read_settings);
 
 struct Fields<'r, 'a> {
     reader: &'r mut Reader<'a>,
@@ -70,17 +57,54 @@ struct Fields<'r, 'a> {
     origins: BTreeMap<&'static str, Origin>,
 }
 
-impl<'a> Fields<'_, 'a> {
-    fn text(&mut self, name: &'static str) -> Option<String> {
-        self.with(name, |reader, key| Some(reader.text(key)?.value))
-    }
-
-    fn with<T>(&mut self, name: &'static str, read: impl Fn(&mut Reader<'a>, &Key) -> Option<T>) -> Option<T> {
+impl Fields<'_, '_> {
+    fn read<T: Readable>(&mut self, name: &'static str) -> Option<T> {
         let key = self.key.child(name);
         if let Some(origin) = self.reader.origin(&key) {
             self.origins.insert(name, origin);
         }
-        read(self.reader, &key)
+        T::read(self.reader, &key)
+    }
+}
+
+/// A type that a setting of a job may have.
+trait Readable: Sized {
+    fn read(reader: &mut Reader<'_>, key: &Key) -> Option<Self>;
+}
+
+impl Readable for String {
+    fn read(reader: &mut Reader<'_>, key: &Key) -> Option<Self> {
+        Some(reader.text(key)?.value)
+    }
+}
+
+impl Readable for bool {
+    fn read(reader: &mut Reader<'_>, key: &Key) -> Option<Self> {
+        reader.flag(key)
+    }
+}
+
+impl Readable for u32 {
+    fn read(reader: &mut Reader<'_>, key: &Key) -> Option<Self> {
+        reader.whole(key)
+    }
+}
+
+impl Readable for i32 {
+    fn read(reader: &mut Reader<'_>, key: &Key) -> Option<Self> {
+        reader.whole(key)
+    }
+}
+
+impl Readable for Vec<String> {
+    fn read(reader: &mut Reader<'_>, key: &Key) -> Option<Self> {
+        Some(reader.list(key)?.value)
+    }
+}
+
+impl Readable for BTreeMap<String, String> {
+    fn read(reader: &mut Reader<'_>, key: &Key) -> Option<Self> {
+        reader.props(key)
     }
 }
 
