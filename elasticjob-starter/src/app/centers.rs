@@ -81,10 +81,13 @@ async fn connect(
     settings: &RegCenterSettings,
     environment: &JobEnvironment,
 ) -> Result<Arc<dyn RegistryCenter>, AppError> {
+    let section = if name == DEFAULT { Key::of(["reg-center"]) } else { Key::of(["reg-centers", name]) };
     match settings.zookeeper() {
-        Some(configuration) => environment.connect_zookeeper(configuration).await.map_err(AppError::Connect),
+        Some(configuration) => environment
+            .connect_zookeeper(configuration)
+            .await
+            .map_err(|error| AppError::Connect { section: section.to_string(), error }),
         None => {
-            let section = if name == DEFAULT { Key::of(["reg-center"]) } else { Key::of(["reg-centers", name]) };
             warn!(
                 "no `{section}.server-lists` is set: jobs run on the embedded registry of this process; no other process sees \
                  it, and N copies of the program run everything N times"

@@ -140,13 +140,13 @@ fn warn_of_open(name: &JobName, job: &Job) {
         error!(
             job = %name,
             "everyone who reaches the registry center can have this host run any command or ask any address: \
-             `...from-registry` is set, and the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+             `...from-registry` is set, and the namespace is open; set digest of its registry center (docs/security.md)"
         );
     } else {
         warn!(
             job = %name,
             "everyone who reaches the registry center decides when this job runs, and with which parameters, and it runs \
-             commands or sends requests: the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+             commands or sends requests: the namespace is open; set digest of its registry center (docs/security.md)"
         );
     }
 }

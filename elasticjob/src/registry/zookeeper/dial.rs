@@ -11,7 +11,7 @@ use zookeeper_client::{
 
 use super::answer;
 use super::config::{InvalidSetting, ZookeeperConfiguration};
-use super::look::look_at;
+use super::look::{START, look_at};
 use super::tls::{self, Loaded};
 use crate::log::warn;
 use crate::problems::in_one_line;
@@ -25,8 +25,8 @@ pub enum ConnectError {
     Invalid(Vec<InvalidSetting>),
     /// No server answered in time.
     #[error(
-        "no ZooKeeper server of server-lists '{servers}' answered within {} ms ({detail}): start it or correct \
-         server-lists; max-sleep-time-milliseconds times max-retries is the time to wait",
+        "no ZooKeeper server of server-lists '{servers}' could be used within {} ms, which is max-sleep-time-milliseconds \
+         times max-retries: {detail}",
         waited.as_millis()
     )]
     Unreachable {
@@ -34,7 +34,7 @@ pub enum ConnectError {
         servers: String,
         /// How long they were tried.
         waited: Duration,
-        /// What was found at each.
+        /// What was found at each, and what to do.
         detail: String,
     },
     /// The namespace does not exist, and is not to be created.
@@ -104,7 +104,7 @@ pub(super) async fn warn_of_open(config: &ZookeeperConfiguration, client: &Clien
     if is_open(config) {
         warn!(
             "namespace '{namespace}' of ZooKeeper at '{servers}' is open: everyone who reaches the server can change and \
-             trigger its jobs; set elasticjob.reg-center.digest to user:password, with a new namespace, or setAcl -R \
+             trigger its jobs; set digest of this registry center to user:password, with a new namespace, or setAcl -R \
              for the old one (docs/security.md)"
         );
         return;
@@ -149,7 +149,7 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
     match opened.await {
         Ok(Err(Problem { error: Error::Timeout | Error::NoHosts | Error::ConnectionLoss, .. })) | Err(_) => {
             let findings = findings.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let detail = if findings.is_empty() { "no answer".to_owned() } else { findings.join(", ") };
+            let detail = if findings.is_empty() { format!("no answer; {START}") } else { findings.join("; ") };
             Err(unreachable(detail))
         }
         Ok(Err(problem)) => Err(explain(config, problem)),

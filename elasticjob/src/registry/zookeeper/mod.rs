@@ -53,7 +53,7 @@ impl ZookeeperRegistryCenter {
         if config.shows_digest() {
             crate::log::warn!(
                 "the digest of the registry center goes over the network in clear text: who reads it can change all jobs; \
-                 set elasticjob.reg-center.tls, or keep the way to ZooKeeper in a private network or a tunnel"
+                 set tls of this registry center, or keep the way to ZooKeeper in a private network or a tunnel"
             );
         }
         let session = Session::new(config);
