@@ -110,45 +110,42 @@ impl Readable for BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use config::{Map, Value};
-
     use super::*;
     use crate::settings::Doubt;
+    use crate::settings::layer::{Given, Layer};
     use crate::settings::schema::{JOB, Kind, Schema};
 
-    fn read_with(setting: &str, value: Value) -> JobEntry {
-        let job = Map::from_iter([(setting.to_owned(), value)]);
-        let jobs = Map::from_iter([("sync".to_owned(), Value::from(job))]);
-        let merged = Map::from_iter([("jobs".to_owned(), Value::from(jobs))]);
-        let places = BTreeMap::new();
+    fn read_with(key: &Key, value: &str) -> JobEntry {
+        let mut layer = Layer::default();
+        layer.insert(key.clone(), Origin::place("file:1"), Given::Text(value.to_owned())).unwrap();
         let mut reader = Reader {
-            merged: &merged,
-            places: &places,
+            merged: &layer,
             lookup: &|_| None,
             errors: Vec::new(),
             warnings: Vec::new(),
             doubt: Doubt::default(),
         };
         let entries = read(&mut reader);
-        assert!(reader.errors.is_empty(), "{setting}: {:?}", reader.errors);
+        assert!(reader.errors.is_empty(), "{key}: {:?}", reader.errors);
         entries.into_iter().next().expect("one entry")
     }
 
     #[test]
     fn an_entry_can_be_logged() {
-        let shown = format!("{:?}", read_with("props", Map::from_iter([("a.pwd".to_owned(), "hunter2")]).into()));
+        let shown = format!("{:?}", read_with(&Key::of(["jobs", "sync", "props", "a.pwd"]), "hunter2"));
         assert!(shown.contains("a.pwd") && !shown.contains("hunter2"), "{shown}");
     }
 
     #[test]
     fn every_setting_is_read_into_the_field_of_its_name() {
         for setting in JOB {
-            let value = match &setting.schema {
-                Schema::Props => Map::from_iter([("key".to_owned(), Value::from("1"))]).into(),
-                Schema::Value(Kind::Flag) => "true".into(),
-                _ => "1".into(),
+            let key = Key::of(["jobs", "sync", setting.name]);
+            let (key, value) = match &setting.schema {
+                Schema::Props => (key.child("key"), "1"),
+                Schema::Value(Kind::Flag) => (key, "true"),
+                _ => (key, "1"),
             };
-            let entry = read_with(setting.name, value);
+            let entry = read_with(&key, value);
             let field = setting.name.replace('-', "_");
             let fields = format!("{:?}", entry.settings);
             assert!(fields.contains(&format!("{field}: Some(")), "{field} is not set: {fields}");
