@@ -97,6 +97,17 @@ async fn connect(
     }
 }
 
+/// All registry centers by name, with how many bytes the namespace of each adds to a path.
+pub(super) fn namespace_bytes(builder: &ElasticJobAppBuilder, settings: &Settings) -> BTreeMap<String, usize> {
+    let named = settings.reg_centers.iter().map(|(name, center)| (name.as_str(), center));
+    let of_settings = named.chain([(DEFAULT, &settings.reg_center)]).map(|(name, center)| {
+        let bytes = center.zookeeper().map_or(0, |zookeeper| zookeeper.namespace_bytes());
+        (name.to_owned(), bytes)
+    });
+    let given = builder.registry_centers.iter().map(|(name, center)| (name.clone(), center.namespace_bytes()));
+    of_settings.chain(given).collect()
+}
+
 /// Names that both the settings and the application's builder give.
 pub(super) fn given_twice(builder: &ElasticJobAppBuilder, settings: &Settings) -> Vec<SettingError> {
     let twice = settings.reg_centers.iter().filter(|(name, _)| builder.registry_centers.contains_key(*name));

@@ -124,6 +124,11 @@ impl ZookeeperConfiguration {
         problems
     }
 
+    /// How many bytes the namespace adds to each path on its way to the server.
+    pub fn namespace_bytes(&self) -> usize {
+        self.root().len()
+    }
+
     /// The node of the namespace.
     pub(super) fn root(&self) -> String {
         format!("/{}", self.namespace)

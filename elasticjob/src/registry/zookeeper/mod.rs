@@ -187,7 +187,7 @@ impl RegistryCenter for ZookeeperRegistryCenter {
     }
 
     fn namespace_bytes(&self) -> usize {
-        self.session.config.root().len()
+        self.session.config.namespace_bytes()
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
