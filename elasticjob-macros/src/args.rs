@@ -5,7 +5,7 @@ mod tests;
 mod unknown;
 mod value;
 
-use elasticjob_syntax::job_options::{JOB_OPTIONS, JobOption};
+use elasticjob_syntax::job_option::{self, JobOption};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -69,7 +69,7 @@ impl JobArgs {
     ) -> syn::Result<()> {
         let name = option_name(input)?;
         let written = name.to_string();
-        let Some(option) = JOB_OPTIONS.iter().find(|option| option.answers_to(&written)) else {
+        let Some(option) = job_option::all().find(|option| option.answers_to(&written)) else {
             // What follows an unknown name cannot be judged.
             input.parse::<TokenStream>()?;
             return Err(syn::Error::new(name.span(), unknown(&written)));
@@ -85,7 +85,7 @@ impl JobArgs {
         }
         seen.push((option, written.clone()));
         if !input.peek(Token![=]) {
-            let message = format!("`{written}` needs a value: {}", option.example(&written));
+            let message = format!("`{written}` needs a value: {}", option.written_as(&written));
             input.parse::<TokenStream>()?;
             return Err(syn::Error::new(name.span(), message));
         }

@@ -44,8 +44,13 @@ pub enum Problem {
 pub enum AppError {
     /// Everything that is wrong with settings and jobs. No registry center was touched.
     Invalid(Vec<Problem>),
-    /// The registry center of the settings was not reached, or refused.
-    Connect(ConnectError),
+    /// A registry center of the settings was not reached, or refused.
+    Connect {
+        /// Its section of the settings.
+        section: String,
+        /// What is wrong. The keys in its text are those below the section.
+        error: ConnectError,
+    },
     /// The storage that runs are traced to was not reached, or refused.
     Tracing {
         /// Where the setting stands.
@@ -112,7 +117,7 @@ impl fmt::Display for AppError {
                     several.iter().try_for_each(|problem| write!(f, "\n  - {problem}"))
                 }
             },
-            AppError::Connect(error) => write!(f, "no job was started: {error}"),
+            AppError::Connect { section, error } => write!(f, "no job was started: {section}: {error}"),
             AppError::Tracing { origin, key, reason } => write!(f, "no job was started: {origin}: {key}: {reason}"),
             AppError::Dump { origin, reason } => {
                 write!(f, "no job was started: {origin}: elasticjob.dump.port: {reason}")

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::group::TemporaryFolder;
 
@@ -28,7 +29,14 @@ impl WrongClock {
     /// Gives it to a process that is about to start.
     pub fn give(&self, mut command: Command) -> Command {
         // Only the wall clock: sessions and time-outs go by the other one.
-        command.env("LD_PRELOAD", &self.library).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        self.give_with_monotonic(command)
+    }
+
+    /// The same, with the monotonic clock that timers of the process go by. That of the whole time since the start of the
+    /// machine (`CLOCK_BOOTTIME`) stays right: the process asks the system for it, and not the library of C.
+    pub fn give_with_monotonic(&self, mut command: Command) -> Command {
+        command.env("LD_PRELOAD", &self.library);
         command.env("FAKETIME_TIMESTAMP_FILE", self.file()).env("FAKETIME_NO_CACHE", "1");
         command
     }
@@ -38,9 +46,21 @@ impl WrongClock {
     /// # Panics
     /// When the file that tells it cannot be written.
     pub fn set(&self, ahead: i64) {
+        self.write(&format!("{ahead:+}"));
+    }
+
+    /// From now on it is behind by a time for which it stood still.
+    ///
+    /// # Panics
+    /// When the file that tells it cannot be written.
+    pub fn set_behind(&self, behind: Duration) {
+        self.write(&format!("-{:.6}", behind.as_secs_f64()));
+    }
+
+    fn write(&self, offset: &str) {
         // At once: a clock that is read while it is written would step twice.
         let new = self.folder.path().join("new");
-        fs::write(&new, format!("{ahead:+}")).expect("a file for the clock");
+        fs::write(&new, offset).expect("a file for the clock");
         fs::rename(new, self.file()).expect("a file for the clock");
     }
 

@@ -32,6 +32,12 @@ fn settings_of(sections: &str) -> Vec<SettingReference> {
 
 fn row(setting: &SettingReference) -> String {
     let mut meaning = setting.meaning.to_owned();
+    if let Some(link) = setting.see {
+        meaning.push_str(&format!(" See {link}."));
+    }
+    if let Some(short) = setting.short_in_attribute {
+        meaning.push_str(&format!(" Short in the attribute: `{short}`."));
+    }
     for alias in setting.aliases {
         meaning.push_str(&format!(" Older name: `{alias}`."));
     }

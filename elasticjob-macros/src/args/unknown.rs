@@ -1,6 +1,6 @@
 //! The message for a name that is no option.
 
-use elasticjob_syntax::job_options::JOB_OPTIONS;
+use elasticjob_syntax::job_option::{self, JobOption};
 use elasticjob_syntax::suggest;
 
 /// Names the option that may be meant, or all of them.
@@ -8,7 +8,7 @@ pub fn unknown(written: &str) -> String {
     match nearest(written) {
         Some(name) => format!("there is no option `{written}`: did you mean `{name}`?"),
         None => {
-            let all: Vec<String> = JOB_OPTIONS.iter().map(|option| format!("`{}`", option.name)).collect();
+            let all: Vec<String> = job_option::all().map(|option| format!("`{}`", option.name)).collect();
             format!("there is no option `{written}`; the options are {}", all.join(", "))
         }
     }
@@ -17,15 +17,21 @@ pub fn unknown(written: &str) -> String {
 /// The option that was meant: spelled nearly so, spelled in camel case, known elsewhere by that name, or with a longer
 /// name that contains what is written.
 fn nearest(written: &str) -> Option<&'static str> {
-    let spelled = JOB_OPTIONS.iter().flat_map(|option| [Some(option.name), option.short, option.elsewhere]).flatten();
+    let spelled =
+        job_option::all().flat_map(|option| [option.name].into_iter().chain(option.short).chain(elsewhere(option)));
     if let Some(near) = suggest::nearest(written, spelled) {
-        let elsewhere = JOB_OPTIONS.iter().find(|option| option.elsewhere == Some(near));
-        return Some(elsewhere.map_or(near, |option| option.name));
+        let meant = job_option::all().find(|option| elsewhere(option).any(|name| name == near));
+        return Some(meant.map_or(near, |option| option.name));
     }
     let wanted = suggest::squash(written);
     let containing =
-        JOB_OPTIONS.iter().find(|option| wanted.len() > 3 && suggest::squash(option.name).contains(&wanted));
+        job_option::all().find(|option| wanted.len() > 3 && suggest::squash(option.name).contains(&wanted));
     containing.map(|option| option.name)
+}
+
+/// What other editions and older releases call an option.
+fn elsewhere(option: &'static JobOption) -> impl Iterator<Item = &'static str> {
+    option.elsewhere.into_iter().chain(option.older.iter().copied())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The value of an option.
 
-use elasticjob_syntax::job_options::{JobOption, OptionKind as Kind};
+use elasticjob_syntax::job_option::{JobOption, OptionKind as Kind};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -32,7 +32,7 @@ impl Value {
     pub fn parse(option: &JobOption, written: &Ident, tokens: TokenStream, errors: &mut Errors) -> Option<Self> {
         let parsed = (|input: ParseStream<'_>| Self::parse_kind(option.kind, input)).parse2(tokens.clone());
         let Ok(value) = parsed else {
-            let example = option.example(&written.to_string());
+            let example = option.written_as(&written.to_string());
             let message = format!("`{written}` takes {}, for example {example}", option.expected());
             if tokens.is_empty() {
                 errors.at(written.span(), message);

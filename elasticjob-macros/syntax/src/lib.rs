@@ -10,7 +10,8 @@
 //! | [`zone_name`] | `Asia/Shanghai`, `GMT+8:00` |
 //! | [`node_name`] | names of jobs, and what else becomes a node of the registry |
 //! | [`item_parameters`] | `0=Beijing,1=Shanghai` |
-//! | [`job_options`] | `cron`, `sharding_total_count`: the options of the attribute |
+//! | [`job_settings`] | `cron`, `sharding_total_count`: the settings of a job |
+//! | [`job_option`] | the same as options of the attribute, and two about the attribute itself |
 //! | [`suggest`] | the known name that a mistyped one may mean |
 //!
 //! Use the library (`elasticjob`), which exports what a program needs; this package makes no promise of its own.
@@ -18,7 +19,8 @@
 pub mod calendar;
 pub mod cron;
 pub mod item_parameters;
-pub mod job_options;
+pub mod job_option;
+pub mod job_settings;
 pub mod node_name;
 pub mod suggest;
 pub mod zone_name;

@@ -164,7 +164,7 @@ impl ElasticJobAppBuilder {
     ///
     /// # Errors
     /// [`AppError::Invalid`] with everything that is wrong with settings and jobs, before a registry center is touched;
-    /// [`AppError::Connect`] when the registry center is not reached; [`AppError::Start`] when it refuses a job. Jobs
+    /// [`AppError::Connect`] when a registry center is not reached; [`AppError::Start`] when it refuses a job. Jobs
     /// that were started by then are shut down again.
     ///
     /// A job whose configuration in the registry center cannot be used keeps no other one from its start: it is logged and

@@ -81,10 +81,13 @@ async fn connect(
     settings: &RegCenterSettings,
     environment: &JobEnvironment,
 ) -> Result<Arc<dyn RegistryCenter>, AppError> {
+    let section = if name == DEFAULT { Key::of(["reg-center"]) } else { Key::of(["reg-centers", name]) };
     match settings.zookeeper() {
-        Some(configuration) => environment.connect_zookeeper(configuration).await.map_err(AppError::Connect),
+        Some(configuration) => environment
+            .connect_zookeeper(configuration)
+            .await
+            .map_err(|error| AppError::Connect { section: section.to_string(), error }),
         None => {
-            let section = if name == DEFAULT { Key::of(["reg-center"]) } else { Key::of(["reg-centers", name]) };
             warn!(
                 "no `{section}.server-lists` is set: jobs run on the embedded registry of this process; no other process sees \
                  it, and N copies of the program run everything N times"
@@ -92,6 +95,17 @@ async fn connect(
             Ok(environment.embedded_registry())
         }
     }
+}
+
+/// All registry centers by name, with how many bytes the namespace of each adds to a path.
+pub(super) fn namespace_bytes(builder: &ElasticJobAppBuilder, settings: &Settings) -> BTreeMap<String, usize> {
+    let named = settings.reg_centers.iter().map(|(name, center)| (name.as_str(), center));
+    let of_settings = named.chain([(DEFAULT, &settings.reg_center)]).map(|(name, center)| {
+        let bytes = center.zookeeper().map_or(0, |zookeeper| zookeeper.namespace_bytes());
+        (name.to_owned(), bytes)
+    });
+    let given = builder.registry_centers.iter().map(|(name, center)| (name.clone(), center.namespace_bytes()));
+    of_settings.chain(given).collect()
 }
 
 /// Names that both the settings and the application's builder give.

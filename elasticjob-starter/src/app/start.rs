@@ -1,7 +1,6 @@
 //! How an application starts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use elasticjob::__private::log::{info, warn};
 use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode, StartError};
@@ -98,8 +97,7 @@ fn checked(
             }
         }
     }
-    let registry_centers: BTreeSet<String> =
-        builder.registry_centers.keys().chain(settings.reg_centers.keys()).cloned().collect();
+    let registry_centers = centers::namespace_bytes(builder, settings);
     let tracings: BTreeSet<String> = settings.tracings.keys().cloned().collect();
     let around = Surroundings {
         registry_centers: &registry_centers,
@@ -119,11 +117,11 @@ fn checked(
     };
     match (Plan::make(linked, settings, &around), environment) {
         (Ok(plan), Ok(environment)) => {
-            // Made to see that they can be; these are never started.
-            let nowhere = environment.embedded_registry();
-            let made = make(&plan, |_| environment.clone(), |_| Arc::clone(&nowhere), &builder.beans);
-            problems.extend(made.err().into_iter().flatten());
-            if problems.is_empty() { Ok((plan, environment, storages)) } else { Err(AppError::Invalid(problems)) }
+            if problems.is_empty() {
+                Ok((plan, environment, storages))
+            } else {
+                Err(AppError::Invalid(problems))
+            }
         }
         (plan, environment) => {
             problems.extend(plan.err().into_iter().flatten().map(Problem::from));

@@ -6,7 +6,7 @@ use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
 
 use super::drafts::Draft;
 use super::{JobCode, PlanError, Surroundings};
-use crate::settings::JobEntry;
+use crate::settings::{DEFAULT, JobEntry};
 
 /// What the entry sets, over what the attribute sets.
 pub(super) fn over(attribute: JobSettings, entry: Option<&JobEntry>) -> JobSettings {
@@ -45,9 +45,11 @@ fn problems(draft: &Draft<'_>, configuration: &JobConfiguration, around: &Surrou
         }
         _ => Vec::new(),
     };
-    let Some(catalog) = catalog else { return of_code };
+    let center = around.registry_centers.get(draft.registry_center().unwrap_or(DEFAULT));
+    let of_room = center.map(|namespace_bytes| configuration.problems_of_room(*namespace_bytes)).unwrap_or_default();
+    let Some(catalog) = catalog else { return [of_code, of_room].concat() };
     let at_start = catalog.error_handlers().problems_at_start(configuration);
-    [catalog.problems(configuration), of_code, at_start].concat()
+    [catalog.problems(configuration), of_code, at_start, of_room].concat()
 }
 
 /// A configuration of the types and properties of a job, right in all else.

@@ -57,8 +57,9 @@ pub(crate) enum JobCode {
 
 /// What the application has beside the settings, and what of the settings is not known.
 pub(crate) struct Surroundings<'a> {
-    /// Names of registry centers, of the settings and of the builder.
-    pub registry_centers: &'a BTreeSet<String>,
+    /// The registry centers of the settings and of the builder, by name, each with the bytes that its namespace adds to a
+    /// path.
+    pub registry_centers: &'a BTreeMap<String, usize>,
     /// Names of tracings.
     pub tracings: &'a BTreeSet<String>,
     /// Names of provided values.
@@ -118,18 +119,19 @@ pub(crate) fn bind(job: &str, function: &JobDescriptor, beans: &Beans) -> Result
 
 /// What a job refers to by name and is not there.
 fn unknown_references(draft: &Draft<'_>, around: &Surroundings<'_>) -> Vec<PlanError> {
-    let references = [
-        (draft.registry_center(), &References::REGISTRY_CENTERS, around.registry_centers),
-        (draft.tracing(), &References::TRACINGS, around.tracings),
+    let references: [(_, _, Vec<&String>); 2] = [
+        (draft.registry_center(), &References::REGISTRY_CENTERS, around.registry_centers.keys().collect()),
+        (draft.tracing(), &References::TRACINGS, around.tracings.iter().collect()),
     ];
     let unknown = references.into_iter().filter_map(|(name, of, known)| Some((name?, of, known)));
-    let unknown = unknown
-        .filter(|(name, of, known)| !known.contains(*name) && !around.doubt.is_about(&Key::of([of.section, name])));
-    let error = |(name, of, known): (&str, &References, &BTreeSet<String>)| PlanError::UnknownReference {
+    let unknown = unknown.filter(|(name, of, known)| {
+        !known.iter().any(|known| known == name) && !around.doubt.is_about(&Key::of([of.section, name]))
+    });
+    let error = |(name, of, known): (&str, &References, Vec<&String>)| PlanError::UnknownReference {
         origin: draft.origin(of.setting),
         job: draft.title.clone(),
         setting: of.setting,
-        unknown: of.unknown(name, known),
+        unknown: of.unknown(name, &known),
     };
     unknown.map(error).collect()
 }
@@ -152,9 +154,9 @@ impl References {
     };
     const TRACINGS: Self = Self { setting: "tracing-ref", section: "tracings", what: "tracing", builder: "" };
 
-    fn unknown(&self, name: &str, known: &BTreeSet<String>) -> String {
+    fn unknown(&self, name: &str, known: &[&String]) -> String {
         let Self { section, what, builder, .. } = self;
-        let all = || known.iter().map(String::as_str).chain([DEFAULT]);
+        let all = || known.iter().map(|name| name.as_str()).filter(|name| *name != DEFAULT).chain([DEFAULT]);
         let near = nearest(name, all()).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
         let all = Vec::from_iter(all()).join(", ");
         format!("there is no {what} '{name}'; {near}set it below `elasticjob.{section}.{name}`{builder}; known: {all}")

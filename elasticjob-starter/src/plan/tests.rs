@@ -80,7 +80,7 @@ fn made_with(
     let mut beans = Beans::default();
     beans.provide(7_u32);
     let around = Surroundings {
-        registry_centers: &registry_centers.iter().map(|name| (*name).to_owned()).collect(),
+        registry_centers: &registry_centers.iter().map(|name| ((*name).to_owned(), 0)).collect(),
         tracings: &settings.tracings.keys().cloned().collect(),
         provided: &BTreeSet::from(["taken".to_owned()]),
         beans: &beans,
@@ -185,6 +185,27 @@ fn a_configured_job_without_code_lists_the_linked_ones() {
 fn a_function_without_any_settings_says_which_are_missing() {
     only_error(&BARE, "", &["'bare'", "src/jobs.rs:7", "`sharding-total-count`", "`cron`", "elasticjob.jobs.bare"]);
     only_error(&BARE, "elasticjob:\n  jobs:\n    bare: {cron: 0 0 1 * * ?}\n", &["'bare'", "sharding-total-count"]);
+}
+
+#[test]
+fn what_has_no_room_in_its_registry_center_is_told_before_that_is_reached() {
+    let yaml = "elasticjob:\n  jobs:\n    bare:\n      sharding-total-count: 1500\n";
+    let made = |namespace_bytes| {
+        let (read, beans, given) = (read(yaml), Beans::default(), BTreeMap::new());
+        let around = Surroundings {
+            registry_centers: &BTreeMap::from([(DEFAULT.to_owned(), namespace_bytes)]),
+            tracings: &BTreeSet::new(),
+            provided: &BTreeSet::new(),
+            beans: &beans,
+            catalog: None,
+            doubt: &read.doubt,
+        };
+        let plan = Plan::make(&Linked::new(&BARE, &given), &read.settings, &around);
+        plan.err().into_iter().flatten().map(|error| error.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(made(10), [""; 0]);
+    let [told] = made(200).try_into().unwrap();
+    assert!(told.contains("application.yaml:4") && told.contains("1500 items do not fit"), "{told}");
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! One source with canonical keys, and the sources laid over each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-
-use config::{Config, ConfigError, Map, Source, Value, ValueKind};
 
 use super::doubt::Doubt;
 use super::error::SettingError;
@@ -127,12 +125,6 @@ impl Layer {
         props.map(|segments| segments[3].as_str())
     }
 
-    /// The places of what has nothing in it: values keep theirs themselves.
-    pub fn places(&self) -> impl Iterator<Item = (&Key, &Origin)> {
-        let empty = self.values.iter().filter(|(_, (_, given))| matches!(given, Given::Empty));
-        empty.map(|(key, (origin, _))| (key, origin)).chain(&self.mentioned)
-    }
-
     /// The text and the place of a setting, where it is one text.
     pub fn text(&self, key: &Key) -> Option<(&Origin, String)> {
         self.values.get(key).and_then(|(origin, given)| match given {
@@ -142,74 +134,52 @@ impl Layer {
         })
     }
 
-    /// The place of a setting.
+    /// All settings that are one text.
+    pub fn texts(&self) -> impl Iterator<Item = (&Key, &str)> {
+        self.values.iter().filter_map(|(key, (_, given))| match given {
+            Given::Text(text) => Some((key, text.as_str())),
+            Given::List(_) | Given::Empty => None,
+        })
+    }
+
+    /// Where a setting stands, or a section: where its name stands, else its first setting.
     pub fn origin(&self, key: &Key) -> Option<&Origin> {
-        self.values.get(key).map(|(origin, _)| origin)
-    }
-}
-
-impl Source for Layer {
-    fn clone_into_box(&self) -> Box<dyn Source + Send + Sync> {
-        Box::new(self.clone())
+        let own = self.values.get(key).map(|(origin, _)| origin).or_else(|| self.mentioned.get(key));
+        own.or_else(|| self.below(key).next().map(|(_, origin)| origin))
     }
 
-    fn collect(&self) -> Result<Map<String, Value>, ConfigError> {
-        let mut root = Map::new();
-        for (key, origin) in &self.mentioned {
-            let nothing = Value::new(Some(origin.as_string()), ValueKind::Table(Map::new()));
-            put(&mut root, key.segments(), nothing);
-        }
-        for (key, (origin, given)) in &self.values {
-            let kind = match given {
-                Given::Text(text) => ValueKind::String(text.clone()),
-                Given::List(items) => {
-                    let items = items.iter().map(|item| Value::new(Some(origin.as_string()), item.clone()));
-                    ValueKind::Array(items.collect())
-                }
-                Given::Empty => ValueKind::Table(Map::new()),
-            };
-            put(&mut root, key.segments(), Value::new(Some(origin.as_string()), kind));
-        }
-        let table = Value::new(None, ValueKind::Table(root));
-        Ok(Map::from_iter([("elasticjob".to_owned(), table)]))
+    /// The keys right below a section, each with its place.
+    pub fn names_below(&self, section: &Key) -> BTreeMap<&str, &Origin> {
+        let depth = section.segments().len();
+        let names: BTreeSet<&str> = self.below(section).map(|(key, _)| key.segments()[depth].as_str()).collect();
+        names.into_iter().filter_map(|name| Some((name, self.origin(&section.child(name))?))).collect()
     }
-}
 
-fn put(table: &mut Map<String, Value>, path: &[String], value: Value) {
-    match path {
-        [] => {}
-        // A job without anything in it may be there already.
-        [name] if matches!(&value.kind, ValueKind::Table(_)) => {
-            table.entry(name.clone()).or_insert(value);
+    /// What there is below a section.
+    fn below<'s>(&'s self, section: &Key) -> impl Iterator<Item = (&'s Key, &'s Origin)> {
+        // Keys are sorted by their segments, so those of a section stand together.
+        let is_in = move |key: &Key| key.segments().starts_with(section.segments());
+        let values = self.values.range(section..).map(|(key, (origin, _))| (key, origin));
+        let values = values.take_while(move |(key, _)| is_in(key));
+        let mentioned = self.mentioned.range(section..).take_while(move |(key, _)| is_in(key));
+        values.chain(mentioned).filter(move |(key, _)| *key != section)
+    }
+
+    /// This layer over a weaker one: it wins, one setting at a time.
+    fn over(self, base: Self) -> Self {
+        let Self { mut values, items, mut mentioned, mut doubt } = base;
+        values.extend(self.values);
+        for (key, origin) in self.mentioned {
+            mentioned.entry(key).or_insert(origin);
         }
-        [name] => {
-            table.insert(name.clone(), value);
-        }
-        [name, rest @ ..] => {
-            let inner = table.entry(name.clone()).or_insert_with(|| Value::new(None, ValueKind::Table(Map::new())));
-            if let ValueKind::Table(inner) = &mut inner.kind {
-                put(inner, rest, value);
-            }
-        }
+        doubt.join(&self.doubt);
+        Self { values, items, mentioned, doubt }
     }
 }
 
 /// The layers over each other, later ones win. Every value keeps the place it came from.
-pub(super) fn merge(layers: &[Layer]) -> Result<Map<String, Value>, SettingError> {
-    let mut builder = Config::builder();
-    for layer in layers {
-        builder = builder.add_source(layer.clone());
-    }
-    let merged = builder.build().and_then(|config| config.cache.into_table());
-    let failed = |error: ConfigError| SettingError::Syntax {
-        origin: Origin::place("settings"),
-        reason: format!("cannot be put together: {error}"),
-    };
-    let mut merged = merged.map_err(failed)?;
-    match merged.swap_remove("elasticjob") {
-        Some(value) => value.into_table().map_err(failed),
-        None => Ok(Map::new()),
-    }
+pub(super) fn merge(layers: impl IntoIterator<Item = Layer>) -> Layer {
+    layers.into_iter().fold(Layer::default(), |base, layer| layer.over(base))
 }
 
 #[cfg(test)]
@@ -232,13 +202,13 @@ mod tests {
             &[(&["jobs", "a.b", "cron"], "x"), (&["jobs", "a.b", "label"], "l"), (&["jobs", "任务", "cron"], "z")],
         );
         let above = layer("arg", &[(&["jobs", "a.b", "cron"], "y")]);
-        let merged = merge(&[below, above]).unwrap();
-        let jobs = merged["jobs"].clone().into_table().unwrap();
-        let job = jobs["a.b"].clone().into_table().unwrap();
-        assert_eq!(job["cron"].clone().into_string().unwrap(), "y");
-        assert_eq!(job["cron"].origin(), Some("arg"));
-        assert_eq!(job["label"].origin(), Some("file"));
-        assert!(jobs.contains_key("任务"));
+        let merged = merge([below, above]);
+        let of = |job: &str, setting: &str| merged.text(&Key::of(["jobs", job, setting])).map(|(_, text)| text);
+        assert_eq!(of("a.b", "cron").as_deref(), Some("y"));
+        assert_eq!(merged.origin(&Key::of(["jobs", "a.b", "cron"])), Some(&Origin::place("arg")));
+        assert_eq!(merged.origin(&Key::of(["jobs", "a.b", "label"])), Some(&Origin::place("file")));
+        let names = merged.names_below(&Key::of(["jobs"]));
+        assert_eq!(names.into_keys().collect::<Vec<_>>(), ["a.b", "任务"]);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use config::{Map, Value, ValueKind};
 use elasticjob::spi::Catalog;
 
 use super::doubt::Doubt;
@@ -80,8 +79,7 @@ pub(crate) struct Read<T> {
 
 /// What the sources say, laid over each other.
 struct Merged {
-    map: Map<String, Value>,
-    places: BTreeMap<Key, Origin>,
+    layer: Layer,
     /// Any other key of the files.
     scalars: BTreeMap<String, String>,
     files: Vec<std::path::PathBuf>,
@@ -274,27 +272,16 @@ impl<'a> Load<'a> {
         self.warnings.extend(warnings);
         layers.extend([environment, arguments]);
         layers.iter().for_each(|layer| self.doubt.join(layer.doubts()));
-        let map = layer::merge(&layers).unwrap_or_else(|error| {
-            self.unread([error]);
-            Map::new()
-        });
-        let places = layers.iter().flat_map(Layer::places).map(|(key, origin)| (key.clone(), origin.clone())).collect();
-        Merged { map, places, scalars, files }
+        Merged { layer: layer::merge(layers), scalars, files }
     }
 
     /// Turns what the sources say into values.
     fn finish<T>(mut self, read: &Merged, values: impl FnOnce(&mut Reader<'_>, &Self) -> T) -> Read<T> {
-        let lookup = Lookup::new(&self.sources.environment, &read.scalars, &read.map);
+        let lookup = Lookup::new(&self.sources.environment, &read.scalars, &read.layer);
         let lookup = |name: &str| lookup.find(name);
         let doubt = self.doubt.clone();
-        let mut reader = Reader {
-            merged: &read.map,
-            places: &read.places,
-            lookup: &lookup,
-            errors: Vec::new(),
-            warnings: Vec::new(),
-            doubt,
-        };
+        let mut reader =
+            Reader { merged: &read.layer, lookup: &lookup, errors: Vec::new(), warnings: Vec::new(), doubt };
         let settings = values(&mut reader, &self);
         let Reader { errors, doubt, .. } = reader;
         self.errors.extend(errors);
@@ -343,13 +330,8 @@ struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    fn new(
-        environment: &'a BTreeMap<String, String>,
-        others: &'a BTreeMap<String, String>,
-        merged: &Map<String, Value>,
-    ) -> Self {
-        let mut ours = BTreeMap::new();
-        flatten(&Key::default(), merged, &mut ours);
+    fn new(environment: &'a BTreeMap<String, String>, others: &'a BTreeMap<String, String>, merged: &Layer) -> Self {
+        let ours = merged.texts().map(|(key, text)| (squash(&key.to_string()), text.to_owned())).collect();
         Self { environment, ours, others }
     }
 
@@ -357,18 +339,5 @@ impl<'a> Lookup<'a> {
         let plain = environment::variable(self.environment, name).cloned().map(Found::Plain);
         let ours = || self.ours.get(&squash(name)).cloned();
         plain.or_else(|| ours().or_else(|| self.others.get(name).cloned()).map(Found::Text))
-    }
-}
-
-fn flatten(key: &Key, table: &Map<String, Value>, into: &mut BTreeMap<String, String>) {
-    for (name, value) in table {
-        let key = key.child(name);
-        match &value.kind {
-            ValueKind::Table(inner) => flatten(&key, inner, into),
-            ValueKind::String(text) => {
-                into.insert(squash(&key.to_string()), text.clone());
-            }
-            _ => {}
-        }
     }
 }

@@ -23,10 +23,6 @@ impl Origin {
     pub(crate) fn place(text: impl Into<String>) -> Self {
         Self(text.into())
     }
-
-    pub(super) fn as_string(&self) -> &String {
-        &self.0
-    }
 }
 
 impl fmt::Display for Origin {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use config::{Map, Value, ValueKind};
 use elasticjob::secret::Secret;
 
 use super::doubt::Doubt;
 use super::error::SettingError;
+use super::layer::Layer;
 use super::node::Origin;
 use super::placeholder::{self, Found};
 use super::schema::{Default, Key, Kind, kind_at, setting_at};
@@ -22,9 +22,7 @@ pub(crate) struct Sourced<T> {
 
 /// Reads values by their keys and collects everything that is wrong.
 pub(super) struct Reader<'a> {
-    pub merged: &'a Map<String, Value>,
-    /// Where sections without anything in them stand.
-    pub places: &'a BTreeMap<Key, Origin>,
+    pub merged: &'a Layer,
     pub lookup: &'a dyn Fn(&str) -> Option<Found>,
     pub errors: Vec<SettingError>,
     /// What is odd but no error.
@@ -35,15 +33,8 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     pub fn text(&mut self, key: &Key) -> Option<Sourced<String>> {
-        let value = find(self.merged, key.segments())?;
-        let origin = self.place(key, value);
-        let text = match &value.kind {
-            ValueKind::String(text) => text.clone(),
-            ValueKind::Array(items) => {
-                items.iter().filter_map(|item| item.clone().into_string().ok()).collect::<Vec<_>>().join(",")
-            }
-            _ => return None,
-        };
+        let (origin, text) = self.merged.text(key)?;
+        let origin = origin.clone();
         match placeholder::expand(&text, self.lookup) {
             Ok(value) => Some(Sourced { value, origin }),
             Err(reason) => {
@@ -119,35 +110,21 @@ impl Reader<'_> {
 
     /// The names in a section, with the places they come from.
     pub fn names(&self, key: &Key) -> Vec<(String, Origin)> {
-        match find(self.merged, key.segments()).map(|value| &value.kind) {
-            Some(ValueKind::Table(table)) => {
-                let place = |name: &str, value| self.place(&key.child(name), value);
-                table.iter().map(|(name, value)| (name.clone(), place(name, value))).collect()
-            }
-            _ => Vec::new(),
-        }
+        let names = self.merged.names_below(key);
+        names.into_iter().map(|(name, origin)| (name.to_owned(), origin.clone())).collect()
     }
 
     /// Properties, `None` when none are given.
     pub fn props(&mut self, key: &Key) -> Option<BTreeMap<String, String>> {
-        find(self.merged, key.segments())?;
+        self.origin(key)?;
         let names = self.names(key);
-        Some(
-            names
-                .into_iter()
-                .filter_map(|(name, _)| Some((name.clone(), self.text(&key.child(&name))?.value)))
-                .collect(),
-        )
+        let text = |(name, _): (String, Origin)| Some((name.clone(), self.text(&key.child(&name))?.value));
+        Some(names.into_iter().filter_map(text).collect())
     }
 
     /// Where a value comes from.
     pub fn origin(&self, key: &Key) -> Option<Origin> {
-        find(self.merged, key.segments()).map(|value| self.place(key, value))
-    }
-
-    fn place(&self, key: &Key, value: &Value) -> Origin {
-        let of_value = place_of(value).or_else(|| self.places.get(key).cloned());
-        of_value.unwrap_or_else(|| Origin::place("settings"))
+        self.merged.origin(key).cloned()
     }
 }
 
@@ -155,25 +132,6 @@ fn default_at<T>(key: &Key, parse: fn(&str) -> Option<T>) -> T {
     match setting_at(key).map(|setting| &setting.default) {
         Some(Default::Value(text)) => parse(text).expect("a default can be read"),
         _ => unreachable!("{key} has no default"),
-    }
-}
-
-fn find<'m>(table: &'m Map<String, Value>, path: &[String]) -> Option<&'m Value> {
-    let (first, rest) = path.split_first()?;
-    let value = table.get(first)?;
-    match (&value.kind, rest) {
-        (_, []) => Some(value),
-        (ValueKind::Table(inner), rest) => find(inner, rest),
-        _ => None,
-    }
-}
-
-/// The place of a value; of a map that of the first value in it.
-fn place_of(value: &Value) -> Option<Origin> {
-    match (value.origin(), &value.kind) {
-        (Some(origin), _) => Some(Origin::place(origin)),
-        (None, ValueKind::Table(table)) => table.values().find_map(place_of),
-        (None, _) => None,
     }
 }
 

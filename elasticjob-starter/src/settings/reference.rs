@@ -17,6 +17,10 @@ pub struct SettingReference {
     pub aliases: &'static [&'static str],
     /// What it is for, in Markdown.
     pub meaning: &'static str,
+    /// More about it, as a Markdown link from `docs/`.
+    pub see: Option<&'static str>,
+    /// A shorter name that the attribute `#[elastic_job]` has for it.
+    pub short_in_attribute: Option<&'static str>,
     /// What may be given.
     pub value: String,
     /// The value that holds when none is given.
@@ -82,6 +86,18 @@ fn entry(setting: &Setting, path: Vec<&'static str>, value: String) -> SettingRe
         Default::Value(value) => (Some(value), ""),
         Default::Words(words) => (None, words),
     };
-    let Setting { aliases, meaning, example, instead_of, in_files, .. } = *setting;
-    SettingReference { path, aliases, meaning, value, default, otherwise, example, instead_of, in_files }
+    let Setting { aliases, meaning, see, short_in_attribute, example, instead_of, in_files, .. } = *setting;
+    SettingReference {
+        path,
+        aliases,
+        meaning,
+        see,
+        short_in_attribute,
+        value,
+        default,
+        otherwise,
+        example,
+        instead_of,
+        in_files,
+    }
 }

@@ -1,5 +1,7 @@
 //! Builds configurations by hand.
 
+use elasticjob_syntax::each_job_setting;
+
 use super::job::{ConfigError, JobConfiguration};
 use super::settings::JobSettings;
 use crate::ident::JobName;
@@ -19,79 +21,40 @@ pub struct JobConfigurationBuilder {
     settings: JobSettings,
 }
 
+/// One setter for each setting that has a single value.
 macro_rules! setters {
-    ($($(#[$doc:meta])* $setter:ident: $kind:ident,)*) => {
-        $( setters!(@ $(#[$doc])* $setter $kind); )*
-    };
-    (@ $(#[$doc:meta])* $setter:ident text) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $setter(mut self, value: impl Into<String>) -> Self {
-            self.settings.$setter = Some(value.into());
-            self
+    (configuration { $(
+        $field:ident = $key:literal: $kind:ident, $meaning:literal, $how:ident $unset:literal, $example:literal
+        { $($more:tt)* }
+    )* } program { $($program:tt)* }) => {
+        impl JobConfigurationBuilder {
+            $( setter!($field $kind, $meaning, concat!("Default: ", $unset, ".")); )*
         }
     };
-    (@ $(#[$doc:meta])* $setter:ident $kind:ident) => {
-        $(#[$doc])*
+}
+
+macro_rules! setter {
+    ($field:ident Text, $($doc:expr),*) => { setter!($field Name, $($doc),*); };
+    ($field:ident Name, $($doc:expr),*) => { setter!(@ $field, impl Into<String>, Into::into, $($doc),*); };
+    ($field:ident Flag, $($doc:expr),*) => { setter!(@ $field, bool, std::convert::identity, $($doc),*); };
+    ($field:ident Number, $($doc:expr),*) => { setter!(@ $field, i32, std::convert::identity, $($doc),*); };
+    // The total count is given at once; listeners and properties are added one by one.
+    ($field:ident $other:ident, $($doc:expr),*) => {};
+    (@ $field:ident, $takes:ty, $into:expr, $meaning:expr, $unset:expr) => {
+        #[doc = $meaning]
+        #[doc = ""]
+        #[doc = $unset]
         #[must_use]
-        pub fn $setter(mut self, value: $kind) -> Self {
-            self.settings.$setter = Some(value);
+        pub fn $field(mut self, value: $takes) -> Self {
+            self.settings.$field = Some($into(value));
             self
         }
     };
 }
 
-impl JobConfigurationBuilder {
-    setters! {
-        /// When it fires, in the Quartz dialect: seconds, minutes, hours, day of month, month, day of week, year.
-        cron: text,
-        /// Zone of the schedule, an IANA name or `GMT+8:00`; default: that of the process. Java peers know only `GMT...`.
-        time_zone: text,
-        /// Parameters of the items: `0=Beijing,1=Shanghai`.
-        sharding_item_parameters: text,
-        /// Parameter of the whole job.
-        job_parameter: text,
-        /// Whether the registry knows which items run; default true. Costs two requests a fire, and gives one live owner
-        /// an item and a fencing token.
-        monitor_execution: bool,
-        /// Whether items of a crashed run are taken over at once; default false.
-        failover: bool,
-        /// Whether a fire missed because of an overrunning one is made up for; default true.
-        misfire: bool,
-        /// How late a monitored fire may begin that no instance began in time, in seconds from 1; default -1: until the next
-        /// fire is due, or 10 s where `misfire` is off.
-        max_late_begin_seconds: i32,
-        /// How far the clock of a host may be off from that of the registry center, in seconds; default 60. A job does not
-        /// start on a host whose clock is further off, and fires are skipped while it is. A negative value switches the
-        /// check off.
-        max_time_diff_seconds: i32,
-        /// How often the leader looks for wrong assignments, in minutes; default 10, below 1: never.
-        reconcile_interval_minutes: i32,
-        /// Type name of the sharding strategy; default `AVG_ALLOCATION`. Whether there is such a strategy is found out
-        /// at start: that depends on the program.
-        job_sharding_strategy_type: text,
-        /// Type name of the pool that limits how many items run at a time in one process, for example `CPU`; default none:
-        /// all items of an async job start together, and code that blocks has the pool `CPU`.
-        job_executor_thread_pool_size_provider_type: text,
-        /// Type name of the error handler; default `LOG`.
-        job_error_handler_type: text,
-        /// A text for people.
-        description: text,
-        /// Whether the server starts disabled; default false, which keeps what an operator set.
-        disabled: bool,
-        /// Whether this configuration replaces that of the registry at each start; default false.
-        overwrite: bool,
-        /// Stored, never used.
-        label: text,
-        /// Whether items keep their owner when instances and servers come and go, also an owner that is gone; default
-        /// false. They are assigned at the first fire, and when the total count or the strategy changes.
-        static_sharding: bool,
-        /// What the root node names. Set it to the Java class where Java instances of the same job run.
-        elastic_job_class: text,
-        /// The kind of a job that needs no function.
-        elastic_job_type: text,
-    }
+each_job_setting!(setters);
 
+impl JobConfigurationBuilder {
     /// Adds a listener by type name.
     #[must_use]
     pub fn job_listener_type(mut self, name: impl Into<String>) -> Self {

@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 
 use super::bound::is_of_program;
 use super::job::JobConfiguration;
+use super::settings::JobSettings;
 use super::time_diff;
 use crate::secret::mask_inside;
+
+/// What is about the program and the registry center, or not in the node of the configuration.
+const NOT_COMPARED: [&str; 3] = ["overwrite", "elastic-job-class", "elastic-job-type"];
 
 impl JobConfiguration {
     /// The settings in which this configuration differs from that of the registry, as `setting: 'this' here, 'that' in
@@ -33,29 +37,14 @@ impl JobConfiguration {
         texts.chain(props).collect()
     }
 
-    pub(crate) fn texts(&self) -> [(&'static str, String); 19] {
-        let or_none = |value: &Option<Box<str>>| value.as_deref().unwrap_or_default().to_owned();
-        let cron = self.schedule.as_ref().map(|schedule| schedule.cron().to_string()).unwrap_or_default();
-        [
-            ("cron", cron),
-            ("time-zone", or_none(&self.time_zone)),
-            ("sharding-total-count", self.total.to_string()),
-            ("sharding-item-parameters", self.items.to_string()),
-            ("job-parameter", self.parameter.to_string()),
-            ("monitor-execution", self.monitor_execution.to_string()),
-            ("failover", self.failover.to_string()),
-            ("misfire", self.misfire.to_string()),
-            ("max-late-begin-seconds", self.max_late_begin_seconds.to_string()),
-            ("max-time-diff-seconds", time_diff::text(self.max_time_diff_seconds)),
-            ("reconcile-interval-minutes", self.reconcile_interval_minutes.to_string()),
-            ("job-sharding-strategy-type", self.sharding_strategy_type().to_owned()),
-            ("job-executor-thread-pool-size-provider-type", or_none(&self.thread_pool)),
-            ("job-error-handler-type", or_none(&self.error_handler)),
-            ("job-listener-types", self.listeners.join(",")),
-            ("description", self.description.to_string()),
-            ("disabled", self.disabled.to_string()),
-            ("label", or_none(&self.label)),
-            ("static-sharding", self.static_sharding.to_string()),
-        ]
+    /// The settings that are compared, as texts; properties are compared one by one.
+    pub(crate) fn texts(&self) -> Vec<(&'static str, String)> {
+        let strategy = Some(self.sharding_strategy_type().to_owned());
+        let mut texts = JobSettings { job_sharding_strategy_type: strategy, ..self.settings() }.texts();
+        texts.retain(|(setting, _)| !NOT_COMPARED.contains(setting));
+        for (_, text) in texts.iter_mut().filter(|(setting, _)| *setting == "max-time-diff-seconds") {
+            *text = time_diff::text(self.max_time_diff_seconds);
+        }
+        texts
     }
 }

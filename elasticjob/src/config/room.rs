@@ -12,15 +12,18 @@ const ITEM_WEIGHT: usize = 520;
 /// How many nodes of an item are in it.
 const NODES: usize = 3;
 
-/// What has no room where the namespace makes each path longer by so many bytes.
-pub(crate) fn problems(configuration: &JobConfiguration, namespace: usize) -> Vec<Invalid> {
-    let total = too_many(configuration.job_name(), configuration.sharding_total_count(), namespace);
-    total.into_iter().chain(too_long(configuration)).collect()
+impl JobConfiguration {
+    /// What has no room in a registry center whose namespace makes each path longer by so many bytes: too many items for one
+    /// transaction, or a configuration longer than what is read.
+    pub fn problems_of_room(&self, namespace_bytes: usize) -> Vec<Invalid> {
+        let total = too_many(self.job_name(), self.sharding_total_count(), namespace_bytes);
+        total.into_iter().chain(too_long(self)).collect()
+    }
 }
 
 /// A check that finds the same.
 pub(crate) fn check(namespace: usize) -> ConfigurationCheck {
-    ConfigurationCheck::new(move |configuration| problems(configuration, namespace))
+    ConfigurationCheck::new(move |configuration| configuration.problems_of_room(namespace))
 }
 
 /// A total count that does not fit into one transaction.
@@ -56,18 +59,18 @@ mod tests {
     #[test]
     fn the_namespace_counts_among_what_an_item_needs() {
         let job = |total| JobConfiguration::builder("a-name-of-18-chars", total).build().unwrap();
-        assert!(problems(&job(1_500), 0).is_empty());
-        let long = problems(&job(1_500), 120);
+        assert!(&job(1_500).problems_of_room(0).is_empty());
+        let long = &job(1_500).problems_of_room(120);
         assert_eq!(long.len(), 1);
         let told = long[0].to_string();
         assert!(told.contains("1500 items do not fit") && told.contains("at most 963 are possible"), "{told}");
-        assert!(problems(&job(963), 120).is_empty());
+        assert!(&job(963).problems_of_room(120).is_empty());
     }
 
     #[test]
     fn a_configuration_that_nobody_would_read_is_refused() {
         let job = JobConfiguration::builder("job", 1).job_parameter("x".repeat(wire::LIMITS.bytes)).build().unwrap();
-        let told = problems(&job, 0)[0].to_string();
+        let told = job.problems_of_room(0)[0].to_string();
         assert!(told.starts_with("job-parameter: the configuration has ") && told.contains("at most 262144"), "{told}");
     }
 }

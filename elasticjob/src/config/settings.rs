@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use elasticjob_syntax::each_job_setting;
 use serde::Serialize;
 
 use super::masked::Masked;
@@ -11,137 +12,119 @@ use super::masked::Masked;
 /// and carries properties on.
 pub(super) const MAX_LATE_BEGIN_PROP: &str = "elasticjob.max-late-begin-seconds";
 
-/// Settings of a job as the attribute or a file gives them.
-///
-/// What is missing falls back to the next weaker source, and at last to the default that
-/// [`JobConfiguration`](super::JobConfiguration) documents.
-///
-/// `Debug` shows them [`masked`](Self::masked), so that what holds settings can be logged.
-#[derive(Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct JobSettings {
-    /// When it fires, in the Quartz dialect. A job without it is a one-off job.
-    pub cron: Option<String>,
-    /// Zone of the schedule: an IANA name, or `GMT+8:00`.
-    pub time_zone: Option<String>,
-    /// How many items a fire is split into.
-    pub sharding_total_count: Option<u32>,
-    /// Parameters of the items: `0=Beijing,1=Shanghai`.
-    pub sharding_item_parameters: Option<String>,
-    /// Parameter of the whole job.
-    pub job_parameter: Option<String>,
-    /// Whether the registry knows which items run.
-    pub monitor_execution: Option<bool>,
-    /// Whether items of a crashed run are taken over at once.
-    pub failover: Option<bool>,
-    /// Whether a fire missed because of an overrunning one is made up for.
-    pub misfire: Option<bool>,
-    /// How late a fire may begin that nobody began in time, in seconds; negative: until the next one.
-    pub max_late_begin_seconds: Option<i32>,
-    /// How far the clock may be off, in seconds; negative: not checked. Missing: 60.
-    pub max_time_diff_seconds: Option<i32>,
-    /// How often the leader looks for wrong assignments, in minutes; below 1: never.
-    pub reconcile_interval_minutes: Option<i32>,
-    /// Type name of the sharding strategy.
-    pub job_sharding_strategy_type: Option<String>,
-    /// Type name of the pool that runs items.
-    pub job_executor_thread_pool_size_provider_type: Option<String>,
-    /// Type name of the error handler.
-    pub job_error_handler_type: Option<String>,
-    /// Type names of listeners.
-    pub job_listener_types: Option<Vec<String>>,
-    /// A text for people.
-    pub description: Option<String>,
-    /// Further properties, of handlers and job kinds.
-    pub props: Option<BTreeMap<String, String>>,
-    /// Whether the server starts disabled.
-    pub disabled: Option<bool>,
-    /// Whether these settings replace those in the registry at each start.
-    pub overwrite: Option<bool>,
-    /// Stored, never used.
-    pub label: Option<String>,
-    /// Whether items keep their owner when instances and servers come and go.
-    pub static_sharding: Option<bool>,
-    /// The function of the job, and what the root node names.
-    pub elastic_job_class: Option<String>,
-    /// The kind of a job that needs no function.
-    pub elastic_job_type: Option<String>,
-    /// Name of the handle.
-    pub job_bootstrap_bean_name: Option<String>,
-    /// Name of the registry center, where there are several.
-    pub registry_center_ref: Option<String>,
-    /// Name of the tracing, where there are several.
-    pub tracing_ref: Option<String>,
-}
+/// Names, kinds and meaning stand in the table of settings.
+macro_rules! job_settings {
+    ($($group:ident { $(
+        $field:ident = $key:literal: $kind:ident, $meaning:literal, $how:ident $unset:literal, $example:literal
+        { $($more:tt)* }
+    )* })*) => {
+        /// Settings of a job as the attribute or a file gives them.
+        ///
+        /// What is missing falls back to the next weaker source, and at last to the default that
+        /// [`JobConfiguration`](super::JobConfiguration) documents.
+        ///
+        /// `Debug` shows them [`masked`](Self::masked), so that what holds settings can be logged.
+        #[derive(Clone, PartialEq, Eq, Default, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub struct JobSettings {
+            $($(
+                #[doc = $meaning]
+                pub $field: Option<type_of!($kind)>,
+            )*)*
+        }
 
-/// What is done with every setting: one that is missing from the list does not compile.
-macro_rules! settings {
-    ($($field:ident,)*) => {
         impl JobSettings {
-            /// Names of all settings, as the fields are called.
-            pub const NAMES: &[&str] = &["props", $(stringify!($field)),*];
-
             /// These settings, and where they are missing, those of `base`. Properties are joined key by key.
             #[must_use]
             pub fn over(self, base: Self) -> Self {
-                Self {
-                    props: match (base.props, self.props) {
-                        (Some(mut base), Some(props)) => {
-                            base.extend(props);
-                            Some(base)
-                        }
-                        (base, props) => props.or(base),
-                    },
-                    $($field: self.$field.or(base.$field)),*
-                }
+                Self { $($($field: self.$field.over(base.$field),)*)* }
             }
 
             /// These settings without their secrets: properties of such names, and passwords and the like inside of
             /// texts.
             #[must_use]
             pub fn masked(&self) -> Self {
-                Self { props: self.props.masked(), $($field: self.$field.masked()),* }
+                Self { $($($field: self.$field.masked(),)*)* }
+            }
+
+            /// The key of each setting with its text; properties, which have keys of their own, are left out.
+            pub(super) fn texts(&self) -> Vec<(&'static str, String)> {
+                let all = [$($(($key, self.$field.text()),)*)*];
+                all.into_iter().filter_map(|(key, text)| Some((key, text?))).collect()
             }
         }
 
         impl fmt::Debug for JobSettings {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let shown = self.masked();
-                f.debug_struct("JobSettings")
-                    .field("props", &shown.props)
-                    $(.field(stringify!($field), &shown.$field))*
-                    .finish()
+                f.debug_struct("JobSettings")$($(.field(stringify!($field), &shown.$field))*)*.finish()
             }
         }
     };
 }
 
-settings! {
-    cron,
-    time_zone,
-    sharding_total_count,
-    sharding_item_parameters,
-    job_parameter,
-    monitor_execution,
-    failover,
-    misfire,
-    max_late_begin_seconds,
-    max_time_diff_seconds,
-    reconcile_interval_minutes,
-    job_sharding_strategy_type,
-    job_executor_thread_pool_size_provider_type,
-    job_error_handler_type,
-    job_listener_types,
-    description,
-    disabled,
-    overwrite,
-    label,
-    static_sharding,
-    elastic_job_class,
-    elastic_job_type,
-    job_bootstrap_bean_name,
-    registry_center_ref,
-    tracing_ref,
+/// The type of a setting.
+macro_rules! type_of {
+    (Text) => { String };
+    (Name) => { String };
+    (Flag) => { bool };
+    (Count) => { u32 };
+    (Number) => { i32 };
+    (Names) => { Vec<String> };
+    (Props) => { BTreeMap<String, String> };
+}
+
+each_job_setting!(job_settings);
+
+/// A setting that may be missing.
+trait Setting {
+    /// This one of a stronger source over that of a weaker one.
+    fn over(self, base: Self) -> Self;
+
+    /// Its value as one text, empty where it is missing; `None` where it has none.
+    fn text(&self) -> Option<String>;
+}
+
+macro_rules! single {
+    ($($type:ty),*) => {
+        $(impl Setting for Option<$type> {
+            fn over(self, base: Self) -> Self {
+                self.or(base)
+            }
+
+            fn text(&self) -> Option<String> {
+                Some(self.as_ref().map(ToString::to_string).unwrap_or_default())
+            }
+        })*
+    };
+}
+
+single!(String, bool, u32, i32);
+
+impl Setting for Option<Vec<String>> {
+    fn over(self, base: Self) -> Self {
+        self.or(base)
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.as_deref().unwrap_or_default().join(","))
+    }
+}
+
+impl Setting for Option<BTreeMap<String, String>> {
+    fn over(self, base: Self) -> Self {
+        match (base, self) {
+            (Some(mut base), Some(props)) => {
+                base.extend(props);
+                Some(base)
+            }
+            (base, props) => props.or(base),
+        }
+    }
+
+    fn text(&self) -> Option<String> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod scalar;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use document::Entries;
+use document::{Entries, OLDER_THREAD_POOL};
 pub use instance::{InstanceNode, instance_from_yaml, instance_yaml, is_of_java};
 
 use super::job::{Invalid, JobConfiguration, Origin};
@@ -183,7 +183,7 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
         job_sharding_strategy_type: entries.text("jobShardingStrategyType"),
         job_executor_thread_pool_size_provider_type: entries
             .text("jobExecutorThreadPoolSizeProviderType")
-            .or_else(|| entries.text("jobExecutorServiceHandlerType")),
+            .or_else(|| entries.text(OLDER_THREAD_POOL)),
         job_error_handler_type: entries.text("jobErrorHandlerType"),
         description: entries.text("description"),
         disabled: or_false("disabled")?,

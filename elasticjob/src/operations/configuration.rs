@@ -2,7 +2,7 @@
 
 use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
-use crate::config::{ForeignToJava, JobConfiguration, JobSettings, room};
+use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
@@ -88,7 +88,7 @@ impl Operations {
             return Ok(ConfigurationChange::default());
         }
         let mut problems = self.built_in.problems(&changed, &read.class);
-        problems.extend(room::problems(&changed, self.registry.namespace_bytes()));
+        problems.extend(changed.problems_of_room(self.registry.namespace_bytes()));
         if !problems.is_empty() {
             return Err(invalid(problems));
         }

@@ -14,7 +14,7 @@ use super::mailbox::Mailbox;
 use super::members::AlreadyThere;
 use super::supervised::{Reader, supervised};
 use crate::api::ItemHandler;
-use crate::config::{BoundOptions, Invalid, JobConfiguration, room, unread};
+use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
 use crate::log::{error, warn};
@@ -140,13 +140,13 @@ fn warn_of_open(name: &JobName, job: &Job) {
         error!(
             job = %name,
             "everyone who reaches the registry center can have this host run any command or ask any address: \
-             `...from-registry` is set, and the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+             `...from-registry` is set, and the namespace is open; set digest of its registry center (docs/security.md)"
         );
     } else {
         warn!(
             job = %name,
             "everyone who reaches the registry center decides when this job runs, and with which parameters, and it runs \
-             commands or sends requests: the namespace is open; set elasticjob.reg-center.digest (docs/security.md)"
+             commands or sends requests: the namespace is open; set digest of its registry center (docs/security.md)"
         );
     }
 }
@@ -173,7 +173,7 @@ impl Bootstrap {
             catalog.problems(&configuration),
             catalog.error_handlers().problems_at_start(&configuration),
             handler.problems_of_program(&configuration),
-            room::problems(&configuration, registry.namespace_bytes()),
+            configuration.problems_of_room(registry.namespace_bytes()),
         ];
         let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();

@@ -56,6 +56,17 @@ impl<P: Program> Group<P> {
         self.faults.push(Fault::begun(FaultKind::CutOff { pid }, from_us, now_us()));
     }
 
+    /// Lets nothing through the link of a process to the registry, and breaks none of its connections: neither side hears
+    /// of it.
+    ///
+    /// # Panics
+    /// When it has none.
+    pub fn cut_off_silently(&mut self, pid: u32) {
+        let from_us = now_us();
+        self.member(pid).link.as_ref().expect("a link that can be cut").swallow();
+        self.faults.push(Fault::begun(FaultKind::CutOff { pid }, from_us, now_us()));
+    }
+
     /// Mends the link of a process.
     ///
     /// # Panics

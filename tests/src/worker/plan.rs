@@ -58,6 +58,8 @@ pub struct JobPlan {
     pub max_time_diff_seconds: Option<u32>,
     /// Whether fires that fall into a running one are made up for, which is written when they do.
     pub misfire: bool,
+    /// Whether execution is monitored. Without that its runs have no fencing token, and write nothing.
+    pub monitored: bool,
 }
 
 /// Something wrong that happens behind the engine's back.
@@ -104,6 +106,7 @@ impl JobPlan {
             static_sharding: false,
             max_time_diff_seconds: None,
             misfire: true,
+            monitored: true,
         }
     }
 
@@ -117,6 +120,7 @@ impl JobPlan {
         let job = job.static_sharding(self.static_sharding);
         let limit = self.max_time_diff_seconds.map(u32::cast_signed);
         let job = limit.into_iter().fold(job, |job, limit| job.max_time_diff_seconds(limit)).misfire(self.misfire);
+        let job = job.monitor_execution(self.monitored);
         let types = listeners::TYPES.into_iter().filter(|_| self.listeners);
         types.fold(job, |job, name| job.job_listener_type(name)).build()
     }

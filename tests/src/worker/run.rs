@@ -85,14 +85,19 @@ async fn run_recorded(context: ShardingContext, sink: Arc<Sink>) -> JobResult {
 struct RecordedRun {
     context: ShardingContext,
     sink: Arc<Sink>,
-    writer: Writer,
+    number: u64,
+    /// The fencing token, which a run that is not monitored does not have.
+    token: Option<i64>,
     over: bool,
 }
 
 impl RecordedRun {
     fn begin(context: ShardingContext, sink: Arc<Sink>) -> Result<Self, JobError> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let token = context.fencing_token().ok_or_else(|| JobError::message("a monitored run has a fencing token"))?;
+        let token = context.fencing_token();
+        if sink.job.monitored && token.is_none() {
+            return Err(JobError::message("a monitored run has a fencing token"));
+        }
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         sink.recorder.record(
             &sink.job.name,
@@ -101,26 +106,27 @@ impl RecordedRun {
                 item: context.sharding_item(),
                 scheduled_ms: context.scheduled_at().timestamp_millis(),
                 source: context.source(),
-                token: Some(token),
+                token,
                 instance: context.instance_id().to_string(),
             },
         )?;
-        let writer = Writer { token, pid: std::process::id(), run: number };
-        Ok(Self { context, sink, writer, over: false })
+        Ok(Self { context, sink, number, token, over: false })
     }
 
     fn write(&self) -> JobResult {
         let Sink { job, fence, bug, .. } = &*self.sink;
-        let token = if *bug == Some(Bug::Unfenced) { i64::MAX } else { self.writer.token };
-        match fence.write(&job.name, self.context.sharding_item(), Writer { token, ..self.writer }, now_us())? {
+        let Some(token) = self.token else { return Ok(()) };
+        let token = if *bug == Some(Bug::Unfenced) { i64::MAX } else { token };
+        let writer = Writer { token, pid: std::process::id(), run: self.number };
+        match fence.write(&job.name, self.context.sharding_item(), writer, now_us())? {
             FencedWrite::Accepted => Ok(()),
-            FencedWrite::Refused { .. } => self.record(What::Refused { run: self.writer.run }),
+            FencedWrite::Refused { .. } => self.record(What::Refused { run: self.number }),
         }
     }
 
     fn end(mut self, how: Ending) -> JobResult {
         self.over = true;
-        self.record(What::End { run: self.writer.run, how })
+        self.record(What::End { run: self.number, how })
     }
 
     fn record(&self, what: What) -> JobResult {
@@ -130,7 +136,7 @@ impl RecordedRun {
 
 impl Drop for RecordedRun {
     fn drop(&mut self) {
-        let dropped = What::End { run: self.writer.run, how: Ending::Dropped };
+        let dropped = What::End { run: self.number, how: Ending::Dropped };
         if !self.over
             && let Err(error) = self.record(dropped)
         {

@@ -9,6 +9,7 @@ mod listeners;
 mod restarted;
 mod server;
 mod support;
+mod suspended;
 
 use std::process::ExitCode;
 
@@ -21,6 +22,9 @@ fn main() -> ExitCode {
     harness.on_zookeeper("what_all_ran_when_they_were_killed_their_successors_run_again", killed::all);
     harness.on_zookeeper("a_frozen_process_loses_its_items_and_its_late_writes_are_refused", frozen::for_long);
     harness.on_zookeeper("a_process_frozen_for_a_moment_keeps_its_items", frozen::for_a_moment);
+    harness
+        .with_wrong_clock("a_suspended_machine_cancels_its_runs_within_a_second_after_it_goes_on", suspended::for_long);
+    harness.with_wrong_clock("a_paused_machine_cancels_its_runs_as_soon_as_its_clock_is_set", suspended::clock_set);
     harness.on_zookeeper("a_process_cut_off_for_long_stops_in_time_and_comes_back", cut_off::for_long);
     harness.on_zookeeper("a_process_cut_off_for_a_moment_goes_on_with_its_runs", cut_off::for_a_moment);
     harness.on_zookeeper("a_restart_of_all_one_after_the_other_loses_no_fire", restarted::all);

@@ -24,7 +24,8 @@ impl Certificates {
         let ca = made.ca("ca");
         let other = made.ca("other-ca");
         let (server, client) = (ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth);
-        made.signed("server", &ca, server, |_| ());
+        made.signed("server", &ca, server.clone(), |_| ());
+        made.signed("expired-server", &ca, server, |params| params.not_after = date_time_ymd(2020, 1, 2));
         made.signed("client", &ca, client.clone(), |_| ());
         made.signed("stranger", &other, client.clone(), |_| ());
         made.signed("expired", &ca, client.clone(), |params| params.not_after = date_time_ymd(2020, 1, 2));

@@ -29,10 +29,13 @@ fn main() -> ExitCode {
     tests.add("a_client_without_a_certificate_is_told_to_set_one", refused::no_certificate);
     tests.add("a_client_with_a_certificate_of_another_ca_is_told", refused::stranger);
     tests.add("a_server_of_an_unknown_ca_is_refused", refused::unknown_ca);
+    tests.add("a_server_whose_certificate_has_expired_is_refused", refused::expired);
     tests.add("a_server_with_another_name_is_refused", refused::other_name);
     tests.add("a_port_without_tls_is_told", refused::plain_port);
     tests.add("a_port_with_tls_is_told_to_a_client_without", refused::plain_client);
     tests.add("a_program_runs_its_jobs_over_tls", programs::runs);
+    tests.add("a_named_registry_center_has_tls_of_its_own", programs::named_center);
+    tests.add("a_named_registry_center_that_is_refused_is_told_by_its_name", programs::named_center_refused);
     tests.add("a_program_with_wrong_files_names_all_of_them_and_ends", programs::wrong_files);
     tests.add("the_command_line_goes_over_tls", programs::command_line);
     used::add_conformance(&mut tests);

@@ -1,17 +1,21 @@
 //! Programs that have TLS from their settings, and the command line.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Output};
 use std::sync::Arc;
 
+use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob_cli::Console;
 use elasticjob_starter::prelude::*;
 use elasticjob_starter::settings::Sources;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use crate::support::{Secured, says};
 
-/// Set for this program as the one with the job.
+/// Set for this program as the one with the jobs, to those that it runs, with commas between them.
 const PLAYED: &str = "ELASTICJOB_TEST_TLS_PROGRAM";
 
 static RAN: Notify = Notify::const_new();
@@ -21,15 +25,22 @@ async fn encrypted(_context: ShardingContext) {
     RAN.notify_one();
 }
 
-/// Runs the job once where this is the program with the job.
+#[elastic_job(sharding_total_count = 1)]
+async fn archived(_context: ShardingContext) {
+    RAN.notify_one();
+}
+
+/// Runs each job once where this is the program with the jobs.
 pub fn play() -> Option<ExitCode> {
-    std::env::var_os(PLAYED)?;
+    let jobs = std::env::var(PLAYED).ok()?;
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let ran = runtime.block_on(async {
         elasticjob_starter::init_logging()?;
         let app = ElasticJobApp::builder().start().await?;
-        app.one_off_job("encryptedOneOffJobBootstrap")?.execute().await?;
-        RAN.notified().await;
+        for job in jobs.split(',') {
+            app.one_off_job(&format!("{job}OneOffJobBootstrap"))?.execute().await?;
+            RAN.notified().await;
+        }
         app.shutdown().await;
         Ok::<(), Box<dyn std::error::Error>>(())
     });
@@ -42,15 +53,58 @@ pub fn play() -> Option<ExitCode> {
     })
 }
 
-fn program(server: &Secured, files: [&Path; 3]) -> Output {
+/// A program that runs these jobs, without settings yet.
+fn program(jobs: &str) -> Command {
     let mut program = Command::new(std::env::current_exe().unwrap());
-    program.current_dir(env!("CARGO_TARGET_TMPDIR")).env(PLAYED, "1").env_remove("RUST_LOG");
-    program.env("ELASTICJOB_REG_CENTER_SERVER_LISTS", server.secure.connect_string());
-    program.env("ELASTICJOB_REG_CENTER_NAMESPACE", "tls-program").env("ELASTICJOB_REG_CENTER_MAX_RETRIES", "20");
-    for (name, file) in ["TRUST_STORE", "CLIENT_CERTIFICATE", "CLIENT_KEY"].into_iter().zip(files) {
-        program.env(format!("ELASTICJOB_REG_CENTER_TLS_{name}"), file);
+    program.current_dir(env!("CARGO_TARGET_TMPDIR")).env(PLAYED, jobs).env_remove("RUST_LOG");
+    program
+}
+
+/// Gives it a registry center, whose settings begin so, with files of TLS where there are any.
+fn with_center<'f>(
+    program: &mut Command,
+    section: &str,
+    [servers, namespace]: [&str; 2],
+    files: impl IntoIterator<Item = (&'f str, PathBuf)>,
+) {
+    let mut set = |name: &str, value: &OsStr| {
+        program.env(format!("{section}_{name}"), value);
+    };
+    set("SERVER_LISTS", servers.as_ref());
+    set("NAMESPACE", namespace.as_ref());
+    set("MAX_RETRIES", "20".as_ref());
+    for (name, file) in files {
+        set(&format!("TLS_{name}"), file.as_os_str());
     }
+}
+
+/// Those that a server accepts.
+fn own_files(server: &Secured) -> [(&'static str, PathBuf); 3] {
+    let made = &server.certificates;
+    [("TRUST_STORE", "ca.pem"), ("CLIENT_CERTIFICATE", "client.pem"), ("CLIENT_KEY", "client.key")]
+        .map(|(name, file)| (name, made.path(file)))
+}
+
+/// A program with one registry center.
+fn alone(server: &Secured, files: [(&str, PathBuf); 3]) -> Output {
+    let mut program = program("encrypted");
+    with_center(&mut program, "ELASTICJOB_REG_CENTER", [&server.secure.connect_string(), "tls-program"], files);
     program.output().unwrap()
+}
+
+/// A program whose job `archived` is of the registry center `archive`, the only one with TLS.
+fn with_archive(
+    server: &Secured,
+    namespace: &str,
+    files: impl IntoIterator<Item = (&'static str, PathBuf)>,
+) -> Command {
+    let mut program = program("encrypted,archived");
+    let plain = server.secure.server.connect_string();
+    with_center(&mut program, "ELASTICJOB_REG_CENTER", [&plain, &format!("{namespace}-main")], []);
+    let secure = server.secure.connect_string();
+    with_center(&mut program, "ELASTICJOB_REG_CENTERS_ARCHIVE", [&secure, &format!("{namespace}-archive")], files);
+    program.env("ELASTICJOB_JOBS_ARCHIVED_REGISTRY_CENTER_REF", "archive");
+    program
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -58,15 +112,46 @@ fn text(bytes: &[u8]) -> String {
 }
 
 pub async fn runs(server: Arc<Secured>) {
-    let made = &server.certificates;
-    let files = ["ca.pem", "client.pem", "client.key"].map(|name| made.path(name));
-    let ran = program(&server, files.each_ref().map(|file| file.as_path()));
+    let ran = alone(&server, own_files(&server));
     assert!(ran.status.success(), "{}", text(&ran.stderr));
 }
 
+pub async fn named_center(server: Arc<Secured>) {
+    let ran = with_archive(&server, "tls-named", own_files(&server)).output().unwrap();
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    for (namespace, job, other) in
+        [("tls-named-main", "encrypted", "archived"), ("tls-named-archive", "archived", "encrypted")]
+    {
+        let config = ZookeeperConfiguration::new(server.secure.server.connect_string(), namespace);
+        let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.unwrap();
+        let has = async |job: &str| center.get(&format!("/{job}/config")).await.unwrap().is_some();
+        assert!(has(job).await && !has(other).await, "{namespace}");
+        center.close().await;
+    }
+}
+
+pub async fn named_center_refused(server: Arc<Secured>) {
+    let secure = server.secure.connect_string();
+    let told = |files: &[(&'static str, PathBuf)]| {
+        let mut program = with_archive(&server, "tls-refused", files.iter().cloned());
+        // It gives up after eight seconds, half of which is left for a look at the server.
+        program.env("ELASTICJOB_REG_CENTERS_ARCHIVE_MAX_SLEEP_TIME_MILLISECONDS", "1000");
+        let ran = program.env("ELASTICJOB_REG_CENTERS_ARCHIVE_MAX_RETRIES", "8").output().unwrap();
+        assert!(!ran.status.success());
+        let told = text(&ran.stderr);
+        says(&told, &["no job was started: elasticjob.reg-centers.archive: no ZooKeeper server", &secure]);
+        told
+    };
+    let [trust_store, ..] = own_files(&server);
+    says(&told(&[trust_store]), &["showed no certificate: set tls.client-certificate and tls.client-key"]);
+    // The other registry center has no TLS, and needs none.
+    says(&told(&[]), &["set tls.enabled: true"]);
+}
+
 pub async fn wrong_files(server: Arc<Secured>) {
-    let missing = Path::new("/no/such.pem");
-    let ran = program(&server, [missing, missing, &server.certificates.path("client.key")]);
+    let [trust_store, certificate, key] = own_files(&server);
+    let missing = |(name, _)| (name, PathBuf::from("/no/such.pem"));
+    let ran = alone(&server, [missing(trust_store), missing(certificate), key]);
     assert!(!ran.status.success());
     let told = text(&ran.stderr);
     for key in ["TRUST_STORE", "CLIENT_CERTIFICATE"] {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use elasticjob_tests::zookeeper::{SecureServer, Stores};
+
 use crate::support::{Secured, failing, hasty, says};
 
 pub async fn no_certificate(server: Arc<Secured>) {
@@ -25,6 +27,15 @@ pub async fn unknown_ca(server: Arc<Secured>) {
     );
 }
 
+pub async fn expired(server: Arc<Secured>) {
+    let made = &server.certificates;
+    let stores = Stores { own: made.path("expired-server-pair.pem"), ..made.of_server() };
+    let expired = SecureServer::start(&stores).expect("ZooKeeper starts");
+    let error = failing(hasty(expired.connect_string(), Some(made.client("client")))).await;
+    let place = format!("{}: its certificate expired at 2020-01-02", expired.connect_string());
+    says(&error, &[&place, "renew it on the server"]);
+}
+
 pub async fn other_name(server: Arc<Secured>) {
     let servers = format!("127.0.0.1:{}", server.secure.port);
     let error = failing(hasty(servers, Some(server.certificates.client("client")))).await;
@@ -39,5 +50,5 @@ pub async fn plain_port(server: Arc<Secured>) {
 
 pub async fn plain_client(server: Arc<Secured>) {
     let error = failing(hasty(server.secure.connect_string(), None)).await;
-    says(&error, &["set elasticjob.reg-center.tls.enabled: true"]);
+    says(&error, &["set tls.enabled: true"]);
 }

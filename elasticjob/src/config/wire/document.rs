@@ -2,33 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use elasticjob_syntax::job_option::OptionKind;
+use elasticjob_syntax::job_settings::JOB_SETTINGS;
+
 use super::{LIMITS, WireError, implicit};
 use crate::yaml::{self, Node, Value};
 
-/// The keys whose value is one text, flag or number. The name of the thread pool's key in releases before 3.0.5 is the
-/// second of the two.
-const SCALARS: [&str; 20] = [
-    "cron",
-    "description",
-    "disabled",
-    "failover",
-    "jobErrorHandlerType",
-    "jobExecutorThreadPoolSizeProviderType",
-    "jobExecutorServiceHandlerType",
-    "jobName",
-    "jobParameter",
-    "jobShardingStrategyType",
-    "label",
-    "maxTimeDiffSeconds",
-    "misfire",
-    "monitorExecution",
-    "overwrite",
-    "reconcileIntervalMinutes",
-    "shardingItemParameters",
-    "shardingTotalCount",
-    "staticSharding",
-    "timeZone",
-];
+/// The key of the thread pool in releases before 3.0.5.
+pub(super) const OLDER_THREAD_POOL: &str = "jobExecutorServiceHandlerType";
+
+/// A key whose value is one text, flag or number.
+fn scalar(key: &str) -> Option<&'static str> {
+    let single = JOB_SETTINGS.iter().filter(|setting| !matches!(setting.kind, OptionKind::Names | OptionKind::Props));
+    let mut known = single.filter_map(|setting| setting.java).chain(["jobName", OLDER_THREAD_POOL]);
+    known.find(|known| *known == key)
+}
 
 /// The entries of a document. Scalars are kept as they are written, since what type a
 /// text looks like is not what a setting means: `0o17` as a parameter is a text.
@@ -114,7 +102,7 @@ impl Entries {
                     let is_empty = value.is_null() || matches!(&value.value, Value::List(items) if items.is_empty());
                     entries.extra = (!is_empty).then_some(value);
                 }
-                _ => match SCALARS.iter().find(|known| **known == key) {
+                _ => match scalar(&key) {
                     Some(known) => {
                         match single(known, &value)? {
                             Some(text) => entries.scalars.insert(known, text),

@@ -10,83 +10,11 @@ use zookeeper_client::{
 };
 
 use super::answer;
-use super::config::{InvalidSetting, ZookeeperConfiguration};
-use super::look::look_at;
+use super::look::{START, look_at};
 use super::tls::{self, Loaded};
+use super::{ConnectError, ZookeeperConfiguration};
 use crate::log::warn;
-use crate::problems::in_one_line;
 use crate::random::random_u64;
-
-/// Why there is no session with a registry center.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConnectError {
-    /// Settings that cannot be.
-    #[error("the registry center is not configured: {}", in_one_line(.0))]
-    Invalid(Vec<InvalidSetting>),
-    /// No server answered in time.
-    #[error(
-        "no ZooKeeper server of server-lists '{servers}' answered within {} ms ({detail}): start it or correct \
-         server-lists; max-sleep-time-milliseconds times max-retries is the time to wait",
-        waited.as_millis()
-    )]
-    Unreachable {
-        /// The servers as configured.
-        servers: String,
-        /// How long they were tried.
-        waited: Duration,
-        /// What was found at each.
-        detail: String,
-    },
-    /// The namespace does not exist, and is not to be created.
-    #[error(
-        "ZooKeeper at '{servers}' has no namespace '{namespace}': correct it; the first instance of a job creates it"
-    )]
-    NoNamespace {
-        /// The servers as configured.
-        servers: String,
-        /// The namespace.
-        namespace: String,
-    },
-    /// The digest does not fit to the access list of the namespace.
-    #[error(
-        "ZooKeeper at '{servers}' does not let this client {what} namespace '{namespace}': {}",
-        if *digest { "digest is not the one it was created with" } else { "set digest to user:password of who created it" }
-    )]
-    Forbidden {
-        /// The servers as configured.
-        servers: String,
-        /// The namespace.
-        namespace: String,
-        /// What was tried.
-        what: &'static str,
-        /// Whether a digest is configured.
-        digest: bool,
-    },
-    /// The server ended the session because it does not accept who we say we are.
-    #[error("ZooKeeper at '{servers}' refused the digest, or does not know the scheme digest")]
-    AuthFailed {
-        /// The servers as configured.
-        servers: String,
-    },
-    /// The server has no recursive watches.
-    #[error("ZooKeeper at '{servers}' is older than 3.6, which is the first version with recursive watches: update it")]
-    TooOld {
-        /// The servers as configured.
-        servers: String,
-    },
-    /// The server answered something else.
-    #[error("ZooKeeper at '{servers}' did not let this client {what} namespace '{namespace}': {why}")]
-    Failed {
-        /// The servers as configured.
-        servers: String,
-        /// The namespace.
-        namespace: String,
-        /// What was tried.
-        what: &'static str,
-        /// What the server or the client says.
-        why: String,
-    },
-}
 
 /// The access list of everything we create.
 pub(super) fn acls(config: &ZookeeperConfiguration) -> Acls<'static> {
@@ -104,7 +32,7 @@ pub(super) async fn warn_of_open(config: &ZookeeperConfiguration, client: &Clien
     if is_open(config) {
         warn!(
             "namespace '{namespace}' of ZooKeeper at '{servers}' is open: everyone who reaches the server can change and \
-             trigger its jobs; set elasticjob.reg-center.digest to user:password, with a new namespace, or setAcl -R \
+             trigger its jobs; set digest of this registry center to user:password, with a new namespace, or setAcl -R \
              for the old one (docs/security.md)"
         );
         return;
@@ -149,7 +77,7 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
     match opened.await {
         Ok(Err(Problem { error: Error::Timeout | Error::NoHosts | Error::ConnectionLoss, .. })) | Err(_) => {
             let findings = findings.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let detail = if findings.is_empty() { "no answer".to_owned() } else { findings.join(", ") };
+            let detail = if findings.is_empty() { format!("no answer; {START}") } else { findings.join("; ") };
             Err(unreachable(detail))
         }
         Ok(Err(problem)) => Err(explain(config, problem)),

@@ -13,6 +13,9 @@ use super::tls::Loaded;
 /// waits before it refuses.
 const QUESTION: &[u8] = b"srvr\n";
 
+/// What to do where there is no server.
+pub(super) const START: &str = "start it, or correct server-lists";
+
 /// How long a server may take for an answer.
 const ANSWER: Duration = Duration::from_secs(1);
 
@@ -26,7 +29,11 @@ pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> String {
     };
     let Some(tls) = tls else { return Heard::from(stream).await.without_tls() };
     match tls.try_handshake(host(server), stream).await {
-        Ok(()) => "TLS is agreed on, but it does not answer as ZooKeeper does".to_owned(),
+        Ok(()) => {
+            "TLS is agreed on, but it opens no session in time: if it is a ZooKeeper, look at its log; else correct \
+                   server-lists"
+                .to_owned()
+        }
         Err(error) => {
             let plain = match reach(&address).await {
                 Ok(stream) => matches!(Heard::from(stream).await, Heard::ZooKeeper | Heard::NotServing),
@@ -38,8 +45,9 @@ pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> String {
 }
 
 async fn reach(address: &str) -> Result<TcpStream, String> {
-    let addresses = lookup_host(address).await.map_err(|error| format!("the name is not found, {error}"))?;
-    TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await.map_err(|error| error.to_string())
+    let addresses =
+        lookup_host(address).await.map_err(|error| format!("the name is not found, {error}: correct server-lists"))?;
+    TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await.map_err(|error| format!("{error}: {START}"))
 }
 
 /// What a port says to a question of ZooKeeper that needs no session.
@@ -82,14 +90,14 @@ impl Heard {
             Self::ZooKeeper => "it is a ZooKeeper, but opens no session in time: look at its log",
             Self::NotServing => "it is a ZooKeeper without a quorum: start the other servers of the ensemble",
             Self::Tls => {
-                "this port is one with TLS: set elasticjob.reg-center.tls.enabled: true, and tls.trust-store where the CA of \
+                "this port is one with TLS: set tls.enabled: true, and tls.trust-store where the CA of \
                  its certificate is not one of the system; or name the clientPort of the server"
             }
             Self::Closed => {
                 "something listens, but ends the connection: if this is the secureClientPort of ZooKeeper, set \
-                 elasticjob.reg-center.tls.enabled: true"
+                 tls.enabled: true; else correct server-lists"
             }
-            Self::Nothing => "something listens, but does not answer as ZooKeeper does",
+            Self::Nothing => "something listens, but does not answer as ZooKeeper does: correct server-lists",
         }
         .to_owned()
     }
