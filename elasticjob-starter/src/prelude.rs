@@ -1,9 +1,9 @@
 //! What a program with jobs needs: `use elasticjob_starter::prelude::*;`.
 
 pub use elasticjob::api::{
-    Assignment, ClassedJobItemExecutor, Dataflow, DistributeOnceElasticJobListener, ElasticJobListener, Inject,
-    JobError, JobErrorHandler, JobExecutorThreadPoolSizeProvider, JobFailure, JobResult, ListenerContext,
-    ShardingContext, ShardingStrategy, TypedJobItemExecutor, classed_item_handler,
+    Assignment, CancellationToken, ClassedJobItemExecutor, Dataflow, DistributeOnceElasticJobListener,
+    ElasticJobListener, Inject, JobError, JobErrorHandler, JobExecutorThreadPoolSizeProvider, JobFailure, JobResult,
+    ListenerContext, ShardingContext, ShardingStrategy, TypedJobItemExecutor, classed_item_handler,
 };
 pub use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 pub use elasticjob::runtime::{OneOffJob, ScheduleJob, Triggered};

@@ -1,5 +1,56 @@
 //! Distributed scheduled jobs: annotate an async function, start the same program on many hosts; every scheduled fire
-//! is split into sharding items that are spread over the live instances.
+//! is split into sharding items that are spread over the live instances, and taken over when one of them dies.
+//!
+//! A program mostly depends on `elasticjob-starter`, which starts all jobs of the program from its settings. This package
+//! has what the starter is made of: the builder API, for programs that make their configurations themselves, and what
+//! operators see and do.
+//!
+//! ```
+//! use elasticjob::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let environment = JobEnvironment::builder().build()?;
+//! // For many processes: environment.connect_zookeeper(ZookeeperConfiguration::new("zk1:2181", "shop")).await?
+//! let registry = environment.embedded_registry();
+//!
+//! let settlement = JobConfiguration::builder("settlement", 2)
+//!     .cron("0 0 3 * * ?")
+//!     .sharding_item_parameters("0=cards,1=transfers")
+//!     .build()?;
+//! let settle = item_handler(|context: ShardingContext| async move {
+//!     println!("settling {} of {}", context.sharding_parameter().unwrap_or("all"), context.scheduled_at());
+//! });
+//! let mut settlement = ScheduleJobBootstrap::new(&environment, registry, settlement, settle)?;
+//! settlement.schedule().await?;
+//! // Until the program ends.
+//! settlement.shutdown(ShutdownMode::Graceful).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`api`] | what jobs, listeners, error handlers and strategies implement or receive |
+//! | [`config`] | [`JobConfiguration`](config::JobConfiguration), checked when it is built |
+//! | [`runtime`] | the [environment](runtime::JobEnvironment) of a process, bootstraps, handles, status |
+//! | [`registry`] | registry centers: [ZooKeeper](registry::zookeeper), the [embedded](registry::memory) one, and the trait for others |
+//! | [`operations`] | what is going on and why; enable, disable, trigger, remove |
+//! | [`trace`] | events of runs, and where they are written |
+//! | [`schedule`] | cron expressions and time zones |
+//! | [`spi`] | implementations by type name: linked ones, and the [catalog](spi::Catalog) |
+//! | [`ident`], [`secret`] | names, and texts that are not shown |
+//! | `testing` | with the feature of that name: the suite that every registry back end passes, and the simulator |
+//!
+//! # Features
+//! | feature | on by default | what it adds |
+//! |---|---|---|
+//! | `zookeeper` | yes | the ZooKeeper registry center |
+//! | `zookeeper-tls` | | TLS to ZooKeeper |
+//! | `http` | yes | jobs of the type `HTTP`, the error handlers `WECHAT` and `DINGTALK` |
+//! | `email` | yes | the error handler `EMAIL` |
+//! | `tracing-sqlite`, `tracing-postgres`, `tracing-mysql` | | tracing to a database |
+//! | `testing` | | what tests of registry back ends need |
 
 pub mod api;
 mod by_type;
@@ -22,6 +73,7 @@ pub mod log;
 mod logged;
 mod moment;
 pub mod operations;
+pub mod prelude;
 mod problems;
 mod random;
 pub mod registry;

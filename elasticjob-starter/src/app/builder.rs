@@ -19,6 +19,7 @@ use crate::plan::PlanError;
 use crate::settings::Sources;
 
 /// Collects what jobs are given and where settings come from.
+#[must_use = "an application starts with `start`"]
 pub struct ElasticJobAppBuilder {
     pub(super) sources: Sources,
     pub(super) beans: Beans,

@@ -30,3 +30,5 @@ pub use pool::JobExecutorThreadPoolSizeProvider;
 
 pub use crate::config::JobKind;
 pub use crate::engine::strategy::{Assignment, ShardingStrategy};
+/// Fires when the run of a job has to end.
+pub use tokio_util::sync::CancellationToken;
