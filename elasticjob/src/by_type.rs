@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub struct ByType<T: ?Sized> {
     kind: &'static str,
     known: BTreeMap<Box<str>, Entry<T>>,
+    /// Names that are built in where a cargo feature is on, each with that feature.
+    features: &'static [(&'static str, &'static str)],
 }
 
 struct Entry<T: ?Sized> {
@@ -45,7 +47,7 @@ pub struct TypeClash {
 
 /// No implementation has that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {kind} '{name}' in this program; there are {known}")]
+#[error("there is no {kind} '{name}' in this program{}; there are {known}", without(.feature))]
 pub struct UnknownType {
     /// What was looked for, for example `sharding strategy`.
     pub kind: &'static str,
@@ -53,12 +55,25 @@ pub struct UnknownType {
     pub name: String,
     /// What there is.
     pub known: String,
+    /// The cargo feature that it is built in with.
+    pub feature: Option<&'static str>,
+}
+
+fn without(feature: &Option<&str>) -> String {
+    let built =
+        |feature| format!(", which is built without the feature `{feature}` of elasticjob or elasticjob-starter");
+    feature.map(built).unwrap_or_default()
 }
 
 impl<T: ?Sized> ByType<T> {
     /// None yet; `kind` is what they are, for messages.
     pub fn new(kind: &'static str) -> Self {
-        Self { kind, known: BTreeMap::new() }
+        Self::with_features(kind, &[])
+    }
+
+    /// The same where some names are built in only with a cargo feature.
+    pub(crate) fn with_features(kind: &'static str, features: &'static [(&'static str, &'static str)]) -> Self {
+        Self { kind, known: BTreeMap::new(), features }
     }
 
     /// Adds one.
@@ -79,7 +94,10 @@ impl<T: ?Sized> ByType<T> {
     /// [`UnknownType`] lists all there are.
     pub fn get(&self, name: &str) -> Result<&Arc<T>, UnknownType> {
         let found = self.known.get(name).map(|entry| &entry.value);
-        found.ok_or_else(|| UnknownType { kind: self.kind, name: name.to_owned(), known: self.listing() })
+        found.ok_or_else(|| {
+            let feature = self.features.iter().find(|(built_in, _)| *built_in == name).map(|(_, feature)| *feature);
+            UnknownType { kind: self.kind, name: name.to_owned(), known: self.listing(), feature }
+        })
     }
 
     /// Whether a name belongs to an implementation that is not part of this library.
@@ -141,6 +159,14 @@ mod tests {
             "there is no colour 'red' in this program; there are BLUE (linked, src/blue.rs:3), RED (built in)"
         );
         assert!(ByType::<str>::new("colour").get("RED").unwrap_err().to_string().ends_with("there are none"));
+    }
+
+    #[test]
+    fn a_name_that_a_feature_has_built_in_names_the_feature() {
+        let colours: ByType<str> = ByType::with_features("colour", &[("GREEN", "nature")]);
+        let told = colours.get("GREEN").unwrap_err().to_string();
+        assert!(told.contains("without the feature `nature`"), "{told}");
+        assert!(!colours.get("RED").unwrap_err().to_string().contains("feature"));
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub type ErrorHandlers = ByType<ErrorHandler>;
 impl ErrorHandlers {
     /// Those of ElasticJob.
     pub fn built_in() -> Self {
-        let mut handlers = Self::new("error handler");
+        let mut handlers =
+            Self::with_features("error handler", &[("EMAIL", "email"), ("WECHAT", "http"), ("DINGTALK", "http")]);
         let all = [
             ErrorHandler::new(simple::Log),
             ErrorHandler::new(simple::Throw),

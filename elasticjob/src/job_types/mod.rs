@@ -25,7 +25,7 @@ pub type JobTypes = ByType<JobType>;
 impl JobTypes {
     /// Those of ElasticJob.
     pub fn built_in() -> Self {
-        let mut types = Self::new("type of jobs");
+        let mut types = Self::with_features("type of jobs", &[("HTTP", "http")]);
         let kinds = JobKind::ALL.map(JobType::of_code);
         let all = kinds.into_iter().chain([
             JobType::new(script::Script),

@@ -19,7 +19,6 @@ mod model;
 pub mod path;
 mod transaction;
 pub mod tree;
-#[cfg(feature = "zookeeper")]
 pub mod zookeeper;
 
 use std::fmt;

@@ -18,7 +18,8 @@ use crate::engine::{AGES, Now};
 use crate::ident::InstanceId;
 use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]
-use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
+use crate::registry::zookeeper::ZookeeperRegistryCenter;
+use crate::registry::zookeeper::{ConnectError, ZookeeperConfiguration};
 use crate::registry::{Moment, RegistryCenter};
 use crate::schedule::{TimeZone, TimeZoneError};
 use crate::spi::{Catalog, CatalogError};
@@ -169,13 +170,15 @@ impl JobEnvironment {
     /// Connects to ZooKeeper.
     ///
     /// # Errors
-    /// [`ConnectError`] within the configured time.
-    #[cfg(feature = "zookeeper")]
+    /// [`ConnectError`] within the configured time; at once without the feature `zookeeper`.
     pub async fn connect_zookeeper(
         &self,
         config: ZookeeperConfiguration,
     ) -> Result<Arc<dyn RegistryCenter>, ConnectError> {
-        Ok(Arc::new(ZookeeperRegistryCenter::connect(config, self.system()).await?))
+        #[cfg(feature = "zookeeper")]
+        return Ok(Arc::new(ZookeeperRegistryCenter::connect(config, self.system()).await?));
+        #[cfg(not(feature = "zookeeper"))]
+        return Err(ConnectError::Invalid(config.problems()));
     }
 
     /// The id of this process among the instances of a job.

@@ -1,20 +1,14 @@
 //! Settings of a ZooKeeper registry center.
 
 use std::fmt;
-use std::net::IpAddr;
-use std::time::Duration;
 
 use super::tls::{self, ZookeeperTls};
 use crate::registry::limits;
 use crate::secret::Secret;
 
-/// Repeating the servers up to this number keeps the client from doubling its pauses while it reconnects: it pauses
-/// only between rounds over all of them.
-const MIN_DIALLED_SERVERS: usize = 20;
-
 /// What holds where a time-out is not set, or 0, in milliseconds.
-const SESSION_TIMEOUT: u64 = 60_000;
-const CONNECTION_TIMEOUT: u64 = 15_000;
+pub(super) const SESSION_TIMEOUT: u64 = 60_000;
+pub(super) const CONNECTION_TIMEOUT: u64 = 15_000;
 
 /// How to reach a ZooKeeper ensemble, and where in it the jobs live. Names, defaults and meaning are ElasticJob's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +69,7 @@ impl ZookeeperConfiguration {
 
     /// Every setting that cannot be, with the reason. Reads the files of TLS.
     pub fn problems(&self) -> Vec<InvalidSetting> {
-        let mut problems = Vec::new();
+        let mut problems = without_client(&self.server_lists);
         let mut report = |key, value: &dyn fmt::Display, reason: String| {
             problems.push(InvalidSetting { key, value: value.to_string(), reason });
         };
@@ -138,52 +132,14 @@ impl ZookeeperConfiguration {
     pub(super) fn servers(&self) -> impl Iterator<Item = &str> {
         self.server_lists.split(',').map(str::trim)
     }
+}
 
-    /// The same for one of the servers alone.
-    pub(super) fn only(&self, server: &str) -> Self {
-        Self { server_lists: server.to_owned(), ..self.clone() }
-    }
-
-    /// The servers as the client wants them.
-    pub(super) fn dialled_once(&self) -> String {
-        let scheme = if self.tls.is_some() { "tcp+tls" } else { "tcp" };
-        self.servers().map(|server| format!("{scheme}://{server}")).collect::<Vec<_>>().join(",")
-    }
-
-    /// The same, repeated.
-    pub(super) fn dialled_servers(&self) -> String {
-        vec![self.dialled_once(); MIN_DIALLED_SERVERS.div_ceil(self.servers().count())].join(",")
-    }
-
-    /// Whether the digest, which is user and password, goes over a network where it can be read.
-    pub(super) fn shows_digest(&self) -> bool {
-        let is_here = |server: &str| {
-            let host = host(server);
-            host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
-        };
-        self.digest.is_some() && self.tls.is_none() && !self.servers().all(is_here)
-    }
-
-    /// After how long the first connect is given up.
-    pub(super) fn patience(&self) -> Duration {
-        Duration::from_millis(self.max_sleep_time_milliseconds.saturating_mul(u64::from(self.max_retries)))
-    }
-
-    pub(super) fn session_timeout(&self) -> Duration {
-        Duration::from_millis(or_default(self.session_timeout_milliseconds, SESSION_TIMEOUT))
-    }
-
-    pub(super) fn connection_timeout(&self) -> Duration {
-        Duration::from_millis(or_default(self.connection_timeout_milliseconds, CONNECTION_TIMEOUT))
-    }
-
-    /// The pause before retry `retry`, counted from 0: the base times a random factor, below 2 at first and below twice
-    /// as much each time, so that clients do not come back in step.
-    pub(super) fn pause(&self, retry: u32, random: u64) -> Duration {
-        let factor = random % (2 << retry.min(self.max_retries));
-        let pause = self.base_sleep_time_milliseconds.saturating_mul(factor.max(1));
-        Duration::from_millis(pause.min(self.max_sleep_time_milliseconds))
-    }
+/// Servers cannot be reached without a client.
+fn without_client(server_lists: &str) -> Vec<InvalidSetting> {
+    let reason = "this program is built without ZooKeeper: build it with the feature zookeeper of elasticjob or \
+                  elasticjob-starter; without server-lists the jobs run on the embedded registry of the process";
+    let problem = InvalidSetting { key: "server-lists", value: server_lists.to_owned(), reason: reason.to_owned() };
+    if cfg!(feature = "zookeeper") { Vec::new() } else { vec![problem] }
 }
 
 /// The host of `host:port`, without brackets.
@@ -192,10 +148,6 @@ pub(super) fn host(server: &str) -> &str {
         Some((host, _)) => host,
         None => server.split_once(':').map_or(server, |(host, _)| host),
     }
-}
-
-fn or_default(milliseconds: u64, default: u64) -> u64 {
-    if milliseconds == 0 { default } else { milliseconds }
 }
 
 fn check_server(server: &str) -> Result<(), String> {
@@ -224,7 +176,7 @@ fn check_server(server: &str) -> Result<(), String> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "zookeeper"))]
 mod tests {
     use super::*;
     use crate::problems::in_one_line;
@@ -263,36 +215,5 @@ mod tests {
         let problem = config.problems()[0].to_string();
         assert!(problem.contains("user:password") && !problem.contains("secret"), "{problem}");
         assert!(!format!("{config:?}").contains("secret"));
-    }
-
-    #[test]
-    fn a_digest_in_clear_text_on_a_network_is_seen() {
-        let shown = |servers: &str| {
-            let digest = Some("robot:secret".into());
-            ZookeeperConfiguration { digest, ..ZookeeperConfiguration::new(servers, "ns") }.shows_digest()
-        };
-        assert!(shown("zk1:2181") && shown("localhost,192.0.2.1:2181") && shown("[2001:db8::1]:2181"));
-        for servers in ["localhost", "127.0.0.1:2181,127.0.0.7", "[::1]:2181"] {
-            assert!(!shown(servers), "{servers}");
-        }
-        assert!(!ZookeeperConfiguration::new("zk1:2181", "ns").shows_digest());
-        let tls = Some(ZookeeperTls::default());
-        let encrypted = ZookeeperConfiguration { tls, ..ZookeeperConfiguration::new("zk1:2281", "ns") };
-        assert!(!ZookeeperConfiguration { digest: Some("robot:secret".into()), ..encrypted }.shows_digest());
-    }
-
-    #[test]
-    fn servers_are_repeated_until_there_are_twenty() {
-        assert_eq!(ZookeeperConfiguration::new("a:1, b:2,c:3", "ns").dialled_servers().split(',').count(), 21);
-        assert_eq!(ZookeeperConfiguration::new("a:1", "ns").dialled_servers().split(',').count(), 20);
-    }
-
-    #[test]
-    fn pauses_grow_up_to_the_longest_one() {
-        let config = ZookeeperConfiguration::new("a:1", "ns");
-        assert_eq!(config.pause(0, 0), Duration::from_secs(1));
-        assert_eq!(config.pause(0, 1), Duration::from_secs(1));
-        assert_eq!(config.pause(1, 2), Duration::from_secs(2));
-        assert_eq!(config.pause(9, u64::MAX), Duration::from_secs(3));
     }
 }

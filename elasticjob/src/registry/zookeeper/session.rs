@@ -15,9 +15,10 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use zookeeper_client::{AddWatchMode, Client, Error, MultiWriteError, SessionState as ClientState, StateWatcher};
 
+use super::ConnectError;
 use super::answer;
 use super::config::ZookeeperConfiguration;
-use super::dial::{ConnectError, dial};
+use super::dial::dial;
 use super::grants::Grants;
 use super::watch::{Adding, Slot};
 use super::watchdog;

@@ -1,8 +1,11 @@
 //! In place of TLS where it is not compiled in: settings that want it are refused.
 
+#[cfg(feature = "zookeeper")]
 use std::io;
 
+#[cfg(feature = "zookeeper")]
 use tokio::net::TcpStream;
+#[cfg(feature = "zookeeper")]
 use zookeeper_client::Connector;
 
 use super::super::config::InvalidSetting;
@@ -23,6 +26,7 @@ pub(in super::super) fn valid_name(_: &str) -> bool {
     true
 }
 
+#[cfg(feature = "zookeeper")]
 impl Loaded {
     pub(in super::super) fn on(&self, _: Connector) -> Connector {
         match *self {}

@@ -11,8 +11,10 @@ mod refused;
 
 use std::path::PathBuf;
 
+#[cfg(all(feature = "zookeeper", not(feature = "zookeeper-tls")))]
+pub(super) use self::absent::Loaded;
 #[cfg(not(feature = "zookeeper-tls"))]
-pub(super) use self::absent::{Loaded, load, valid_name};
+pub(super) use self::absent::{load, valid_name};
 #[cfg(feature = "zookeeper-tls")]
 pub(super) use self::files::{Loaded, load, valid_name};
 use super::config::InvalidSetting;

@@ -1,0 +1,230 @@
+//! The session of the process with an ensemble as a registry center.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::watch as state;
+use zookeeper_client::{Client, CreateMode as ClientMode, Error, MultiWriteError, MultiWriteResult};
+
+use super::session::Session;
+use super::watch::ZookeeperWatch;
+use super::{ConnectError, ZookeeperConfiguration, answer, dial};
+use crate::registry::{
+    self, Answer, CommitError, Committed, CreateMode, NodeData, Op, Proof, RegistryCenter, RegistryError, RequestCount,
+    SessionState, Transaction, WatchStream, limits,
+};
+
+/// A session with a ZooKeeper ensemble, renewed when it expires. Dropping it ends the session.
+pub struct ZookeeperRegistryCenter {
+    session: Arc<Session>,
+    runtime: Handle,
+}
+
+impl ZookeeperRegistryCenter {
+    /// Connects and makes the namespace where it is missing. All traffic runs on `runtime`, which must outlive this.
+    ///
+    /// # Errors
+    /// [`ConnectError`] after `max_sleep_time_milliseconds * max_retries` at the latest, 9 s by default.
+    pub async fn connect(config: ZookeeperConfiguration, runtime: &Handle) -> Result<Self, ConnectError> {
+        let problems = config.problems();
+        if !problems.is_empty() {
+            return Err(ConnectError::Invalid(problems));
+        }
+        if config.shows_digest() {
+            crate::log::warn!(
+                "the digest of the registry center goes over the network in clear text: who reads it can change all jobs; \
+                 set tls of this registry center, or keep the way to ZooKeeper in a private network or a tunnel"
+            );
+        }
+        let session = Session::new(config);
+        let center = Self { session: session.clone(), runtime: runtime.clone() };
+        let dialled = runtime.spawn(async move {
+            let client = dial::dial(&session.config, session.config.patience()).await?;
+            dial::warn_of_open(&session.config, &client).await;
+            tokio::spawn(session.clone().run(client));
+            let mut state = session.state();
+            // Until the first connection is ready for calls; should it break right now, callers see that too.
+            let _ = state.wait_for(|state| *state != SessionState::Connecting).await;
+            Ok(())
+        });
+        match dialled.await {
+            Ok(connected) => connected.map(|()| center),
+            Err(error) => Err(ConnectError::Failed {
+                servers: center.session.config.server_lists.clone(),
+                namespace: center.session.config.namespace.clone(),
+                what: "use",
+                why: error.to_string(),
+            }),
+        }
+    }
+
+    /// Sends by the first poll, which happens here, and gives up when the time-out passes.
+    fn sent<T, E>(
+        &self,
+        limit: Duration,
+        request: impl Future<Output = Result<T, E>> + Send + 'static,
+        no_answer: impl FnOnce(String) -> E + Send + 'static,
+    ) -> Answer<T, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let timed = {
+            let _timer = self.runtime.enter();
+            tokio::time::timeout(limit, request)
+        };
+        let mut answer: Answer<T, E> = Box::pin(async move {
+            timed.await.unwrap_or_else(|_| Err(no_answer(format!("no answer within {} ms", limit.as_millis()))))
+        });
+        match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => ready(result),
+            Poll::Pending => answer,
+        }
+    }
+
+    fn read<T, F>(&self, path: &str, request: impl FnOnce(&Client) -> F) -> Answer<Option<T>>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        if !limits::is_valid_path(path) {
+            let reason = registry::Refusal::BadArguments;
+            return ready(Err(RegistryError::Refused { path: path.to_owned(), reason }));
+        }
+        let (live, mut call) = match self.session.call(false) {
+            Ok(called) => called,
+            Err(why) => return ready(Err(RegistryError::NoAnswer { why })),
+        };
+        let (path, limit, request) = (path.to_owned(), live.client.session_timeout(), request(&live.client));
+        let read = async move {
+            let result = request.await;
+            answer::read(&path, call.settle(result).unwrap_or_else(Err))
+        };
+        self.sent(limit, read, |why| RegistryError::NoAnswer { why })
+    }
+}
+
+impl RegistryCenter for ZookeeperRegistryCenter {
+    fn is_open(&self) -> bool {
+        dial::is_open(&self.session.config)
+    }
+
+    fn get(&self, path: &str) -> Answer<Option<NodeData>> {
+        self.read(path, |client| {
+            let request = client.get_data(path);
+            async move { request.await.map(answer::node_data) }
+        })
+    }
+
+    fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
+        self.read(path, |client| {
+            let request = client.get_children(path);
+            async move { request.await.map(|(names, _)| names) }
+        })
+    }
+
+    fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
+        if let Err(refused) = limits::check_transaction(&transaction, self.session.config.root().len()) {
+            return ready(Err(refused));
+        }
+        if transaction.is_empty() {
+            return ready(Ok(Committed { results: Vec::new() }));
+        }
+        let (live, call) = match self.session.call(true) {
+            Ok(called) => called,
+            Err(why) => return ready(Err(CommitError::NotReached { why })),
+        };
+        if let Err(other) = transaction.check_session(registry::SessionId(live.client.session_id().0)) {
+            return ready(Err(other));
+        }
+        let (limit, acls) = (live.client.session_timeout(), dial::acls(&self.session.config));
+        let commit = async move {
+            let result = write(&live.client, &transaction, acls).await;
+            let settled =
+                call.settle_write(result).unwrap_or_else(|source| Err(MultiWriteError::RequestFailed { source }));
+            answer::commit(&transaction, settled)
+        };
+        let sent = self.sent(limit, commit, |why| CommitError::Unknown { why });
+        // It holds the session while it runs, so it must end also when nobody polls it.
+        let task = self.runtime.spawn(sent);
+        Box::pin(async { task.await.unwrap_or_else(|error| Err(CommitError::Unknown { why: error.to_string() })) })
+    }
+
+    fn watch(&self, path: &str) -> Box<dyn WatchStream> {
+        Box::new(ZookeeperWatch::new(self.session.clone(), self.session.add_watch(path)))
+    }
+
+    fn session(&self) -> state::Receiver<SessionState> {
+        self.session.state()
+    }
+
+    fn proof(&self) -> Option<Proof> {
+        self.session.proof()
+    }
+
+    fn requests(&self) -> RequestCount {
+        self.session.requests()
+    }
+
+    fn namespace_bytes(&self) -> usize {
+        self.session.config.namespace_bytes()
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        self.session.close();
+        let mut state = self.session.state();
+        Box::pin(async move {
+            // The sender lives in the session, which this center keeps, or it is gone and so is the session.
+            let _ = state.wait_for(|state| *state == SessionState::Closed).await;
+        })
+    }
+}
+
+impl Drop for ZookeeperRegistryCenter {
+    fn drop(&mut self) {
+        self.session.close();
+    }
+}
+
+impl fmt::Debug for ZookeeperRegistryCenter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ZookeeperRegistryCenter")
+            .field("config", &self.session.config)
+            .field("session", &*self.session.state().borrow())
+            .finish_non_exhaustive()
+    }
+}
+
+async fn write(
+    client: &Client,
+    transaction: &Transaction,
+    acls: zookeeper_client::Acls<'_>,
+) -> Result<Vec<MultiWriteResult>, MultiWriteError> {
+    let mut writer = client.new_multi_writer();
+    for (index, op) in transaction.ops().iter().enumerate() {
+        let added = match op {
+            Op::Check { path, version } => writer.add_check_version(path, version.unwrap_or(-1)),
+            Op::Create { path, data, mode } => writer.add_create(path, data, &client_mode(*mode).with_acls(acls)),
+            Op::Set { path, data, version } => writer.add_set_data(path, data, *version),
+            Op::Delete { path, version } => writer.add_delete(path, *version),
+        };
+        added.map_err(|source| MultiWriteError::OperationFailed { index, source })?;
+    }
+    writer.commit().await
+}
+
+fn client_mode(mode: CreateMode) -> ClientMode {
+    match mode {
+        CreateMode::Persistent => ClientMode::Persistent,
+        CreateMode::Ephemeral => ClientMode::Ephemeral,
+        CreateMode::EphemeralSequential => ClientMode::EphemeralSequential,
+    }
+}
+
+fn ready<T: Send + 'static, E: Send + 'static>(result: Result<T, E>) -> Answer<T, E> {
+    Box::pin(std::future::ready(result))
+}
