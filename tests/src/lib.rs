@@ -2,6 +2,7 @@
 
 pub mod answered;
 pub mod chaos;
+pub mod command_line;
 pub mod cron_vs_quartz;
 #[cfg(feature = "databases")]
 pub mod databases;
@@ -11,6 +12,7 @@ pub mod group;
 pub mod harness;
 pub mod java_peer;
 pub mod measure;
+pub mod minute;
 pub mod observer;
 pub mod ports;
 pub mod programs;

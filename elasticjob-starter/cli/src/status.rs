@@ -48,7 +48,7 @@ pub(crate) fn render(snapshot: &JobSnapshot, as_json: bool) -> String {
     let findings = findings.iter().filter(|finding| !matches!(finding, Finding::BoundToPrograms(_)));
     let mut findings: Vec<String> = findings.map(|finding| finding.describe(&time)).collect();
     for item in snapshot.items.keys() {
-        let obstacles = snapshot.findings_of(*item);
+        let obstacles = snapshot.findings_of(*item, now);
         let obstacles = obstacles.iter().filter(|finding| finding.is_obstacle());
         findings.extend(obstacles.map(|finding| format!("item {item}: {}", finding.describe(&time))));
     }

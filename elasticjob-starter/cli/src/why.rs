@@ -42,20 +42,20 @@ pub(crate) async fn why(
         let told = |finding: Finding| Told { obstacle: finding.is_obstacle(), text: finding.describe(&time) };
         findings.into_iter().map(told).collect()
     };
+    let now = now();
     let items: Vec<ShardingItem> = match item {
         Some(item) if !snapshot.items.contains_key(&item) => {
-            let why = snapshot.findings_of(item).iter().map(|finding| finding.describe(&time)).collect();
+            let why = snapshot.findings_of(item, now).iter().map(|finding| finding.describe(&time)).collect();
             return Err(Failure::NoSuchItem { job: job.to_string(), item, why });
         }
         Some(item) => vec![item],
         None => snapshot.items.keys().copied().collect(),
     };
-    let now = now();
     let mut findings = tell(snapshot.findings(now));
     if let Some(next) = snapshot.next_fire(now) {
         findings.push(Told { obstacle: false, text: format!("its next fire is {}", time(next)) });
     }
-    let items = items.into_iter().map(|item| Item { item, findings: tell(snapshot.findings_of(item)) });
+    let items = items.into_iter().map(|item| Item { item, findings: tell(snapshot.findings_of(item, now)) });
     let why = Why { job, findings, items: items.collect() };
     Ok(if as_json { json(&why) } else { text(&why) })
 }

@@ -62,7 +62,8 @@ pub enum Failed {
     Clock,
     /// The coordination of the job, which ended by a bug; it starts again by itself, some times in a row.
     Coordination,
-    /// The start: the configuration in the registry cannot be used. The failure has the one of the program.
+    /// The configuration in the registry, which cannot be used. The last good one stays in force; where the job has none yet,
+    /// it waits, and the failure has the one of the program.
     Configuration,
     /// Fires of these items, of all where there are none: no instance began them, and none will.
     Fires(Vec<ShardingItem>),
@@ -130,7 +131,7 @@ impl fmt::Display for Failed {
             Self::Listener { type_name, hook } => write!(f, "listener {type_name} {hook} the items"),
             Self::Clock => f.write_str("the check of the clock"),
             Self::Coordination => f.write_str("the coordination of the job"),
-            Self::Configuration => f.write_str("the start with the configuration in the registry"),
+            Self::Configuration => f.write_str("the use of the configuration in the registry"),
             Self::Fires(items) if items.is_empty() => f.write_str("the begin of fires"),
             Self::Fires(items) => write!(f, "the begin of fires of items {items:?}"),
         }

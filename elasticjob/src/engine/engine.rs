@@ -13,6 +13,7 @@ use super::clock::ClockCheck;
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::foreign::ForeignNodes;
+use super::given_up::GivenUp;
 use super::left::LeftRun;
 use super::listeners::{KnownListeners, ListenerPlan};
 use super::lost::Losses;
@@ -88,6 +89,8 @@ pub struct JobEngine {
     pub(super) standing: Option<Box<OpenFire>>,
     /// Since when the schedule in force is followed, by the server's clock in milliseconds since 1970.
     pub(super) follows_since: Option<i64>,
+    /// Fires that were given up here.
+    pub(super) given_up: GivenUp,
     pub(super) runs: Runs,
     /// Those that were there when the watch had a gap while something ran, until all nodes are listed again.
     pub(super) instances_before_gap: Option<Vec<InstanceId>>,
@@ -231,6 +234,7 @@ impl JobEngine {
             open: None,
             standing: None,
             follows_since: None,
+            given_up: GivenUp::default(),
             runs: Runs::default(),
             instances_before_gap: None,
             missed: None,
@@ -633,6 +637,7 @@ impl JobEngine {
 
     /// Says what is not run here, and why.
     pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
+        self.note_given_up(fire, &items, &reason);
         self.last_skip = Some(Arc::new(Skip { fire, items: items.clone(), reason: reason.clone() }));
         self.tell(Notice::Skipped { fire, items, reason });
     }

@@ -36,12 +36,9 @@ impl JobEngine {
     ///
     /// Without records no instance can tell what another one has begun.
     pub(super) fn late_limit(&self) -> Option<Duration> {
-        let set = self.configuration.as_deref().and_then(JobConfiguration::max_late_begin_seconds);
-        match set.filter(|_| self.is_monitored()) {
-            Some(seconds) => Some(Duration::from_secs(seconds.into())),
-            None if self.is_monitored() && self.makes_up() && !self.planted.has(Bug::ShortWindow) => None,
-            None => Some(LATE_ACQUISITION),
-        }
+        let configuration = self.configuration.as_deref().filter(|_| self.is_monitored());
+        let limit = configuration.map_or(Some(LATE_ACQUISITION), late_limit);
+        if self.planted.has(Bug::ShortWindow) { limit.or(Some(LATE_ACQUISITION)) } else { limit }
     }
 
     /// A scheduled fire that is due, as open as its lateness allows.
@@ -196,7 +193,7 @@ impl JobEngine {
         let mut unbegun: Vec<(i64, ShardingItem)> = Vec::new();
         for item in items {
             let Some(record) = self.record_of(*item) else { return false };
-            let Some(from) = self.first_unbegun(&record, at) else { continue };
+            let Some(from) = self.first_unbegun(*item, &record, at) else { continue };
             match self.evidence(*item, from) {
                 None => return false,
                 Some(Evidence::NotBegun) => unbegun.push((from, *item)),
@@ -209,15 +206,26 @@ impl JobEngine {
         true
     }
 
-    /// The first fire after those that the record of another instance covers, if it comes before this one.
-    fn first_unbegun(&self, record: &FireRecord, at: i64) -> Option<i64> {
+    /// The first fire of an item after those that the record of another instance covers, if it comes before this one and was
+    /// not said to be given up.
+    fn first_unbegun(&self, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
         let by_another = record.last.as_ref().is_none_or(|begun| begun.instance != self.identity.instance);
         let through = record.through.filter(|_| by_another)?;
         let schedule = self.configuration.as_deref().and_then(JobConfiguration::schedule)?;
         // Before that other fires were due, or none was recorded.
         let since = self.follows_since.filter(|since| *since <= through);
         since?;
-        schedule.next_after(through).filter(|first| *first < at)
+        let first = schedule.next_after(through)?;
+        self.given_up.first_unsaid(item, first, schedule).filter(|first| *first < at)
+    }
+
+    /// Remembers what is given up of a scheduled fire, as that is said now.
+    pub(super) fn note_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
+        let configuration = self.configuration.clone();
+        let schedule = configuration.as_deref().and_then(JobConfiguration::schedule);
+        if let (Fire::Scheduled(at), Some(schedule), true) = (fire, schedule, reason.gives_up()) {
+            items.iter().for_each(|item| self.given_up.note(*item, at, schedule));
+        }
     }
 
     /// Says how late a fire begins, when that is worth a line.
@@ -230,6 +238,15 @@ impl JobEngine {
         let open = self.open.as_deref().filter(|open| open.fire == fire);
         let why = open.map_or(LateCause::Waited, |open| open.why_late);
         self.tell(Notice::BegunLate { fire, items, seconds: late.as_secs(), why });
+    }
+}
+
+/// How late a fire of a monitored job may begin; `None` where it may until the next one is due.
+pub(crate) fn late_limit(configuration: &JobConfiguration) -> Option<Duration> {
+    match configuration.max_late_begin_seconds() {
+        Some(seconds) => Some(Duration::from_secs(seconds.into())),
+        None if configuration.misfire() => None,
+        None => Some(LATE_ACQUISITION),
     }
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Members {
     pub(super) instances: BTreeMap<InstanceId, String>,
     /// Nodes of instances that no session owns: none lives there.
     pub(super) sessionless: BTreeMap<InstanceId, String>,
+    /// Whether some instances are Java ones, which write no records of what they run.
+    pub(super) has_java: bool,
 }
 
 /// A node `instances/{id}`.
@@ -56,6 +58,7 @@ struct InstanceNode {
     id: InstanceId,
     server: String,
     is_sessionless: bool,
+    is_java: bool,
 }
 
 impl Members {
@@ -81,7 +84,8 @@ impl Operations {
             read::all(instances.into_iter().map(|id| self.instance(job, id))),
         )?;
         let mut members = Members { servers: servers.into_iter().flatten().collect(), ..Members::default() };
-        for InstanceNode { id, server, is_sessionless } in instances.into_iter().flatten() {
+        for InstanceNode { id, server, is_sessionless, is_java } in instances.into_iter().flatten() {
+            members.has_java |= is_java;
             match is_sessionless {
                 true => drop(members.sessionless.insert(id, server)),
                 false => drop(members.instances.insert(id, server)),
@@ -103,7 +107,8 @@ impl Operations {
                 Ok(told) => told.server_ip,
                 Err(_) => id.server_ip().to_owned(),
             };
-            InstanceNode { id, server, is_sessionless: node.stat.ephemeral_owner.is_none() }
+            let is_java = wire::is_of_java(&node.data);
+            InstanceNode { id, server, is_sessionless: node.stat.ephemeral_owner.is_none(), is_java }
         }))
     }
 }

@@ -30,6 +30,8 @@ pub struct JobSnapshot {
     pub triggered: BTreeSet<InstanceId>,
     /// What programs do with commands and addresses of the configuration, a line each.
     pub bound_to_programs: Vec<String>,
+    /// Since when the configuration is as it is, in milliseconds since 1970.
+    pub(super) configured_at: Option<i64>,
     pub(super) members: Members,
     pub(super) sessions: BTreeSet<SessionId>,
 }
@@ -49,6 +51,9 @@ pub struct ItemSnapshot {
     pub taken_over_by: Option<InstanceId>,
     /// What was begun last; empty where only Java instances ran it, or execution is not monitored.
     pub record: FireRecord,
+    /// Since when it is recorded what is begun, in milliseconds since 1970; `None` where it is not, also as a Java leader may
+    /// have assigned the item since, whose instances write no records.
+    pub(super) recorded_since: Option<i64>,
 }
 
 /// A mark that says that an item runs.
@@ -128,6 +133,7 @@ impl Operations {
             JobPath::Session(session) => Some(session),
             _ => None,
         });
+        let configured_at = config.as_ref().map(|node| node.stat.mtime);
         let configuration = config.map(|node| self.usable(job, &node, class.as_deref().unwrap_or_default()));
         let usable = configuration.as_ref().and_then(|read| read.as_ref().ok());
         Ok(JobSnapshot {
@@ -139,6 +145,7 @@ impl Operations {
             items: items.into_iter().flatten().collect(),
             to_take_over: lost.collect(),
             triggered: triggers.iter().filter_map(|id| id.parse().ok()).collect(),
+            configured_at,
             members,
             sessions: sessions.collect(),
         })
@@ -177,7 +184,9 @@ impl Operations {
             read(ItemNode::Failovering, "failovering"),
             read(ItemNode::Fire, "fire"),
         )?;
+        let assigned = owner.as_ref().map(|owner| owner.stat.czxid);
         let snapshot = ItemSnapshot {
+            recorded_since: fire.as_ref().filter(|fire| assigned <= Some(fire.stat.mzxid)).map(|fire| fire.stat.ctime),
             owner: owner.and_then(|node| instance(&node)),
             disabled: has("disabled"),
             running: running.map(|node| RunningMark {

@@ -4,9 +4,15 @@ use std::fmt;
 
 use super::{ItemSnapshot, JobSnapshot, ServerStatus};
 use crate::config::JobConfiguration;
-use crate::engine::{Begun, FireState};
+use crate::engine::{Begun, FireState, late_limit};
 use crate::escaped::Escaped;
 use crate::ident::{InstanceId, ShardingItem};
+
+/// A begin takes this long, in milliseconds, before it is missed.
+const BEGIN: i64 = 2_000;
+
+/// What to do where fires were lost.
+const LOST_FIRES: &str = "trigger the job where they have to be made up for";
 
 /// Something that explains why a job or an item runs, does not run, or did not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +74,17 @@ pub enum Finding {
     AwaitsFailover,
     /// A fire fell into a running one and is made up for after it.
     Misfired(Option<i64>),
+    /// Fires were due since its last run, and no instance began them.
+    NotBegun {
+        /// The first of them, in milliseconds since 1970.
+        first: i64,
+        /// Whether there are more.
+        more: bool,
+        /// How late they may begin, in seconds; `None` where they may until the next one is due.
+        limit: Option<u64>,
+        /// Whether the time for that is over.
+        given_up: bool,
+    },
     /// Its last run was begun and nobody ended it.
     LeftUndone(Begun),
     /// How its last run ended.
@@ -77,7 +94,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Whether it keeps the item, or the job, from running at the next fire.
+    /// Whether it keeps the item, or the job, from running at the next fire, or kept it from running at the last one.
     pub fn is_obstacle(&self) -> bool {
         match self {
             Self::NoConfiguration
@@ -94,7 +111,8 @@ impl Finding {
             | Self::OwnerOffline(_)
             | Self::OwnerDisabled(_)
             | Self::RunLost { .. }
-            | Self::AwaitsFailover => true,
+            | Self::AwaitsFailover
+            | Self::NotBegun { .. } => true,
             Self::OneOff
             | Self::SessionlessInstances(_)
             | Self::Triggered(_)
@@ -148,14 +166,15 @@ impl JobSnapshot {
         findings
     }
 
-    /// What explains an item.
-    pub fn findings_of(&self, item: ShardingItem) -> Vec<Finding> {
+    /// What explains an item, at a time in milliseconds since 1970.
+    pub fn findings_of(&self, item: ShardingItem, now: i64) -> Vec<Finding> {
         let Some(nodes) = self.items.get(&item) else {
             return vec![Finding::NoSuchItem(u32::try_from(self.items.len()).unwrap_or(u32::MAX))];
         };
         let mut findings = Vec::new();
         findings.extend(nodes.disabled.then_some(Finding::ItemDisabled));
         findings.extend(self.about_owner(nodes));
+        findings.extend(self.about_fires(item, nodes, now));
         findings.extend(self.about_run(item, nodes));
         if nodes.misfired {
             findings.push(Finding::Misfired(nodes.record.to_make_up()));
@@ -170,6 +189,26 @@ impl JobSnapshot {
             Some(server) if !self.members.is_enabled(server) => Some(Finding::OwnerDisabled(owner.clone())),
             Some(_) => None,
         }
+    }
+
+    /// Fires that no instance began. Of those that fell into a run, or were due while it was lost, that run tells; where Java
+    /// instances take part, nothing does.
+    fn about_fires(&self, item: ShardingItem, nodes: &ItemSnapshot, now: i64) -> Option<Finding> {
+        let configuration = self.usable().filter(|configuration| configuration.monitor_execution())?;
+        let has_other_reason = nodes.disabled || nodes.misfired || nodes.running.is_some();
+        if has_other_reason || self.to_take_over.contains(&item) || self.members.has_java {
+            return None;
+        }
+        let (schedule, record) = (configuration.schedule()?, &nodes.record);
+        let ended = record.last.as_ref().and_then(|begun| begun.ended);
+        let known =
+            [self.configured_at?, nodes.recorded_since?].into_iter().chain(record.through).chain(ended).max()?;
+        let first = schedule.next_after(known).filter(|first| now - first >= BEGIN)?;
+        let more = schedule.next_after(first).is_some_and(|next| next <= now);
+        let limit = late_limit(configuration).map(|limit| limit.as_secs());
+        let is_over =
+            limit.is_some_and(|limit| now - first > i64::try_from(limit).unwrap_or(i64::MAX).saturating_mul(1_000));
+        Some(Finding::NotBegun { first, more, limit, given_up: more || is_over })
     }
 
     fn about_run(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Vec<Finding> {
@@ -256,6 +295,20 @@ impl Finding {
                 format!("the fire of {} fell into a running one, and is made up for after it", time(*at))
             }
             Self::Misfired(None) => "a fire fell into a running one, and is made up for after it".to_owned(),
+            Self::NotBegun { first, more: true, .. } => {
+                format!("no instance began its fires from {} on: {LOST_FIRES}", time(*first))
+            }
+            Self::NotBegun { first, given_up: false, limit: Some(limit), .. } => {
+                format!("no instance has begun its fire of {} yet; it may begin {limit} s late at most", time(*first))
+            }
+            Self::NotBegun { first, given_up: false, .. } => {
+                format!("no instance has begun its fire of {} yet; it may begin until the next one", time(*first))
+            }
+            Self::NotBegun { first, limit, .. } => format!(
+                "no instance began its fire of {}, and none will: it may begin {} s late at most; {LOST_FIRES}",
+                time(*first),
+                limit.unwrap_or_default()
+            ),
             Self::LeftUndone(begun) => format!(
                 "{} was {} and is not run again: failover was off",
                 run(begun, time),

@@ -436,6 +436,7 @@ impl Driver {
                 self.report(Some(self.failure_of_program(Failed::Configuration, why.clone())));
                 self.answer_start(Ok(()));
             }
+            Notice::ConfigurationRefused { why } => self.report(self.failure(Failed::Configuration, why.clone())),
             Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
             Notice::ClockOff { difference, .. } => {
                 let error = SkipReason::ClockOff { difference: *difference }.to_string();

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use elasticjob::operations::dump::DumpService;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
-use elasticjob_cli::Console;
-use elasticjob_starter::settings::Sources;
 use elasticjob_tests::answered::answered;
+use elasticjob_tests::command_line::CommandLine;
 use elasticjob_tests::records::now_us;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use serde_json::Value;
@@ -17,55 +16,9 @@ use tokio::sync::mpsc;
 
 use crate::support::{ITEMS, JOB, LIMIT, Operated, every_second};
 
-/// Whoever writes commands for a namespace.
-struct Operator {
-    server: String,
-    namespace: &'static str,
-}
-
-impl Operator {
-    fn new(server: &ZookeeperServer, namespace: &'static str) -> Self {
-        Self { server: server.connect_string(), namespace }
-    }
-
-    async fn write(&self, arguments: &[&str], stdout: &mut (dyn Write + Send)) -> (u8, String) {
-        let environment = [
-            ("ELASTICJOB_REG_CENTER_SERVER_LISTS", self.server.as_str()),
-            ("ELASTICJOB_REG_CENTER_NAMESPACE", "wrong"),
-        ];
-        let sources = Sources::in_folder(env!("CARGO_TARGET_TMPDIR")).environment(environment);
-        let arguments = ["elasticjob", "--namespace", self.namespace].into_iter().chain(arguments.iter().copied());
-        let mut stderr = Vec::new();
-        let console = Console { stdout, stderr: &mut stderr, is_terminal: false };
-        let code = elasticjob_cli::run(arguments, sources, console).await;
-        (code, String::from_utf8(stderr).expect("text"))
-    }
-
-    /// What a command says that succeeds.
-    async fn says(&self, arguments: &[&str]) -> String {
-        let mut stdout = Vec::new();
-        let (code, stderr) = self.write(arguments, &mut stdout).await;
-        assert_eq!((code, stderr.as_str()), (0, ""), "{arguments:?}");
-        String::from_utf8(stdout).expect("text")
-    }
-
-    async fn json(&self, arguments: &[&str]) -> Value {
-        let text = self.says(&[arguments, &["--json"]].concat()).await;
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
-    }
-
-    /// What a command says that fails with a code.
-    async fn fails(&self, code: u8, arguments: &[&str]) -> String {
-        let mut stdout = Vec::new();
-        let (failed, stderr) = self.write(arguments, &mut stdout).await;
-        assert_eq!((failed, stdout), (code, Vec::new()), "{arguments:?}: {stderr}");
-        stderr
-    }
-}
-
 pub async fn operated(server: Arc<ZookeeperServer>) {
     let operated = Operated::start(&server, "command-line", every_second(100)).await;
-    let operator = Operator::new(&server, "command-line");
+    let operator = CommandLine::new(server.connect_string(), "command-line");
     let jobs = operator.json(&["jobs"]).await;
     assert_eq!(
         (&jobs[0]["job"], &jobs[0]["status"], &jobs[0]["instanceCount"]),
@@ -170,7 +123,7 @@ impl Write for Reader {
 pub async fn watched(server: Arc<ZookeeperServer>) {
     let job = every_second(100);
     let operated = Operated::start(&server, "watched", job).await;
-    let operator = Operator::new(&server, "watched");
+    let operator = CommandLine::new(server.connect_string(), "watched");
     let (sender, mut written) = mpsc::unbounded_channel();
     let watch =
         tokio::spawn(async move { operator.write(&["status", JOB, "--watch", "--json"], &mut Reader(sender)).await });
@@ -197,7 +150,7 @@ pub async fn watched(server: Arc<ZookeeperServer>) {
 
 pub async fn mistyped(server: Arc<ZookeeperServer>) {
     let operated = Operated::start_apart(&server, "typed/right", every_second(100)).await;
-    let error = Operator::new(&server, "typed/rihgt").fails(1, &["jobs"]).await;
+    let error = CommandLine::new(server.connect_string(), "typed/rihgt").fails(1, &["jobs"]).await;
     assert!(error.contains("has no namespace 'typed/rihgt'"), "{error}");
     // What there is in the namespace above.
     let config = ZookeeperBackend::new(server.clone(), "typed").onlooker();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use elasticjob::registry::RegistryCenter;
 use elasticjob_tests::answered::answered;
 use elasticjob_tests::group::{Group, WorkerProgram};
+use elasticjob_tests::minute::{shortly_before_a_minute, wait_until};
 use elasticjob_tests::observer::Observer;
 use elasticjob_tests::records::{FaultKind, History, Run, now_us, pid_of};
 use elasticjob_tests::worker::JobPlan;
@@ -78,29 +79,9 @@ impl Two {
     }
 }
 
-fn now_ms() -> i64 {
-    now_us() / 1_000
-}
-
-async fn wait_until(ms: i64) {
-    tokio::time::sleep(Duration::from_millis((ms - now_ms()).max(0).unsigned_abs())).await;
-}
-
-/// Waits for a moment shortly before a fire, and not much later; returns the fire.
-async fn shortly_before_a_fire() -> i64 {
-    loop {
-        let fire_ms = (now_ms() / 60_000 + 1) * 60_000;
-        wait_until(fire_ms - 5_000).await;
-        if now_ms() < fire_ms - 3_000 {
-            return fire_ms;
-        }
-        wait_until(fire_ms).await;
-    }
-}
-
 pub async fn owner_killed(server: Arc<ZookeeperServer>) {
     let mut two = Two::start(server, "late-owner", LONG_SESSION).await;
-    let fire_ms = shortly_before_a_fire().await;
+    let fire_ms = shortly_before_a_minute().await;
     let [dead, other] = two.pids;
     let lost = two.item_of(dead).await.expect("both have an item");
     two.group.kill(&[dead]);
@@ -114,7 +95,7 @@ pub async fn owner_killed(server: Arc<ZookeeperServer>) {
 
 pub async fn all_restarted(server: Arc<ZookeeperServer>) {
     let mut two = Two::start(server, "late-restart", SESSION_TIMEOUT).await;
-    let fire_ms = shortly_before_a_fire().await;
+    let fire_ms = shortly_before_a_minute().await;
     let dead = two.pids;
     two.group.kill(&dead);
     wait_until(fire_ms + 12_000).await;
@@ -125,7 +106,7 @@ pub async fn all_restarted(server: Arc<ZookeeperServer>) {
 
 pub async fn registry_away(server: ZookeeperServer) {
     let mut two = Two::start(Arc::new(server), "late-away", SESSION_TIMEOUT).await;
-    let fire_ms = shortly_before_a_fire().await;
+    let fire_ms = shortly_before_a_minute().await;
     two.group.note(FaultKind::Outage, now_us());
     two.server.stop();
     wait_until(fire_ms + 12_000).await;

@@ -135,6 +135,36 @@ fn a_limit_that_is_over_is_said_by_the_new_owner() {
 }
 
 #[test]
+fn what_was_given_up_is_said_once_and_what_was_not_said_is_said_before_the_next_fire() {
+    // Fires 20, 40 and 80 s after the start; then one after 60 s, too.
+    for (seconds, from) in [("0/40", None), ("0/20", Some(EPOCH + 40_000))] {
+        let job = JobConfiguration::builder("job", 2).cron(format!("{seconds} * * * * ?")).max_late_begin_seconds(2);
+        let mut group = Group::settled(2, &job.build().unwrap());
+        group.run_until(21_000);
+        let (own, lost) = (group.starts(1)[0].2.clone(), group.starts(0)[0].2.clone());
+        group.end_items(0, &lost);
+        group.end_items(1, &own);
+        group.hosts[0].killed = true;
+        group.hosts[0].connected = false;
+        for second in [40, 60] {
+            group.run_until(1_000 * second + 1_000);
+            if group.starts(1).contains(&(at(second as i64), NORMAL, own.clone())) {
+                group.end_items(1, &own);
+            }
+        }
+        group.run_until(65_000);
+        let session = group.hosts[0].session;
+        group.expire(session);
+        group.run_until(81_000);
+        assert!(group.starts(1).contains(&(at(80), NORMAL, vec![0, 1])), "{:?}", group.starts(1));
+        let notices = group.hosts[1].notices.iter();
+        let said: Vec<_> = notices.filter(|notice| matches!(notice, Notice::NotBegun { .. })).cloned().collect();
+        let from = from.map(|from| Notice::NotBegun { items: lost, from, before: EPOCH + 80_000 });
+        assert_eq!(said, Vec::from_iter(from), "{seconds}");
+    }
+}
+
+#[test]
 fn what_the_records_cover_is_not_begun_by_those_that_start_later_and_nothing_is_said() {
     let configuration = nightly(2).build().unwrap();
     let mut group = Group::settled(1, &configuration);

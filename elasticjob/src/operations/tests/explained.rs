@@ -1,5 +1,6 @@
 use super::*;
 
+use crate::config::wire;
 use crate::ident::InstanceId;
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\nmonitorExecution: true\nshardingTotalCount: 1\ntimeZone: GMT\n";
@@ -27,7 +28,7 @@ async fn job(desk: &Desk) -> Vec<Finding> {
 }
 
 async fn item(desk: &Desk) -> Vec<Finding> {
-    desk.operations.snapshot(&name("job")).await.unwrap().findings_of(0)
+    desk.operations.snapshot(&name("job")).await.unwrap().findings_of(0, 0)
 }
 
 fn record(state: &str) -> String {
@@ -109,7 +110,7 @@ async fn what_keeps_an_item_from_running_is_told() {
     }
     let desk = ready().await;
     let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
-    assert_eq!(snapshot.findings_of(1), [Finding::NoSuchItem(1)]);
+    assert_eq!(snapshot.findings_of(1, 0), [Finding::NoSuchItem(1)]);
 }
 
 #[tokio::test]
@@ -158,4 +159,46 @@ async fn a_missed_fire_and_the_end_of_a_run_are_told_with_their_times() {
         "the fire of 1970-01-01T00:00:09+00:00 fell into a running one, and is made up for after it",
     ];
     assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn a_fire_that_no_instance_began_is_told_until_the_next_begin() {
+    let desk = ready().await;
+    desk.write(&[
+        ("/job/instances/10.0.0.1@-@7", &wire::instance_yaml(&me())),
+        ("/job/sharding/0/fire", &record("SUCCEEDED")),
+        ("/job/config", &format!("{CONFIG}misfire: true\n")),
+    ])
+    .await;
+    let found = async |now: i64| {
+        let findings = desk.operations.snapshot(&name("job")).await.unwrap().findings_of(0, now);
+        findings.into_iter().find(|finding| matches!(finding, Finding::NotBegun { .. }))
+    };
+    let written = chrono::Utc::now().timestamp_millis();
+    let first = desk.operations.snapshot(&name("job")).await.unwrap().next_fire(written).unwrap();
+    let not_begun = |limit, given_up| Some(Finding::NotBegun { first, more: false, limit, given_up });
+    assert_eq!(found(first + 1_999).await, None);
+    assert_eq!(found(first + 2_000).await, not_begun(None, false));
+    desk.write(&[("/job/sharding/0/fire", "{}")]).await;
+    assert_eq!(found(first + 2_000).await, not_begun(None, false), "also the first fire of all");
+    let year = 366 * 24 * 3_600_000;
+    assert_eq!(found(first + year).await, Some(Finding::NotBegun { first, more: true, limit: None, given_up: true }));
+    desk.write(&[("/job/config", CONFIG)]).await;
+    assert_eq!(found(first + 10_000).await, not_begun(Some(10), false));
+    assert_eq!(found(first + 10_001).await, not_begun(Some(10), true));
+    // The other reasons.
+    for (path, data) in [
+        ("/job/sharding/0/disabled", ""),
+        ("/job/sharding/0/running", "10.0.0.1@-@7"),
+        ("/job/leader/failover/items/0", ""),
+        // Of Java.
+        ("/job/instances/10.0.0.2@-@7", ""),
+    ] {
+        desk.write(&[(path, data)]).await;
+        assert_eq!(found(first + 10_001).await, None, "{path}");
+        let mut deleted = Transaction::new();
+        deleted.delete(path, None);
+        desk.operations.registry.commit(deleted).await.unwrap();
+        assert_eq!(found(first + 10_001).await, not_begun(Some(10), true));
+    }
 }

@@ -1,0 +1,46 @@
+//! Fires that this instance gave up, and said so: what begins next does not say them once more.
+
+use std::collections::BTreeMap;
+
+use crate::ident::ShardingItem;
+use crate::schedule::Schedule;
+
+/// The last fires of each item that were given up here without one between them: the first and the last.
+#[derive(Debug, Default)]
+pub(super) struct GivenUp(BTreeMap<ShardingItem, (i64, i64)>);
+
+impl GivenUp {
+    /// A fire of an item is given up, and that is said.
+    pub(super) fn note(&mut self, item: ShardingItem, at: i64, schedule: &Schedule) {
+        let said = self.0.entry(item).or_insert((at, at));
+        *said = if schedule.next_after(said.1) == Some(at) { (said.0, at) } else { (at, at) };
+    }
+
+    /// The first fire of an item from this one on that was not said.
+    pub(super) fn first_unsaid(&self, item: ShardingItem, at: i64, schedule: &Schedule) -> Option<i64> {
+        match self.0.get(&item) {
+            Some((first, last)) if (*first..=*last).contains(&at) => schedule.next_after(*last),
+            _ => Some(at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_fires_without_one_between_them_are_passed_over() {
+        let schedule = Schedule::parse("0/10 * * * * ?", Some("UTC")).unwrap();
+        let mut said = GivenUp::default();
+        said.note(1, 20_000, &schedule);
+        said.note(1, 30_000, &schedule);
+        let first = |said: &GivenUp, item, at| said.first_unsaid(item, at, &schedule);
+        assert_eq!(first(&said, 1, 20_000), Some(40_000));
+        assert_eq!(first(&said, 1, 10_000), Some(10_000), "that was not said");
+        assert_eq!(first(&said, 2, 20_000), Some(20_000), "of another item");
+        said.note(1, 60_000, &schedule);
+        assert_eq!(first(&said, 1, 60_000), Some(70_000));
+        assert_eq!(first(&said, 1, 50_000), Some(50_000));
+    }
+}

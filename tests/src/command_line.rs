@@ -1,0 +1,77 @@
+//! An operator who writes commands.
+
+use std::io::Write;
+
+use elasticjob_cli::Console;
+use elasticjob_starter::settings::Sources;
+use serde_json::Value;
+
+use crate::group::TemporaryFolder;
+
+/// The command line for a namespace.
+#[derive(Debug)]
+pub struct CommandLine {
+    server: String,
+    namespace: String,
+    /// Without settings that would count.
+    folder: TemporaryFolder,
+}
+
+impl CommandLine {
+    /// Commands for a namespace of a ZooKeeper.
+    ///
+    /// # Panics
+    /// When no temporary folder can be made.
+    pub fn new(server: String, namespace: impl Into<String>) -> Self {
+        let folder = TemporaryFolder::new("command-line").expect("a folder");
+        Self { server, namespace: namespace.into(), folder }
+    }
+
+    /// Runs a command; returns its exit code and what it says on the standard error.
+    ///
+    /// # Panics
+    /// When that is no text.
+    pub async fn write(&self, arguments: &[&str], stdout: &mut (dyn Write + Send)) -> (u8, String) {
+        let environment = [
+            ("ELASTICJOB_REG_CENTER_SERVER_LISTS", self.server.as_str()),
+            ("ELASTICJOB_REG_CENTER_NAMESPACE", "wrong"),
+        ];
+        let sources = Sources::in_folder(self.folder.path()).environment(environment);
+        let arguments = ["elasticjob", "--namespace", &self.namespace].into_iter().chain(arguments.iter().copied());
+        let mut stderr = Vec::new();
+        let console = Console { stdout, stderr: &mut stderr, is_terminal: false };
+        let code = elasticjob_cli::run(arguments, sources, console).await;
+        (code, String::from_utf8(stderr).expect("text"))
+    }
+
+    /// What a command says that succeeds.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub async fn says(&self, arguments: &[&str]) -> String {
+        let mut stdout = Vec::new();
+        let (code, stderr) = self.write(arguments, &mut stdout).await;
+        assert_eq!((code, stderr.as_str()), (0, ""), "{arguments:?}");
+        String::from_utf8(stdout).expect("text")
+    }
+
+    /// The same, as JSON.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub async fn json(&self, arguments: &[&str]) -> Value {
+        let text = self.says(&[arguments, &["--json"]].concat()).await;
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// What a command says that fails with a code.
+    ///
+    /// # Panics
+    /// When it does anything else.
+    pub async fn fails(&self, code: u8, arguments: &[&str]) -> String {
+        let mut stdout = Vec::new();
+        let (failed, stderr) = self.write(arguments, &mut stdout).await;
+        assert_eq!((failed, stdout), (code, Vec::new()), "{arguments:?}: {stderr}");
+        stderr
+    }
+}
