@@ -53,7 +53,6 @@
 //! | `testing` | | what tests of registry back ends need |
 
 pub mod api;
-mod by_type;
 pub mod config;
 #[cfg(any(feature = "http", feature = "zookeeper-tls"))]
 mod cryptography;
@@ -69,10 +68,9 @@ pub mod ident;
 pub mod job_types;
 #[doc(hidden)]
 pub mod log;
-#[cfg(test)]
-mod logged;
 mod moment;
 pub mod operations;
+mod panics;
 pub mod prelude;
 mod problems;
 mod random;
@@ -81,10 +79,12 @@ pub mod runtime;
 pub mod schedule;
 pub mod secret;
 pub mod spi;
+#[cfg(test)]
+mod test_log;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod trace;
-mod unwind;
+mod type_registry;
 #[doc(hidden)]
 pub mod yaml;
 

@@ -52,7 +52,7 @@ pub use crate::{__debug as debug, __error as error, __info as info, __warn as wa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logged::Panicking;
+    use crate::test_log::Panicking;
 
     #[test]
     fn a_subscriber_that_panics_costs_its_line_and_nothing_else() {

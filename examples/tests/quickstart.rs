@@ -10,10 +10,10 @@ use chrono::DateTime;
 use elasticjob::engine::ExecutionSource;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
-use elasticjob_tests::answered::answered;
 use elasticjob_tests::group::{Group, Program};
 use elasticjob_tests::harness::Harness;
 use elasticjob_tests::records::{Ending, Expected, ProcessRecords, Run, complete_lines, now_us};
+use elasticjob_tests::retry_reads::answered;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
 

@@ -1,6 +1,5 @@
 //! Fixtures shared by the test programs.
 
-pub mod answered;
 pub mod chaos;
 pub mod command_line;
 pub mod cron_vs_quartz;
@@ -10,6 +9,7 @@ pub mod deaf;
 pub mod fence;
 pub mod group;
 pub mod harness;
+pub mod java_comparison;
 pub mod java_peer;
 pub mod measure;
 pub mod minute;
@@ -18,9 +18,9 @@ pub mod ports;
 pub mod programs;
 pub mod proxy;
 pub mod records;
+pub mod retry_reads;
 #[cfg(feature = "databases")]
 pub mod tracing_suite;
-pub mod twins;
 pub mod usage;
 pub mod worker;
 pub mod wrong_clock;

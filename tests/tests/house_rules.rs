@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// The modules that compute and do nothing else: the same inputs give the same outputs, which is what lets the simulator
 /// replay a history from its seed.
-const PURE: [&str; 7] = ["schedule", "engine", "config", "by_type", "registry/tree", "registry/mirror", "yaml"];
+const PURE: [&str; 7] = ["schedule", "engine", "config", "type_registry", "registry/tree", "registry/mirror", "yaml"];
 
 /// What pure modules do not name, and why.
 const IMPURE: [(&[&str], &str); 9] = [

@@ -12,8 +12,8 @@ use elasticjob::ident::ShardingItem;
 use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob::testing::registry_suite::{Backend, Link, Member};
-use elasticjob_tests::answered::answered;
 use elasticjob_tests::harness::Harness;
+use elasticjob_tests::retry_reads::answered;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::time::timeout;
 

@@ -179,7 +179,7 @@ pub trait JobErrorHandler: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// What else is wrong with them that only the host tells, such as a file that cannot be read. Asked when the job is
+    /// What else is wrong with them that only the host tells, such as a file that cannot be read. PendingTrigger when the job is
     /// made, and not of a change of its configuration; it may take the moment that a file takes. A job with problems is
     /// not started. Default: nothing.
     fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {

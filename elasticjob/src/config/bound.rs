@@ -2,7 +2,7 @@
 //! the program run or ask something. Who can write the registry center must get neither.
 
 use super::job::{Invalid, JobConfiguration};
-use super::option_names::OptionNames;
+use super::unknown_props::OptionNames;
 use crate::secret::stays_with_program;
 
 /// Options that only count together with where they come from.

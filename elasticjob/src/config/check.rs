@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Invalid, JobConfiguration};
-use crate::unwind::catch_blocking;
+use crate::panics::catch_blocking;
 
 /// Finds what a program cannot do of what a configuration asks for. Pure: the same answer for the same configuration.
 /// Cheap to clone.

@@ -6,7 +6,7 @@ use std::fmt;
 use elasticjob_syntax::each_job_setting;
 use serde::Serialize;
 
-use super::masked::Masked;
+use super::redact::Masked;
 
 /// Where the registry center keeps `max-late-begin-seconds`. Java refuses a configuration with a key that it does not know,
 /// and carries properties on.

@@ -13,12 +13,12 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::action::Action;
-use super::calls::OnceCalls;
 use super::engine::{Identity, JobEngine};
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{ExecutionSource, FireRecord};
 use super::foreign::ForeignNodes;
 use super::left::LeftRun;
+use super::once_calls::OnceCalls;
 use super::planted::{Bug, Planted};
 use super::txn::JobTransaction;
 use crate::ident::{JobName, ShardingItem};

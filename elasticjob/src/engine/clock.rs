@@ -13,7 +13,7 @@ use super::notice::{Notice, SkipReason};
 use super::planted::Bug;
 use super::proposal::{Proposal, Purpose};
 use super::rules::BeginPlan;
-use super::run::{ItemRun, OpenFire, Stage};
+use super::run_state::{ItemRun, OpenFire, Stage};
 use super::txn::JobTransaction;
 use crate::config::{JobConfiguration, wire};
 

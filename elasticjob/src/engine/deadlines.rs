@@ -7,10 +7,10 @@ use super::engine::{JobEngine, Phase};
 use super::event::{ItemEnd, Now};
 use super::fire::FireState;
 use super::left::LeftRun;
+use super::listener_round::RoundStage;
 use super::notice::{CancelReason, Notice};
 use super::planted::Bug;
-use super::round::RoundStage;
-use super::run::{Run, Stage};
+use super::run_state::{Run, Stage};
 use crate::ident::ShardingItem;
 
 /// How long leaving may take after the last run was cut off, when the registry does not answer.

@@ -6,27 +6,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
-use super::asked::Asked;
 use super::calendar::Calendar;
-use super::calls::SettledClaim;
 use super::clock::ClockCheck;
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::foreign::ForeignNodes;
 use super::given_up::GivenUp;
 use super::left::LeftRun;
+use super::listener_round::RoundId;
 use super::listeners::{KnownListeners, ListenerPlan};
-use super::lost::Losses;
 use super::notice::{Notice, SkipReason};
+use super::once_calls::SettledClaim;
+use super::pending_triggers::PendingTrigger;
 use super::planted::{Bug, DEAF, Planted};
 use super::proposal::{Proposal, Purpose, Write};
 use super::retry::Retry;
-use super::round::RoundId;
 use super::rules::{IdleServers, Noted, RULES, Reminder, Step, Unresolved};
-use super::run::{OpenFire, Runs, Stage};
+use super::run_state::{OpenFire, Runs, Stage};
 use super::session::{Session, SessionChange};
 use super::status::Skip;
 use super::strategy::ShardingStrategies;
+use super::takeover::Losses;
 use crate::config::wire::QUICKLY_READ;
 use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration, room};
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -112,7 +112,7 @@ pub struct JobEngine {
     /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
     pub(super) unresolved: Option<Box<Unresolved>>,
     /// What was asked for and is not written yet.
-    pub(super) triggers: Vec<Asked>,
+    pub(super) triggers: Vec<PendingTrigger>,
     /// The listeners of the program, and those of the configuration in force.
     pub(super) listeners: Arc<KnownListeners>,
     pub(super) plan: Option<ListenerPlan>,
@@ -446,7 +446,7 @@ impl JobEngine {
                 }
             },
             Event::Committed(answer) => self.on_answer(now, answer),
-            Event::Trigger(id) => self.triggers.push(Asked::at(id, now.mono)),
+            Event::Trigger(id) => self.triggers.push(PendingTrigger::at(id, now.mono)),
             Event::ItemEnded { item, end } => self.on_item_ended(now, item, end),
             Event::ListenersCalled { round } => self.on_listeners_called(now, round),
             Event::Shutdown { grace } => self.start_leaving(now.mono + grace),

@@ -11,7 +11,7 @@ use super::event::Now;
 use super::fire::{ExecutionSource, Fire, FireRecord};
 use super::notice::{LateCause, Notice, SkipReason};
 use super::planted::Bug;
-use super::run::{LATE_ACQUISITION, OpenFire};
+use super::run_state::{LATE_ACQUISITION, OpenFire};
 use crate::config::{JobConfiguration, wire};
 use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;

@@ -8,7 +8,7 @@ use super::engine::{Identity, JobEngine, Phase};
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::planted::Bug;
-use super::run::{ItemRun, Run, Stage};
+use super::run_state::{ItemRun, Run, Stage};
 use crate::ident::ShardingItem;
 
 /// A run of an item that its engine did not bring to its end.

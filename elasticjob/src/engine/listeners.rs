@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::by_type::{ByType, TypeOrigin, UnknownType};
 use crate::config::{Invalid, JobConfiguration};
+use crate::type_registry::{ByType, TypeOrigin, UnknownType};
 
 /// When a listener is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -5,36 +5,37 @@
 
 mod action;
 mod ahead;
-mod asked;
 mod calendar;
-mod calls;
+mod call_listeners;
 mod clean_up;
 mod clock;
+mod commit_outcome;
 mod deadlines;
 #[allow(clippy::module_inception)]
 mod engine;
 mod event;
 mod fire;
-mod fires;
+mod fire_lifecycle;
 mod foreign;
 mod given_up;
 mod late;
 mod left;
+mod listener_round;
 mod listeners;
-mod lost;
+mod liveness;
 mod notice;
+mod once_calls;
+mod pending_triggers;
 mod planted;
 mod proposal;
 mod retry;
-mod round;
-mod rounds;
 mod rules;
-mod run;
+mod run_state;
 mod session;
-mod settle;
 mod status;
-mod stop;
+mod stop_requests;
 pub mod strategy;
+mod takeover;
 mod timeout;
 mod txn;
 
@@ -42,20 +43,20 @@ mod txn;
 mod tests;
 
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
-#[cfg(feature = "testing")]
-pub(crate) use calls::KEPT_FIRES;
-pub use calls::{CallState, OnceCall, OnceCalls};
 pub use clean_up::CleanUp;
 pub use engine::{Identity, JobEngine, Phase};
 pub use event::{Event, ItemEnd, Now, TriggerId};
 pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
 pub(crate) use late::late_limit;
 pub use left::LeftRun;
+pub use listener_round::RoundId;
 pub use listeners::{Hook, KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
 pub use notice::{CancelReason, LateCause, Notice, SkipReason, StopReason, WaitedFor};
 #[cfg(feature = "testing")]
+pub(crate) use once_calls::KEPT_FIRES;
+pub use once_calls::{CallState, OnceCall, OnceCalls};
+#[cfg(feature = "testing")]
 pub use planted::Bug;
-pub use round::RoundId;
 pub use status::{Activity, JobStatus, Skip};
 pub(crate) use timeout::AGES;
 pub use timeout::Timeout;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::action::TriggerAnswer;
-use super::asked::Asked;
-use super::calls::SettledClaim;
 use super::fire::Attempt;
-use super::round::RoundId;
+use super::listener_round::RoundId;
+use super::once_calls::SettledClaim;
+use super::pending_triggers::PendingTrigger;
 use super::rules::{BeginPlan, HandOver, Sharding};
 use crate::config::ForeignToJava;
 use crate::ident::{InstanceId, ShardingItem};
@@ -49,7 +49,7 @@ pub(super) enum Purpose {
     },
     Reshard(Sharding),
     Trigger {
-        asked: Vec<Asked>,
+        asked: Vec<PendingTrigger>,
         /// What they are told when it is done.
         answer: TriggerAnswer,
     },

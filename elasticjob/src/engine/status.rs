@@ -6,7 +6,7 @@ use super::engine::{JobEngine, Phase};
 use super::fire::{ExecutionSource, Fire};
 use super::listeners::Hook;
 use super::notice::SkipReason;
-use super::run::Run;
+use super::run_state::Run;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::registry::mirror::Lookup;
@@ -114,7 +114,7 @@ pub enum Activity {
     AwaitingCompleted(Fire),
     /// Nothing to do until the next fire or trigger.
     Idle,
-    /// Asked to leave; runs end first.
+    /// PendingTrigger to leave; runs end first.
     Leaving,
     /// Its coordination ended by a bug. What it left in the registry is cleaned up, then the coordination starts again.
     Restarting,

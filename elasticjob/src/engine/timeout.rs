@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::engine::{JobEngine, Phase};
-use super::round::Round;
-use super::run::{Run, Stage};
+use super::listener_round::Round;
+use super::run_state::{Run, Stage};
 
 /// No process lives longer, 100 years: a limit beyond this is none, and the engine can add times to those below it.
 pub(crate) const AGES: Duration = Duration::from_hours(24 * 36_500);

@@ -9,8 +9,8 @@ mod webhook;
 use std::sync::Arc;
 
 use crate::api::ErrorHandler;
-use crate::by_type::{ByType, TypeOrigin};
 use crate::config::{Invalid, JobConfiguration, OptionNames};
+use crate::type_registry::{ByType, TypeOrigin};
 
 /// The error handlers that a process has.
 pub type ErrorHandlers = ByType<ErrorHandler>;

@@ -53,7 +53,7 @@ impl JobErrorHandler for Ignore {
 #[cfg(test)]
 mod tests {
     use crate::api::{Failed, fixture::context};
-    use crate::logged::Logged;
+    use crate::test_log::Logged;
 
     use super::*;
 

@@ -7,7 +7,7 @@ use super::end::{EndGuard, ItemEnd, ItemOutcome};
 use super::pool::Slots;
 use super::running::Running;
 use crate::api::{ItemHandler, ItemWork, ShardingContext};
-use crate::unwind::{catch, catch_blocking};
+use crate::panics::{catch, catch_blocking};
 
 /// Runs an item on `runtime`, as soon as one of the `slots` is free; one that blocks on a thread that `runtime` has for
 /// blocking work.

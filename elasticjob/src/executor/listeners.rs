@@ -8,7 +8,7 @@ use super::end::{EndGuard, ItemOutcome};
 use super::running::Running;
 use crate::api::{JobListener, ListenerContext};
 use crate::engine::Hook;
-use crate::unwind::catch;
+use crate::panics::catch;
 
 /// Calls listeners one after the other on `runtime`.
 ///

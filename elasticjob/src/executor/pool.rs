@@ -7,10 +7,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::turns::{Turn, Turns};
 use crate::api::JobExecutorThreadPoolSizeProvider;
-use crate::by_type::{ByType, TypeOrigin};
 use crate::config::{Invalid, JobConfiguration};
 use crate::engine::ExecutionSource;
-use crate::unwind::catch_blocking;
+use crate::panics::catch_blocking;
+use crate::type_registry::{ByType, TypeOrigin};
 
 /// The pools that a process has.
 pub type ThreadPools = ByType<dyn JobExecutorThreadPoolSizeProvider>;

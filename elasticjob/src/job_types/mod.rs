@@ -13,7 +13,7 @@ mod strays;
 use std::sync::Arc;
 
 use crate::api::{JobKind, JobType};
-use crate::by_type::{ByType, TypeOrigin};
+use crate::type_registry::{ByType, TypeOrigin};
 
 #[cfg(feature = "http")]
 pub use http::HTTP;

@@ -16,12 +16,12 @@ use litemap::LiteMap;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::answers::Answers;
 use super::environment::JobEnvironment;
 use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
 use super::live_item::LiveItem;
 use super::log::log;
 use super::mailbox::Mailbox;
+use super::pending_replies::Answers;
 use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
 use crate::api::{

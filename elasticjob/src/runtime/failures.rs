@@ -12,7 +12,7 @@ use crate::error_handlers::ErrorHandlers;
 use crate::escaped::Escaped;
 use crate::ident::JobName;
 use crate::log::{error, warn};
-use crate::unwind::catch;
+use crate::panics::catch;
 
 /// How many failures may be in the hands of handlers at a time. A mail server that does not answer must not pile them up
 /// without end.

@@ -1,7 +1,6 @@
 //! The edge: drives engines, performs their actions.
 
 pub mod address;
-mod answers;
 mod bootstrap;
 pub mod clock;
 mod driver;
@@ -11,12 +10,13 @@ mod handle;
 mod live_item;
 mod log;
 mod mailbox;
-mod members;
+mod pending_replies;
 mod proofs;
 mod recorder;
 mod restarts;
+mod running_jobs;
 mod stand_in;
-mod supervised;
+mod supervisor;
 pub mod system;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -9,10 +9,10 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::answers::Answers;
 use super::environment::JobEnvironment;
 use super::handle::{Letter, ShutdownMode};
 use super::mailbox::Mailbox;
+use super::pending_replies::Answers;
 use crate::engine::{Action, CleanUp, Event, LeftRun};
 use crate::ident::JobName;
 use crate::registry::{RegistryCenter, SessionState};

@@ -9,7 +9,7 @@
 //!
 //! The set of fires of a schedule depends on nothing but the schedule, so all instances of a job agree on it. This is
 //! Quartz's rule, with these differences:
-//! - Asked from within the first pass of a repeated hour, Quartz searches on from the wall-clock time it is asked at, so
+//! - PendingTrigger from within the first pass of a repeated hour, Quartz searches on from the wall-clock time it is asked at, so
 //!   a process started at 01:20 of the first pass never fires the 01:05 that still comes; here it fires.
 //! - Quartz loops for ever on `L` and `LW` in Pacific/Apia at 2011-12-30, a day that this zone skipped; here that day,
 //!   like every gap, does not fire.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use linkme::distributed_slice;
 
-pub use crate::by_type::{ByType, TypeClash, TypeOrigin, UnknownType};
+pub use crate::type_registry::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
 
 use crate::api::{

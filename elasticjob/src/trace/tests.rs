@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::ident::{InstanceId, JobName, TaskId};
-use crate::logged::Logged;
+use crate::test_log::Logged;
 
 /// What a storage answers, and what it took.
 #[derive(Clone)]

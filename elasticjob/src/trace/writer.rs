@@ -12,7 +12,7 @@ use super::event::JobEvent;
 use super::loss::Trouble;
 use super::storage::{JobTracingStorage, WriteError};
 use crate::log::{debug, warn};
-use crate::unwind::catch;
+use crate::panics::catch;
 
 /// How many events are written together.
 const BATCH: usize = 100;

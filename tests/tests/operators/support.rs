@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
-use elasticjob_tests::answered::answered;
 use elasticjob_tests::group::{Group, WorkerProgram};
 use elasticjob_tests::records::{History, now_us, pid_of};
+use elasticjob_tests::retry_reads::answered;
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;

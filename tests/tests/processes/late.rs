@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob::registry::RegistryCenter;
-use elasticjob_tests::answered::answered;
 use elasticjob_tests::group::{Group, WorkerProgram};
 use elasticjob_tests::minute::{shortly_before_a_minute, wait_until};
 use elasticjob_tests::observer::Observer;
 use elasticjob_tests::records::{FaultKind, History, Run, now_us, pid_of};
+use elasticjob_tests::retry_reads::answered;
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 

@@ -10,7 +10,7 @@ use crate::engine::late::{GivesUp, lateness};
 use crate::engine::notice::{Notice, SkipReason};
 use crate::engine::planted::{Bug, DEAF};
 use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run::{BEGIN_TRIES, ItemRun, LATE_ACQUISITION, OpenFire, Run};
+use crate::engine::run_state::{BEGIN_TRIES, ItemRun, LATE_ACQUISITION, OpenFire, Run};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;

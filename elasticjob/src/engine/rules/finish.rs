@@ -7,7 +7,7 @@ use crate::engine::fire::{Attempt, ExecutionSource};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run::{Run, Stage};
+use crate::engine::run_state::{Run, Stage};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;

@@ -10,7 +10,7 @@ use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run::{LATE_ACQUISITION, OpenFire};
+use crate::engine::run_state::{LATE_ACQUISITION, OpenFire};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;

@@ -10,18 +10,18 @@ mod elect;
 mod failover;
 mod finish;
 mod foreign;
-mod guarantee;
 mod hand_over;
 mod leave;
 mod misfire;
+mod once_listeners;
 mod reconcile;
+mod record_skips;
 mod register;
-mod remind;
+mod rerequest_sharding;
 mod reshard;
 mod resolve;
 mod servers;
 mod sessionless;
-mod skipped;
 mod sweep;
 mod trigger;
 
@@ -31,7 +31,7 @@ use super::proposal::Proposal;
 pub(super) use begin::BeginPlan;
 pub(super) use hand_over::HandOver;
 pub(super) use misfire::Noted;
-pub(super) use remind::Reminder;
+pub(super) use rerequest_sharding::Reminder;
 pub(super) use reshard::Sharding;
 pub(super) use resolve::Unresolved;
 pub(super) use servers::IdleServers;
@@ -61,16 +61,16 @@ pub(super) const RULES: [Rule; 23] = [
     resolve::resolve,
     early::let_go,
     finish::finish,
-    guarantee::call_once,
+    once_listeners::call_once,
     failover::failover,
     elect::abdicate,
     elect::elect,
     reconcile::reconcile,
     hand_over::hand_over,
     reshard::reshard,
-    remind::remind,
+    rerequest_sharding::remind,
     misfire::mark,
-    skipped::note,
+    record_skips::note,
     trigger::trigger,
     sweep::sweep,
     misfire::clear,

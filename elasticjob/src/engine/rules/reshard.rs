@@ -1,11 +1,11 @@
 //! Resharding: the leader assigns the items to the enabled instances.
 
 mod assign;
-mod cause;
-mod floor;
+mod high_water_mark;
+mod item_states;
 mod owners;
-mod survey;
-mod turn;
+mod reason;
+mod rotation;
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-use survey::Survey;
+use item_states::Survey;
 
 /// What a resharding in flight will have done.
 #[derive(Debug, Clone)]
@@ -70,11 +70,11 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     let last = leadership.basis.clone();
     let pinned = leadership.pinned.clone();
     let Some(survey) = Survey::take(engine, &basis, &pinned, flag.is_some()) else { return Step::Pass };
-    let Some(moves_on) = turn::is_over(engine, &basis, &survey) else { return Step::Pass };
+    let Some(moves_on) = rotation::is_over(engine, &basis, &survey) else { return Step::Pass };
     let request = match flag {
         Some(version) => Some(Request::Waits { version }),
         None => {
-            if let Some(why) = cause::cause(engine, &configuration, &survey, &basis, last.as_ref(), &pinned) {
+            if let Some(why) = reason::cause(engine, &configuration, &survey, &basis, last.as_ref(), &pinned) {
                 let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
                 txn.check(&JobPath::LeaderInstance);
                 txn.create(&JobPath::Necessary, "", CreateMode::Persistent);

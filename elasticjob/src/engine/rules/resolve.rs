@@ -6,7 +6,7 @@ use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState};
 use crate::engine::notice::{CancelReason, Notice};
 use crate::engine::planted::Bug;
-use crate::engine::run::{ItemRun, OpenFire, Stage};
+use crate::engine::run_state::{ItemRun, OpenFire, Stage};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 use crate::registry::mirror::Lookup;

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Assignment, ShardingStrategy};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::unwind::panic_message;
+use crate::panics::panic_message;
 
 /// What is wrong with the answer of a strategy.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::by_type::{ByType, TypeOrigin};
 use crate::config::{Invalid, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::type_registry::{ByType, TypeOrigin};
 
 pub use checked::StrategyFault;
 pub(super) use checked::assign_checked;

@@ -190,7 +190,7 @@ fn what_is_wrong_with_the_properties_is_told_at_start() {
 
 #[tokio::test]
 async fn what_a_script_writes_does_not_paint_the_terminal() {
-    let logged = crate::logged::Logged::default();
+    let logged = crate::test_log::Logged::default();
     let _default = tracing::subscriber::set_default(logged.clone());
     Script.process(script(r"printf 'fine\033[2K\rforged\n'")).await.unwrap();
     let lines = logged.lines();

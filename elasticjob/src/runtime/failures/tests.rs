@@ -3,10 +3,10 @@ use tokio::time::Instant;
 
 use super::*;
 use crate::api::{ErrorHandler, Failed, JobErrorHandler, JobResult};
-use crate::by_type::TypeOrigin;
 use crate::config::JobConfiguration;
 use crate::ident::InstanceId;
-use crate::logged::Logged;
+use crate::test_log::Logged;
+use crate::type_registry::TypeOrigin;
 
 const LIMIT: Duration = Duration::from_secs(3);
 

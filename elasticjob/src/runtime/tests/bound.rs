@@ -11,8 +11,8 @@ use super::*;
 use crate::config::wire;
 use crate::http_client::server::answering;
 use crate::job_types::JobTypes;
-use crate::logged::Logged;
 use crate::registry::{CreateMode, Transaction};
+use crate::test_log::Logged;
 
 const CONFIG: &str = "/job/config";
 

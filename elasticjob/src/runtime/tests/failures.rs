@@ -8,8 +8,8 @@ use crate::api::{
     blocking_item_handler,
 };
 use crate::engine::{ExecutionSource, Hook};
-use crate::logged::Logged;
 use crate::spi::Catalog;
+use crate::test_log::Logged;
 
 /// Tells what it is called with, and fails itself.
 struct Telling(mpsc::UnboundedSender<JobFailure>);

@@ -1,24 +1,24 @@
 //! What must hold in every history, one file each.
 
-mod accounted;
 mod assignment;
 mod begun_once;
 mod clock;
 mod dropped;
 mod duty;
+mod every_fire_explained;
 mod fates;
 mod java_peer;
-mod kept;
 mod leadership;
-mod made_up;
+mod misfire;
 pub mod names;
+mod no_leftovers;
 mod nothing_left;
-mod once;
+mod once_listeners;
 mod one_owner;
 mod punctual;
-mod repaired;
+mod rotation;
+mod static_sharding;
 mod triggered;
-mod turns;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -240,7 +240,7 @@ pub struct Invariants {
     total: u32,
     period: u32,
     calm: bool,
-    accounted: accounted::Accounted,
+    accounted: every_fire_explained::Accounted,
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
     one_owner: one_owner::OneOwner,
@@ -250,13 +250,13 @@ pub struct Invariants {
     /// When monitoring was switched on or off last; `None` while the registry's configuration cannot be used, as who did
     /// not see the switch before goes on with what it knew.
     switched_at: Option<Millis>,
-    kept: kept::Kept,
-    made_up: made_up::MadeUp,
+    kept: static_sharding::Kept,
+    made_up: misfire::MadeUp,
     nothing_left: nothing_left::NothingLeft,
-    once: once::Once,
+    once: once_listeners::Once,
     punctual: punctual::Punctual,
     triggered: triggered::Triggered,
-    turns: turns::Turns,
+    turns: rotation::Turns,
 }
 
 impl Invariants {
@@ -267,7 +267,7 @@ impl Invariants {
             total,
             period,
             calm: false,
-            accounted: accounted::Accounted::new(period, total),
+            accounted: every_fire_explained::Accounted::new(period, total),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
             one_owner: one_owner::OneOwner::default(),
@@ -275,13 +275,13 @@ impl Invariants {
             leadership: leadership::Leadership::default(),
             java_ids: BTreeSet::new(),
             switched_at: Some(0),
-            kept: kept::Kept::default(),
-            made_up: made_up::MadeUp::default(),
+            kept: static_sharding::Kept::default(),
+            made_up: misfire::MadeUp::default(),
             nothing_left: nothing_left::NothingLeft::default(),
-            once: once::Once::default(),
+            once: once_listeners::Once::default(),
             punctual: punctual::Punctual::default(),
             triggered: triggered::Triggered::default(),
-            turns: turns::Turns::default(),
+            turns: rotation::Turns::default(),
         }
     }
 
@@ -362,7 +362,7 @@ impl Invariants {
         self.begun_once.check(&scene, observation).map_err(|why| format!("{}: {why}", names::BEGUN_ONCE))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
         self.once.check(&scene, observation).map_err(|why| format!("called once: {why}"))?;
-        repaired::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
+        no_leftovers::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         self.accounted
             .check(&scene, observation, &self.kept)
             .map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR))?;

@@ -1,8 +1,8 @@
 //! The checks over the records of all processes, one file each.
 
-mod accounted;
 mod begun_once;
 mod beside_java;
+mod every_fire_explained;
 mod one_owner;
 mod sink;
 mod times;
@@ -18,7 +18,7 @@ use elasticjob::testing::invariants::names;
 
 pub use self::beside_java::beside_java;
 
-use self::accounted::Fate;
+use self::every_fire_explained::Fate;
 use super::History;
 
 /// The fires of a job that were to be.
@@ -109,7 +109,7 @@ impl History {
             sink: sink::check(self),
             ..Verdict::default()
         };
-        accounted::check(self, expected, &mut verdict);
+        every_fire_explained::check(self, expected, &mut verdict);
         triggered::check(self, triggers, &mut verdict);
         verdict
     }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::super::history::us;
-use super::accounted::{Fate, Fire, unassigned};
+use super::every_fire_explained::{Fate, Fire, unassigned};
 use super::times::{Times, hinders};
 use super::{ExpectedTrigger, Verdict};
 use crate::records::{History, Reason, pid_of};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::floor::Floor;
-use super::survey::Survey;
+use super::high_water_mark::Floor;
+use super::item_states::Survey;
 use super::{Request, Sharding};
 use crate::engine::engine::{Basis, JobEngine};
 use crate::engine::planted::Bug;

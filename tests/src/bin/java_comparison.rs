@@ -1,14 +1,14 @@
-//! Measures jobs of this implementation and of the Java release in turn on one ZooKeeper: `twins [--seconds S]
+//! Measures jobs of this implementation and of the Java release in turn on one ZooKeeper: `java_comparison [--seconds S]
 //! [--rounds R] [--only CASE]`. The programs `bench` and `worker` have to be beside this one.
 //!
 //! Prints tables; exit code 0, 1 when it failed, 2 for wrong usage.
 
 use std::process::ExitCode;
 
-use elasticjob_tests::twins::{Plan, measure, tables};
+use elasticjob_tests::java_comparison::{Plan, measure, tables};
 use elasticjob_tests::usage::{arguments, run};
 
-const USAGE: &str = "usage: twins [--seconds S] [--rounds R] [--only CASE]";
+const USAGE: &str = "usage: java_comparison [--seconds S] [--rounds R] [--only CASE]";
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Plan, String> {
     let mut plan = Plan { seconds: 10, rounds: 3, only: String::new() };

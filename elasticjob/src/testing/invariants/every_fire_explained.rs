@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::duty::{Cause, Due, Duties};
 use super::fates::{Fate, Fates};
-use super::kept::Kept;
+use super::static_sharding::Kept;
 use super::{Observation, Scene};
 use crate::config::wire;
 use crate::engine::{Fire, FireRecord, FireState, Notice, SkipReason};

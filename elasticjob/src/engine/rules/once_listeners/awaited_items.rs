@@ -3,10 +3,10 @@
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire};
+use crate::engine::listener_round::{PATIENCE, Waiting};
 use crate::engine::listeners::Hook;
 use crate::engine::planted::Bug;
-use crate::engine::round::{PATIENCE, Waiting};
-use crate::engine::run::LATE_ACQUISITION;
+use crate::engine::run_state::LATE_ACQUISITION;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};

@@ -135,7 +135,7 @@ impl Round {
         let waiting = self.waiting().map(|(spec, hook, wait)| {
             let limit = spec.once.and_then(|once| once.of(hook));
             let patience = (hook == Hook::Before).then_some(PATIENCE);
-            let window = (hook == Hook::Before).then_some(super::run::LATE_ACQUISITION);
+            let window = (hook == Hook::Before).then_some(super::run_state::LATE_ACQUISITION);
             let turn = wait.complete_at.map(|at| at + TURN);
             let since = |span: Option<Duration>| span.map(|span| wait.since + span);
             [since(limit), since(patience), since(window), turn]

@@ -7,8 +7,8 @@ use litemap::LiteMap;
 
 use super::event::ItemEnd;
 use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::listener_round::{Call, Round, RoundId, RoundStage, Step, Waiting};
 use super::notice::{LateCause, StopReason};
-use super::round::{Call, Round, RoundId, RoundStage, Step, Waiting};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 

@@ -12,12 +12,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A manual trigger that somebody here waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct PendingTrigger {
     id: TriggerId,
     until: Duration,
 }
 
-impl Asked {
+impl PendingTrigger {
     pub(super) fn at(id: TriggerId, now: Duration) -> Self {
         Self { id, until: now + PATIENCE }
     }
@@ -30,15 +30,16 @@ impl JobEngine {
         self.answer(asked, answer);
     }
 
-    pub(super) fn answer(&mut self, asked: impl IntoIterator<Item = Asked>, answer: &TriggerAnswer) {
-        for Asked { id, .. } in asked {
+    pub(super) fn answer(&mut self, asked: impl IntoIterator<Item = PendingTrigger>, answer: &TriggerAnswer) {
+        for PendingTrigger { id, .. } in asked {
             self.act(Action::AnswerTrigger(id, answer.clone()));
         }
     }
 
     /// Gives up those that the registry center was not reached for in time.
     pub(super) fn keep_patience(&mut self, now: Now) {
-        let (late, waiting): (Vec<Asked>, _) = self.triggers.drain(..).partition(|asked| now.mono >= asked.until);
+        let (late, waiting): (Vec<PendingTrigger>, _) =
+            self.triggers.drain(..).partition(|asked| now.mono >= asked.until);
         self.triggers = waiting;
         let why =
             format!("the registry center was not reached within {} s; nothing will run for it", PATIENCE.as_secs());

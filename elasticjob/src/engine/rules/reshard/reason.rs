@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::survey::Survey;
+use super::item_states::Survey;
 use crate::config::JobConfiguration;
 use crate::engine::engine::{Basis, JobEngine};
 use crate::engine::planted::Bug;

@@ -3,18 +3,18 @@
 //! The marks of running items tell who has begun and who has not ended: nothing else is registered. Claims stand in a
 //! versioned record, so a call is made at most once for a fire, whatever is lost and whoever comes late.
 
-mod awaited;
+mod awaited_items;
 
 use super::Step;
-use crate::engine::calls::{CallState, OnceCall, OnceCalls};
 use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::fire::Attempt;
+use crate::engine::listener_round::{RoundId, TURN, Waiting};
 use crate::engine::listeners::Hook;
 use crate::engine::notice::{Notice, WaitedFor};
+use crate::engine::once_calls::{CallState, OnceCall, OnceCalls};
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::round::{RoundId, TURN, Waiting};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;

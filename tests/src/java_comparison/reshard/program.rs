@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::{ITEMS, PERIOD_SECONDS};
 use crate::group::Program;
+use crate::java_comparison::stage::SESSION_TIMEOUT;
 use crate::records::ProcessRecords;
-use crate::twins::stage::SESSION_TIMEOUT;
 
 /// Longer than any of it takes.
 const SECONDS: u32 = 3_600;

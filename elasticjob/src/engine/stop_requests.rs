@@ -5,7 +5,7 @@
 use super::action::Action;
 use super::engine::{JobEngine, Phase};
 use super::notice::{Notice, StopReason};
-use super::run::Stage;
+use super::run_state::Stage;
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 

@@ -14,7 +14,7 @@ use super::stand_in::StandIn;
 use crate::engine::{Activity, JobStatus};
 use crate::ident::JobName;
 use crate::log::error;
-use crate::unwind::catch;
+use crate::panics::catch;
 
 /// Drives a job to its end. When its driver ends by a bug, what the session of the process owns in the job is cleaned up, as
 /// the session goes on with the other jobs; then another driver starts in the same session. When that happens again and

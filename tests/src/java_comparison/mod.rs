@@ -70,7 +70,7 @@ impl Experiment {
     }
 }
 
-/// Measures, and keeps all lines in the target folder of Cargo as `twins.json`.
+/// Measures, and keeps all lines in the target folder of Cargo as `java_comparison.json`.
 ///
 /// # Errors
 /// When something is not installed, one of the programs fails, or what has to happen does not.
@@ -97,7 +97,7 @@ pub async fn measure(plan: &Plan) -> io::Result<Vec<Measured>> {
     }
     let lines: Vec<Value> =
         all.iter().map(|case| json!({ "case": case.case, "rust": case.rust, "java": case.java })).collect();
-    std::fs::write(target_folder()?.join("twins.json"), serde_json::to_string_pretty(&lines)?)?;
+    std::fs::write(target_folder()?.join("java_comparison.json"), serde_json::to_string_pretty(&lines)?)?;
     Ok(all)
 }
 

@@ -139,7 +139,7 @@ impl JobEngine {
                 };
                 self.on_begin_refused(&plan, item);
             }
-            // Asked again by the rule, with what the mirror knows by then.
+            // PendingTrigger again by the rule, with what the mirror knows by then.
             Purpose::Trigger { asked, .. } => self.triggers.extend(asked),
             Purpose::Register { .. } if self.phase == Phase::Joining && is_final(reason) => {
                 self.tell(Notice::StartFailed { why: why.to_owned() });

@@ -11,7 +11,7 @@ use crate::engine::engine::{JobEngine, Phase};
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
 use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run::SHARDING_WAIT;
+use crate::engine::run_state::SHARDING_WAIT;
 use crate::engine::txn::JobTransaction;
 use crate::ident::InstanceId;
 use crate::registry::CreateMode;

@@ -1,6 +1,6 @@
 //! `SINGLE_SHARDING_BALANCE`: when the items move on.
 
-use super::survey::Survey;
+use super::item_states::Survey;
 use crate::engine::engine::{Basis, JobEngine};
 use crate::engine::fire::{FireRecord, FireState};
 use crate::engine::planted::Bug;

@@ -10,10 +10,10 @@ use elasticjob::registry::RegistryCenter;
 
 use super::JOBS;
 use crate::group::{Group, Program, WorkerProgram};
+use crate::java_comparison::stage::{SESSION_TIMEOUT, Stage, program, text_of, until};
 use crate::java_peer::{JavaPeer, Kind};
 use crate::observer::Observer;
 use crate::records::{ProcessRecords, now_us, pid_of};
-use crate::twins::stage::{SESSION_TIMEOUT, Stage, program, text_of, until};
 use crate::worker::JobPlan;
 
 /// One for each process.

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::action::{Action, ListenerCall, Start};
-use super::calls::SettledClaim;
 use super::engine::JobEngine;
 use super::event::Now;
 use super::fire::{Attempt, ExecutionSource, Fire};
+use super::listener_round::{Call, CutOff, RoundId, RoundStage, Step, Wait, Waiting};
 use super::listeners::Hook;
 use super::notice::{CancelReason, Notice};
+use super::once_calls::SettledClaim;
 use super::planted::{Bug, DEAF};
-use super::round::{Call, CutOff, RoundId, RoundStage, Step, Wait, Waiting};
-use super::run::{Run, Stage};
+use super::run_state::{Run, Stage};
 use crate::ident::ShardingItem;
 
 impl JobEngine {

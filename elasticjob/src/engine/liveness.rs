@@ -1,0 +1,62 @@
+//! Which runs go on: what the mark of an item, its record and the sessions in the registry tell.
+
+use super::engine::JobEngine;
+use super::fire::FireRecord;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::mirror::{Known, Lookup};
+use crate::registry::path::JobPath;
+
+impl JobEngine {
+    /// The node that says that the live session lives.
+    pub(super) fn own_session(&self) -> Option<JobPath> {
+        self.session.connected().map(JobPath::Session)
+    }
+
+    /// Whether the run that a mark tells of lives; `None` while data are missing.
+    ///
+    /// An ephemeral mark lives as long as its session, also that of an instance which an operator deleted. A persistent
+    /// one that this implementation made belongs to the session of the record's attempt; one of a Java peer to the
+    /// instance that it names.
+    pub(super) fn is_run_alive(&self, item: ShardingItem, mark: &Known) -> Option<bool> {
+        // A run here that is not monitored has no mark.
+        let marked_here = self.runs.item(item).is_some_and(|run| run.attempt.is_some());
+        if mark.owner.is_some() || marked_here {
+            return Some(true);
+        }
+        let record = match self.look(&JobPath::fire(item)) {
+            Lookup::Unread => return None,
+            Lookup::Missing => FireRecord::empty(),
+            Lookup::Known(known) => self.read_record(known),
+        };
+        if record.is_marked_by(mark.text()) {
+            // A begin of an engine that is gone, which reached the server late: this one knows what it runs.
+            let own = self.session.connected();
+            let is_ours = record.running().zip(own).is_some_and(|(begun, own)| begun.attempt.is_of(own));
+            if is_ours && !self.is_unresolved(item) {
+                return Some(false);
+            }
+            return Some(self.runs_in_live_session(&record));
+        }
+        let instance: Option<InstanceId> = mark.text().and_then(|text| text.parse().ok());
+        Some(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
+    }
+
+    /// Whether the item is among those of a begin of which is not known whether it went through.
+    fn is_unresolved(&self, item: ShardingItem) -> bool {
+        self.unresolved.as_ref().is_some_and(|unresolved| unresolved.items.contains(&item))
+    }
+
+    /// Whether the record is of a run of this implementation that goes on.
+    pub(super) fn runs_in_live_session(&self, record: &FireRecord) -> bool {
+        let session = record.running().and_then(|begun| begun.attempt.session());
+        session.is_some_and(|id| self.mirror.exists(&JobPath::Session(id)))
+    }
+
+    /// The instance of this implementation whose run of an item goes on elsewhere. Also where its mark is gone or is
+    /// that of another run: Java peers delete and replace marks without looking whose they are.
+    pub(super) fn runs_elsewhere<'a>(&self, record: &'a FireRecord) -> Option<&'a InstanceId> {
+        let own = self.session.connected();
+        let begun = record.running().filter(|begun| own.is_none_or(|session| !begun.attempt.is_of(session)))?;
+        self.runs_in_live_session(record).then_some(&begun.instance)
+    }
+}
