@@ -33,8 +33,8 @@ async fn alone() {
     assert!(lines.contains("short is done") && lines.ends_with("the program has left\n"), "{}", export.told());
     assert!(!lines.contains("long is done"), "{}", export.told());
     let log = export.process.log();
-    assert!(log.contains("finished, not all well: [(1, Cancelled)]"), "{log}");
-    assert!(log.contains("items that were cut off wait to be taken over"), "{log}");
+    assert!(log.contains("finished with failures: [(1, Cancelled)]"), "{log}");
+    assert!(log.contains("items that were cut off wait for another instance to take them over"), "{log}");
 }
 
 async fn twice() {

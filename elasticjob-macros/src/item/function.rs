@@ -115,7 +115,7 @@ impl JobFunction {
             errors.on(constness, "a job function cannot be `const`");
         }
         if let Safety::Unsafe(unsafety) = &sig.safety {
-            errors.on(unsafety, "a job function cannot be `unsafe`: nobody is there to keep its promises");
+            errors.on(unsafety, "a job function cannot be `unsafe`: no caller could keep its promises");
         }
         if let Some(abi) = &sig.abi {
             errors.on(abi, "a job function cannot be `extern`");

@@ -110,7 +110,7 @@ impl ShardingContext {
         self.0.fencing_token
     }
 
-    /// Completes when somebody would like the run to come to an end: the items are to be assigned anew (an instance came
+    /// Completes when somebody would like the run to come to an end: the leader will assign the items again (an instance came
     /// or went, or the settings changed), the program is being stopped, an operator disabled the server or the item, or
     /// the properties of the job changed. Also when the run is [`cancelled`](Self::cancelled).
     ///

@@ -14,7 +14,7 @@ use crate::log::debug;
 ///
 /// A run of an item is one round: `fetch`, and `process` unless nothing was fetched. With `streaming.process: true` in the
 /// `props` of the job there is another round after it, until nothing is fetched or
-/// [a stop is wanted](ShardingContext::stop_wanted): the items are to be assigned anew, the instance is leaving, the server
+/// [a stop is wanted](ShardingContext::stop_wanted): the leader will assign the items again, the instance is leaving, the server
 /// or the item is disabled, the properties of the job changed. The round under way is completed then, and the item has
 /// ended well; what is left is fetched at the next fire. Fires that come while a stream goes on are misfires. A stream keeps
 /// its place in the pool of the job: one without a place waits until another has ended.

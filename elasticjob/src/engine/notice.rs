@@ -282,21 +282,21 @@ pub enum Notice {
         /// What happened.
         why: String,
     },
-    /// A manual trigger waited for an instance that is gone: its items are not run for it.
+    /// A manual trigger waited for an instance that has ended: its items are not run for it.
     TriggerDropped {
         /// That instance.
         instance: InstanceId,
         /// These items, where it is known which it was to run.
         items: Vec<ShardingItem>,
     },
-    /// A manual trigger waited for an instance that is gone: its items are taken over.
+    /// A manual trigger waited for an instance that has ended: its items are taken over.
     TriggerHandedOver {
         /// That instance.
         instance: InstanceId,
         /// These items.
         items: Vec<ShardingItem>,
     },
-    /// A manual trigger waited for an instance that is gone, and an earlier run of its items is not over or was lost, too: they
+    /// A manual trigger waited for an instance that has ended, and an earlier run of its items is not over or was lost, too: they
     /// are not run for the trigger besides.
     TriggerMerged {
         /// That instance.
@@ -487,7 +487,7 @@ impl fmt::Display for CancelReason {
 impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Resharding => "the items are to be assigned anew",
+            Self::Resharding => "the leader will assign the items again",
             Self::Leaving => "the instance is leaving",
             Self::ServerDisabled => "the server is disabled",
             Self::ItemDisabled => "the item is disabled",
@@ -508,7 +508,7 @@ impl fmt::Display for WaitedFor {
 
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let somebody = |by: &Option<InstanceId>| by.as_ref().map_or("somebody".to_owned(), ToString::to_string);
+        let somebody = |by: &Option<InstanceId>| by.as_ref().map_or("another instance".to_owned(), ToString::to_string);
         match self {
             Self::StillRunning { .. } => f.write_str("the previous run has not ended"),
             Self::BeginUnknown => f.write_str(

@@ -12,7 +12,7 @@ pub enum Bug {
     StolenMark,
     /// The leader assigns items to the instances of the last sharding.
     StaleInstanceList,
-    /// Items of an instance that is gone move although sharding is static.
+    /// Items of an instance that has ended move although sharding is static.
     StaticItemsMove,
     /// Fires begin however far the clock is off.
     UncheckedClock,
@@ -66,7 +66,7 @@ pub enum Bug {
     ForgottenMisfire,
     /// A manual trigger is said to be queued and never written.
     LostTrigger,
-    /// What a manual trigger asked of an instance that is gone is run by none.
+    /// What a manual trigger asked of an instance that has ended is run by none.
     DroppedTrigger,
     /// Items move although their owner is to run them for a manual trigger.
     OutrunTrigger,

@@ -72,7 +72,7 @@ pub(super) enum Purpose {
         /// Nodes that are deleted as no session owns them.
         sessionless: Vec<JobPath>,
     },
-    /// Items that a manual trigger asked of an instance that is gone.
+    /// Items that a manual trigger asked of an instance that has ended.
     HandOver(HandOver),
     /// What no instance makes, in the way of what has to be deleted.
     Clear {

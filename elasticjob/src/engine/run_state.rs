@@ -53,7 +53,7 @@ pub(super) struct OpenFire {
     pub(super) dropped: BTreeSet<ShardingItem>,
     /// Of these, the ones whose records are to say so: no instance shall begin them later.
     pub(super) refused: BTreeSet<ShardingItem>,
-    /// Items of which was said that static sharding leaves them to an instance that is gone.
+    /// Items of which was said that static sharding leaves them to an instance that has ended.
     pub(super) of_the_gone: BTreeSet<ShardingItem>,
     /// Items begun.
     pub(super) begun: BTreeSet<ShardingItem>,

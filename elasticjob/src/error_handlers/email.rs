@@ -139,7 +139,7 @@ impl JobErrorHandler for Email {
         let Ok(mail) = Self::read(configuration) else { return Vec::new() };
         let job = configuration.job_name();
         if mail.security != Security::Plain && is_trusted(mail.host, mail.trusted_hosts) {
-            crate::log::warn!(%job, host = mail.host, "{TRUSTED_HOSTS} trusts the mail server whatever certificate it shows: whoever answers in its place gets the password; name its certificate in {CERTIFICATES} instead");
+            crate::log::warn!(%job, host = mail.host, "{TRUSTED_HOSTS} trusts the mail server whatever certificate it shows: a server that answers in its place gets the password; name its certificate in {CERTIFICATES} instead");
         }
         if mail.debug {
             crate::log::warn!(%job, "email.debug has no effect: the conversation with a mail server shows the password; what fails is in the log without it");

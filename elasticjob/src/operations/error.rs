@@ -80,7 +80,9 @@ pub enum OperationError {
         reason: WireError,
     },
     /// Somebody else changed the configuration since it was read.
-    #[error("the configuration of job '{job}' was not changed: somebody else changed it meanwhile; read it again")]
+    #[error(
+        "the configuration of job '{job}' was not changed: another operator or program changed it meanwhile; read it again"
+    )]
     ChangedMeanwhile {
         /// The job.
         job: JobName,

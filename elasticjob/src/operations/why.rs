@@ -257,8 +257,8 @@ impl Finding {
                 listed(instances)
             ),
             Self::AllServersDisabled => "all its servers are disabled".to_owned(),
-            Self::NoLeader => "it has no leader at the moment, who assigns the items".to_owned(),
-            Self::Resharding => "its items are to be assigned anew first".to_owned(),
+            Self::NoLeader => "it has no leader at the moment, so no instance assigns the items".to_owned(),
+            Self::Resharding => "the leader assigns its items again first".to_owned(),
             Self::OneOff => "it is a one-off job: it runs when it is triggered".to_owned(),
             Self::NeverFiresAgain => "its schedule has ended: it never fires again".to_owned(),
             Self::Triggered(instances) => {

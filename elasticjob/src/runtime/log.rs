@@ -16,7 +16,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
     match notice {
         Notice::Registered { instance, session } => info!(%job, %instance, %session, "registered"),
         Notice::IdTaken { taken, instance } => {
-            warn!(%job, %taken, %instance, "the instance id is taken, by a twin or the ghost of a session: using another");
+            warn!(%job, %taken, %instance, "the instance id is taken, by another process with the same id or by a session that has not ended yet: using another id");
         }
         Notice::ConfigurationDiffers { differences, overwritten: true } => {
             info!(%job, "overwriting the configuration in the registry: {}", Escaped(differences.join("; ")));
@@ -28,7 +28,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         ),
         Notice::ForeignToJava { values } => {
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-            warn!(%job, "the configuration that was written is not for Java instances of this job: {}", values.join("; "));
+            warn!(%job, "Java instances of this job cannot use the configuration that was written: {}", values.join("; "));
         }
         Notice::ConfigurationChanged => info!(%job, "the configuration in the registry changed and is in force"),
         Notice::ConfigurationRefused { why } => {
@@ -44,9 +44,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         }
         Notice::StartFailed { why } => error!(%job, "not started: {}", Escaped(why)),
         Notice::Elected => info!(%job, %instance, "elected leader"),
-        Notice::Abdicated => info!(%job, %instance, "gave up leading: the server is disabled"),
+        Notice::Abdicated => info!(%job, %instance, "no longer the leader: the server is disabled"),
         Notice::ReshardRequested { why } => info!(%job, "resharding is necessary: {why}"),
-        Notice::Reconciling => debug!(%job, %instance, "reconciling: all nodes of the job are looked at again"),
+        Notice::Reconciling => debug!(%job, %instance, "reconciling: the leader reads all nodes of the job again"),
         Notice::Resharded { moved, pinned } => {
             let moved = if moved.is_empty() { "nothing moved".to_owned() } else { moved.join(", ") };
             if pinned.is_empty() {
@@ -91,15 +91,15 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             time(*until)
         ),
         Notice::Collapsed { earlier, into } => {
-            info!(%job, "the missed fire of {} is not made up for by itself: the one of {} is", time(*earlier), time(*into));
+            info!(%job, "missed fires collapsed: the fire of {} is replaced by the one of {}", time(*earlier), time(*into));
         }
         Notice::TakenOver { fire, item, from } => {
-            let from = from.as_ref().map_or("an instance that is gone", InstanceId::as_str);
+            let from = from.as_ref().map_or("an instance that has ended", InstanceId::as_str);
             warn!(%job, fire = %name(fire), item, from, "took the item over: its run was lost");
         }
         Notice::NothingToRun { fire } => debug!(%job, fire = %name(fire), "no item to run here"),
         Notice::HandedOver { fire, items } => {
-            warn!(%job, fire = %name(fire), ?items, "items that were cut off wait to be taken over");
+            warn!(%job, fire = %name(fire), ?items, "items that were cut off wait for another instance to take them over");
         }
         Notice::ClockOff { difference, limit } => warn!(
             %job,
@@ -117,18 +117,18 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             if wrong.is_empty() {
                 info!(%job, fire = %name(fire), %source, ?items, "finished");
             } else {
-                warn!(%job, fire = %name(fire), %source, ?items, "finished, not all well: {wrong:?}");
+                warn!(%job, fire = %name(fire), %source, ?items, "finished with failures: {wrong:?}");
             }
         }
         Notice::Stale { fire, item } => {
-            warn!(%job, fire = %name(fire), item, "the run ended after its item had gone on without it: its outcome is not recorded");
+            warn!(%job, fire = %name(fire), item, "the run ended after another run of its item had begun: its outcome is not recorded");
         }
         Notice::StopAsked { items, reason } => {
-            info!(%job, ?items, "runs are asked to come to an end: {reason}");
+            info!(%job, ?items, "runs are asked to end: {reason}");
         }
         Notice::RunsCancelled { items, reason } => warn!(%job, ?items, "runs cancelled: {reason}"),
         Notice::NotStarted { fire, source, items, reason } => {
-            warn!(%job, fire = %name(fire), %source, ?items, "begun and not started: {reason}");
+            warn!(%job, fire = %name(fire), %source, ?items, "begun but not started: {reason}");
         }
         Notice::CalledOnce { fire, listener, hook } => {
             info!(%job, fire = %name(fire), %listener, %hook, "calling the listener on behalf of the group");
@@ -161,26 +161,26 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             info!(%job, %session, "the connection to the registry center is back")
         }
         Notice::RegistryTrouble { why } => {
-            warn!(%job, "the registry center did not do what was asked, trying again: {}", Escaped(why))
+            warn!(%job, "a request to the registry center failed, trying again: {}", Escaped(why))
         }
         Notice::TriggerDropped { instance: of, items } => {
             warn!(
                 %job,
                 %of,
                 ?items,
-                "a manual trigger waited for an instance that is gone: its items are not run for it, as failover is off or no \
+                "a manual trigger waited for an instance that has ended: its items are not run for it, as failover is off or no \
                  other instance was there; trigger the job again"
             )
         }
         Notice::TriggerHandedOver { instance: of, items } => {
-            info!(%job, %of, ?items, "a manual trigger waited for an instance that is gone: its items are taken over")
+            info!(%job, %of, ?items, "a manual trigger waited for an instance that has ended: its items are taken over")
         }
         Notice::TriggerMerged { instance: of, items } => {
             warn!(
                 %job,
                 %of,
                 ?items,
-                "a manual trigger waited for an instance that is gone: of its items an earlier run goes on, or was lost with the \
+                "a manual trigger waited for an instance that has ended: of its items an earlier run goes on, or was lost with the \
                  instance and is taken over; they are not run once more for the trigger; trigger the job again where that is not \
                  enough"
             )

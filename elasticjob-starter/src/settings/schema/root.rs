@@ -86,7 +86,7 @@ const REG_CENTER: &[Setting] = &[
         Kind::Secret,
         "`user:password` of the scheme `digest`; then only this user has access to what is created. Never shown.",
     )
-    .otherwise("everybody has access")
+    .otherwise("everyone has access")
     .example("settle:${ZK_PASSWORD:}"),
     Setting::section("tls", "TLS to the servers.", Schema::Section(TLS)),
 ];

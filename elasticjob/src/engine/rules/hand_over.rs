@@ -1,4 +1,4 @@
-//! Manual triggers that wait for an instance that is gone.
+//! Manual triggers that wait for an instance that has ended.
 
 use super::Step;
 use crate::engine::engine::{JobEngine, Phase};
@@ -30,7 +30,7 @@ pub(in crate::engine) struct HandOver {
     dropped: Vec<ShardingItem>,
 }
 
-/// Takes a manual trigger that waited for an instance that is gone. Nothing was begun for it: with failover its items are
+/// Takes a manual trigger that waited for an instance that has ended. Nothing was begun for it: with failover its items are
 /// handed over, so that another instance takes them over; without, it is told and written that they are not run. An item whose
 /// run was lost with the instance is taken over for that run alone, which is told.
 pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {

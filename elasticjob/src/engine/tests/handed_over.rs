@@ -1,4 +1,4 @@
-//! Manual triggers that waited for an instance that is gone.
+//! Manual triggers that waited for an instance that has ended.
 
 use std::time::Duration;
 

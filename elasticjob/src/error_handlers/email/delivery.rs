@@ -59,7 +59,7 @@ impl Server {
         };
         if refused.len() == message.envelope().to().len() {
             connection.abort().await;
-            return Err(format!("it takes the mail for nobody: {}", not_to(&refused)));
+            return Err(format!("it accepts no recipient of the mail: {}", not_to(&refused)));
         }
         self.step("it does not take the mail", connection.command(Data)).await?;
         self.step("it does not take the mail", connection.message(&message.formatted())).await?;

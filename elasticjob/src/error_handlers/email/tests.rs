@@ -209,7 +209,10 @@ async fn a_mail_that_nobody_gets_is_not_sent() {
     let (port, told) = server(Security::Plain).await;
     let props = [("email.port", port.as_str()), ("email.useSsl", "false"), ("email.to", "nobody@example.com")];
     let error = Email.handle(&failure(&props)).await.unwrap_err().to_string();
-    assert!(error.contains("it takes the mail for nobody: nobody@example.com: permanent error (550)"), "{error}");
+    assert!(
+        error.contains("it accepts no recipient of the mail: nobody@example.com: permanent error (550)"),
+        "{error}"
+    );
     let told = told.await.unwrap();
     assert!(!told.iter().any(|said| said == "DATA"), "{told:#?}");
 }

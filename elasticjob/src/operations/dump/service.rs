@@ -116,7 +116,7 @@ impl DumpService {
         let address = listener.local_addr()?;
         match address.ip().is_loopback() {
             true => info!("dumps of jobs are given at {address}"),
-            false => info!("dumps of jobs are given at {address}, to everybody who reaches it"),
+            false => info!("dumps of jobs are served at {address}, to everyone who reaches it"),
         }
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
         let open = Arc::new(closed.clone().drop_guard());

@@ -38,7 +38,7 @@ pub enum ConnectError {
     /// The digest does not fit to the access list of the namespace.
     #[error(
         "ZooKeeper at '{servers}' does not let this client {what} namespace '{namespace}': {}",
-        if *digest { "digest is not the one it was created with" } else { "set digest to user:password of who created it" }
+        if *digest { "digest is not the one it was created with" } else { "set digest to the user:password that created it" }
     )]
     Forbidden {
         /// The servers as configured.

@@ -51,7 +51,7 @@ pub(super) fn assign(
                 pinned.insert(item);
             } else {
                 left.extend(owner.and_then(|owner| basis.instances.iter().find(|id| id.as_str() == owner)));
-                moved.push(format!("{item}: {} -> {}", owner.unwrap_or("nobody"), wanted.unwrap_or("nobody")));
+                moved.push(format!("{item}: {} -> {}", owner.unwrap_or("no owner"), wanted.unwrap_or("no owner")));
                 match wanted {
                     Some(id) if engine.mirror.exists(&path) => {
                         txn.set(&path, id, None);
