@@ -42,7 +42,7 @@ fn no_options_and_a_comma_at_the_end_are_fine() {
 
 #[test]
 fn values_of_the_wrong_type_are_told_what_would_be_right() {
-    assert_errors(quote!(cron = 5), &["`cron` takes a string literal, for example `cron = \"0/5 * * * * ?\"`"]);
+    assert_errors(quote!(cron = 5), &["`cron` takes a string literal, for example `cron = \"0 0 3 * * ?\"`"]);
     assert_errors(quote!(cron = SCHEDULE), &["`cron` takes a string literal"]);
     assert_errors(quote!(cron = "a" "b"), &["`cron` takes a string literal"]);
     assert_errors(quote!(failover = "yes"), &["`failover` takes `true` or `false`"]);
