@@ -1,7 +1,7 @@
 //! The simulator in every test run: some histories hold, and a seed decides everything. The program `fuzz` plays many more,
 //! and looks for planted bugs.
 
-use elasticjob::testing::sim::play;
+use elasticjob::testing::sim::{Keep, play};
 
 /// Histories to play here; they take a few hundredths of a second each in an unoptimized build.
 const HISTORIES: u64 = 200;
@@ -9,7 +9,7 @@ const HISTORIES: u64 = 200;
 #[test]
 fn every_invariant_holds_in_histories_full_of_faults() {
     for seed in 0..HISTORIES {
-        if let Some(violation) = play(seed, None, false).violation {
+        if let Some(violation) = play(seed, None, Keep::Nothing).violation {
             panic!("seed {seed}: {}; `fuzz --seeds 1 --seed {seed}` prints the history", violation.what);
         }
     }
@@ -18,7 +18,7 @@ fn every_invariant_holds_in_histories_full_of_faults() {
 #[test]
 fn a_seed_decides_everything() {
     for seed in [3, 4, 5] {
-        let (once, again) = (play(seed, None, false).faults, play(seed, None, true).faults);
+        let (once, again) = (play(seed, None, Keep::Nothing).faults, play(seed, None, Keep::Lines).faults);
         assert_eq!(once.0, again.0, "seed {seed}");
     }
 }

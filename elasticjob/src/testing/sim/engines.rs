@@ -91,7 +91,7 @@ impl World {
                     self.observe(Observation::Triggered { answer: &answer })?;
                 }
                 Action::Tell(notice) => {
-                    self.log(|_| format!("host {host}: {notice:?}"));
+                    self.log_words(|_| format!("host {host}: {notice:?}"));
                     if let Notice::RunsAbandoned { items } = &notice
                         && let Some(process) = self.live(host, life)
                     {

@@ -43,6 +43,8 @@ pub struct Played {
     pub faults: FaultCounts,
     /// What became of the items of fires.
     pub fates: Fates,
+    /// The hash of what happened, when it was asked for.
+    pub hash: Option<u64>,
     /// What is wrong, if anything, with the end of the history.
     pub violation: Option<Violation>,
 }
@@ -56,12 +58,23 @@ pub struct Violation {
     pub history: Vec<String>,
 }
 
+/// What is kept of a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing, which is fastest.
+    Nothing,
+    /// Its lines.
+    Lines,
+    /// A hash of what happened, without what the engines say of it: to see that a change of the engine changes nothing.
+    Hash,
+}
+
 /// Plays one seed.
-pub fn play(seed: u64, bug: Option<Bug>, keep_history: bool) -> Played {
-    let mut world = World::new(seed, bug, keep_history);
+pub fn play(seed: u64, bug: Option<Bug>, keep: Keep) -> Played {
+    let mut world = World::new(seed, bug, keep);
     let violation = world.play().err().map(|what| {
         world.log_engines();
         Violation { what, history: world.take_history() }
     });
-    Played { faults: world.fault_counts(), fates: world.fates(), violation }
+    Played { faults: world.fault_counts(), fates: world.fates(), hash: world.hash(), violation }
 }

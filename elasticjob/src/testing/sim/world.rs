@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
+use super::Keep;
 use super::beside::Beside;
 use super::faults::FaultCounts;
 use super::follower::Lagging;
@@ -153,11 +155,13 @@ pub struct World {
     pub(super) beside: Option<Beside>,
     pub(super) counts: FaultCounts,
     pub(super) history: Option<Vec<String>>,
+    /// Of what happened, without what the engines say of it: two engines that do the same have the same.
+    hash: Option<DefaultHasher>,
 }
 
 impl World {
     /// The group of a seed.
-    pub fn new(seed: u64, bug: Option<Bug>, keep_history: bool) -> Self {
+    pub fn new(seed: u64, bug: Option<Bug>, keep: Keep) -> Self {
         let mut rng = Rng::new(seed);
         let hosts = rng.between(1, 5) as usize;
         let session_timeout = rng.pick(&[2_000, 4_000, 10_000]);
@@ -205,7 +209,8 @@ impl World {
             faults_until: 0,
             closing: false,
             counts: FaultCounts::default(),
-            history: keep_history.then(Vec::new),
+            history: (keep == Keep::Lines).then(Vec::new),
+            hash: (keep == Keep::Hash).then(DefaultHasher::new),
             rng,
         };
         world.log(|world| {
@@ -297,17 +302,22 @@ impl World {
         self.history.take().unwrap_or_default()
     }
 
+    /// The hash of what happened, when it was asked for.
+    pub fn hash(&self) -> Option<u64> {
+        self.hash.as_ref().map(DefaultHasher::finish)
+    }
+
     /// Adds to the history what there is, and what the engines know and wait for.
     pub fn log_engines(&mut self) {
         for path in self.tree.paths() {
-            self.log(|world| {
+            self.log_words(|world| {
                 let node = world.tree.get(&path).ok().flatten();
                 let data = node.as_ref().and_then(|node| node.data.text()).unwrap_or_default();
                 format!("node {path}={}", data.replace('\n', "\\n"))
             });
         }
         for host in 0..self.hosts.len() {
-            self.log(|world| match &world.hosts[host].process {
+            self.log_words(|world| match &world.hosts[host].process {
                 Some(process) => format!("host {host}: {:?}", process.program),
                 None => format!("host {host} is down"),
             });
@@ -337,7 +347,17 @@ impl World {
         self.serial
     }
 
+    /// Something happened.
     pub(super) fn log(&mut self, line: impl FnOnce(&Self) -> String) {
+        if self.history.is_some() || self.hash.is_some() {
+            let line = format!("{:>8} {}", self.now, line(self));
+            self.hash.iter_mut().for_each(|hash| line.hash(hash));
+            self.history.iter_mut().for_each(|history| history.push(line.clone()));
+        }
+    }
+
+    /// The words of an engine, or what it knows.
+    pub(super) fn log_words(&mut self, line: impl FnOnce(&Self) -> String) {
         if self.history.is_some() {
             let line = format!("{:>8} {}", self.now, line(self));
             self.history.iter_mut().for_each(|history| history.push(line.clone()));

@@ -7,6 +7,7 @@ use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::testing::invariants::Invariants;
 use crate::testing::rng::Rng;
+use crate::testing::sim::Keep;
 use crate::testing::sim::clocks::MonoClock;
 use crate::testing::sim::host::{Host, Millis};
 use crate::testing::sim::listeners::SimListeners;
@@ -17,7 +18,7 @@ const SESSION: Millis = 4_000;
 
 /// A group of Java hosts that start one after the other, with a fire every five seconds and runs of up to this time.
 fn group(seed: u64, hosts: usize, total: u32, longest_run: Millis, failover: bool) -> World {
-    let mut world = World::new(seed, None, true);
+    let mut world = World::new(seed, None, Keep::Lines);
     world.agenda.clear();
     world.rng = Rng::new(seed);
     world.shape = Shape {
