@@ -64,7 +64,7 @@ impl JobEngine {
                 }
             }
             CommitError::Refused { .. } => self.keep_foreign(above.clone(), Kept(error.to_string())),
-            // The transaction in their way is refused again, if they are still there.
+            // The deletion of the node above them is refused again, if they are still there.
             CommitError::NotReached { .. } | CommitError::Unknown { .. } => self.foreign = None,
         }
     }

@@ -117,7 +117,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
         if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) || is_covered(engine, item, at) {
             continue;
         }
-        // What the record says of earlier missed fires is seen when the engine writes it.
+        // The engine sees the earlier missed fires of the record when it writes the record.
         collapsed.extend(engine.missed_items.insert(item, at).filter(|earlier| *earlier < at));
     }
     for earlier in &collapsed {
@@ -193,8 +193,8 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
     }
 }
 
-/// Deletes nodes of missed fires that no instance will act on: the leader deletes all of them when misfire is off, an
-/// owner deletes those of its items that are disabled or were begun for a later fire.
+/// Deletes `misfire` nodes that no instance will act on: the leader deletes all of them when misfire is off, an owner
+/// deletes those of its items that are disabled or were begun for a later fire.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     if engine.phase != Phase::Active || !engine.is_registered() {

@@ -1,4 +1,4 @@
-//! Making a request for resharding again that the leader lost.
+//! Repeating a request for resharding that the leader lost.
 //!
 //! A leader of this implementation sees by itself what has to be assigned. A Java leader acts on requests, and loses
 //! requests that come while it waits for running items: the items of an instance that left then stay with it, and an

@@ -1,8 +1,7 @@
 //! Nodes that say that an instance, a run or a candidate lives, and that no session owns.
 //!
 //! Every implementation creates them as ephemeral nodes. A node that is not ephemeral was copied from another place: a
-//! backup, another namespace. It would say for ever that its instance lives: such an instance is given items and runs
-//! none of them.
+//! backup, another namespace. It would say so for ever: such an instance is given items and runs none of them.
 
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;

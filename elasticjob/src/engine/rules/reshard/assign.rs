@@ -45,7 +45,8 @@ pub(super) fn assign(
         let (owner, wanted) = (survey.owner(item), wanted.get(&item).map(InstanceId::as_str));
         let path = JobPath::owner_of(item);
         if owner != wanted {
-            // An item that was taken over, and so does not run on its owner, moves: fires need an owner meanwhile.
+            // A busy item whose owner is not available moves: it was taken over and runs elsewhere, and fires need an
+            // owner meanwhile.
             let stays = survey.stays(item, last_pinned.contains(&item));
             if stays && owner.is_some_and(|owner| basis.is_available(owner)) {
                 pinned.insert(item);
