@@ -48,7 +48,7 @@ impl FireRecord {
         let begun = ahead.filter(|last| last.state != FireState::NotRun).map(|last| last.at);
         let through = self.through.map(|at| if is_ahead(at) { by_right_clocks } else { at });
         // The missed fire comes again at its time. No instance makes up for it before: the record covers the time that
-        // is written.
+        // replaces it here.
         let missed = self.missed.and_then(|at| if is_ahead(at) { through } else { Some(at) });
         Self { through, missed, ahead: self.ahead.max(begun), ..self }
     }

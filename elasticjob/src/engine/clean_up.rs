@@ -184,7 +184,7 @@ impl CleanUp {
         }
     }
 
-    /// Reads all nodes again: only then it is certain that nothing is left.
+    /// Reads all nodes again: only that makes it certain that nothing is left.
     fn look_again(&mut self) {
         self.foreign = None;
         self.mirror.on_event(&WatchEvent::Gap);

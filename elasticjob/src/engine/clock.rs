@@ -34,7 +34,7 @@ pub(super) struct ServerTime {
     wall: i64,
 }
 
-/// What is known of the difference between the clocks.
+/// The difference between the clocks, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct ClockCheck {
     told: Option<ServerTime>,

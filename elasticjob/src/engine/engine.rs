@@ -161,14 +161,14 @@ pub enum Phase {
     Stopped,
 }
 
-/// What this engine knows of its own registration.
+/// The registration of this engine, as it knows it.
 #[derive(Debug, Default)]
 pub(super) struct Membership {
     /// The session in which the instance was registered last.
     pub(super) session: Option<SessionId>,
     /// The sessions of this engine. Nodes of the earlier ones are left over, and the engine replaces them.
     pub(super) own_sessions: Vec<SessionId>,
-    /// What the clock of this host showed when the instance was about to register for the first time.
+    /// The time that the clock of this host showed when the instance was about to register for the first time.
     pub(super) joining_since: Option<i64>,
     /// An earlier engine of the process was in the group: the program does not start, only the coordination starts
     /// again, so the settings of the program overwrite nothing.

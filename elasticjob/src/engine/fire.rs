@@ -10,7 +10,7 @@ use super::event::ItemEnd;
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
 
-/// What made a job run.
+/// One scheduled time of a job, or one manual trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fire {
     /// The schedule, at this time in milliseconds since 1970.

@@ -21,7 +21,7 @@ use crate::registry::path::JobPath;
 /// A begin that is later than this is reported as late: assignments and slow answers take a moment.
 const SAID_FROM: Duration = Duration::from_secs(2);
 
-/// What the registry shows of an item that, by the records, was not begun for a fire.
+/// The evidence of the registry about an item that, by the records, was not begun for a fire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// No instance has begun it.
@@ -86,7 +86,8 @@ impl JobEngine {
         SkipReason::TooLate { seconds: lateness(now, at).as_secs(), limit }
     }
 
-    /// Makes another fire the open one. After it the engine goes on with the scheduled fire that it has looked at.
+    /// Makes another fire the open one. After it the engine goes on with the scheduled fire that was open before, where
+    /// it has looked at that fire.
     pub(super) fn open_instead(&mut self, open: OpenFire) {
         let before = self.open.replace(Box::new(open));
         let last = self.calendar.last();
@@ -144,8 +145,8 @@ impl JobEngine {
         Some(if open.is_over { GivesUp::Because(self.too_late(now, at)) } else { GivesUp::No })
     }
 
-    /// What the registry shows of an item that, by the records, was not begun for the fire at this time; `None` while
-    /// data are missing.
+    /// The evidence about an item that, by the records, was not begun for the fire at this time; `None` while data are
+    /// missing.
     pub(super) fn evidence(&self, item: ShardingItem, at: i64) -> Option<Evidence> {
         let path = JobPath::fire(item);
         let record = match self.look(&path) {

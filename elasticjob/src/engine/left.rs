@@ -75,8 +75,8 @@ impl JobEngine {
     }
 
     /// The engine that takes the place of this one in the same process, where the coordination of the job starts again.
-    /// It takes over only the settings of this one, since when fires may be unattended, and the request to leave: an
-    /// operator who removed the instance, or a program that ends, asks only once.
+    /// It takes over only the settings of this one, the time since which fires may be unattended, and the request to
+    /// leave: an operator who removed the instance, or a program that ends, asks only once.
     pub fn successor(&self, identity: Identity) -> Self {
         // The check counts the namespace already.
         let Self { local, strategies, listeners, check, .. } = self;

@@ -37,7 +37,7 @@ pub(super) enum RoundStage {
     Over,
 }
 
-/// What a round does with its next listeners.
+/// The step of a round with its next listeners.
 #[derive(Debug)]
 pub(super) enum Step {
     /// The listeners up to number `until` are called here.
@@ -51,7 +51,7 @@ pub(super) enum Step {
 pub(super) enum Call {
     /// The future lives.
     Executing,
-    /// Its token was fired; the future is dropped at `abort_at`.
+    /// Its token was fired; the future is dropped when the grace is over.
     Cancelled { abort_at: Duration },
     /// The engine asked to drop the future; it ends at its next await.
     Aborted,
@@ -67,7 +67,7 @@ pub(super) struct Wait {
     pub(super) claim: Option<Attempt>,
 }
 
-/// What is left to do for a round that was cut off.
+/// The work that is left for a round that was cut off.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CutOff {
     /// It was over, or cut off before.

@@ -68,14 +68,14 @@ pub enum Notice {
     Abdicated,
     /// The leader asks for resharding.
     ReshardRequested {
-        /// What changed.
+        /// The change.
         why: String,
     },
     /// The leader looks at everything again, as it does at an interval.
     Reconciling,
     /// The leader assigned the items.
     Resharded {
-        /// What moved, `item: from -> to` each.
+        /// The moves, each as `item: from -> to`.
         moved: Vec<String>,
         /// Items that stay where they are for now: they run, or are to run for a manual trigger.
         pinned: Vec<ShardingItem>,
@@ -84,7 +84,7 @@ pub enum Notice {
     StrategyFailed {
         /// Type name of the strategy.
         strategy: String,
-        /// What it did.
+        /// The fault of the strategy.
         fault: StrategyFault,
     },
     /// Items of a fire begin late.
@@ -164,7 +164,7 @@ pub enum Notice {
     ClockOff {
         /// The difference in milliseconds, positive when this host is ahead.
         difference: i64,
-        /// What is allowed, in seconds.
+        /// The allowed difference, in seconds.
         limit: u32,
     },
     /// The clocks agree again as far as they have to.
@@ -216,7 +216,7 @@ pub enum Notice {
         fire: Fire,
         /// Type name of the listener.
         listener: Arc<str>,
-        /// What it is called for.
+        /// The hook for which it is called.
         hook: Hook,
     },
     /// This instance waited for a call on behalf of the group for as long as it may, and goes on without it.
@@ -225,7 +225,7 @@ pub enum Notice {
         fire: Fire,
         /// Type name of the listener.
         listener: Arc<str>,
-        /// What it was to be called for.
+        /// The hook for which it was to be called.
         hook: Hook,
         /// What it waited for last.
         waited_for: WaitedFor,
@@ -237,7 +237,7 @@ pub enum Notice {
         fire: Fire,
         /// Type name of the listener.
         listener: Arc<str>,
-        /// What it was called for.
+        /// The hook for which it was called.
         hook: Hook,
         /// The instance that called it.
         by: InstanceId,
@@ -248,7 +248,7 @@ pub enum Notice {
         fire: Fire,
         /// Type name of the listener.
         listener: Arc<str>,
-        /// What it would have been called for.
+        /// The hook for which it would have been called.
         hook: Hook,
     },
     /// Listeners that execute are cancelled, or are not called any more: their run was cut off.

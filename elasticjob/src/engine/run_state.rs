@@ -134,7 +134,7 @@ pub(super) enum Stage {
     Executing,
     /// Its future lives, and was asked to come to an end.
     AskedToStop,
-    /// Its token was fired; its future is dropped at `abort_at`.
+    /// Its token was fired; its future is dropped when the grace is over.
     Cancelled { abort_at: Duration },
     /// The engine asked to drop its future; it ends at its next await.
     Aborted,

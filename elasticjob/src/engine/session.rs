@@ -56,7 +56,7 @@ impl Session {
                 let first = self.last.filter(|_| !new && self.planted.has(Bug::FirstTimeOut));
                 self.last = Some((id, first.map_or(timeout, |(_, first)| first)));
                 if again {
-                    // What was asked before the connection was lost may never be answered.
+                    // A request from before the connection was lost may never be answered.
                     self.proving = false;
                     SessionChange::Back { new }
                 } else {

@@ -37,7 +37,7 @@ impl JobEngine {
     }
 
     /// From now on the engine may miss changes: a request may come and go unseen. Instances that come or go cause such
-    /// requests.
+    /// requests, so the engine remembers the instances.
     pub(super) fn remember_instances(&mut self) {
         if !self.runs.is_empty() && self.instances_before_gap.is_none() {
             self.instances_before_gap = Some(self.mirror.instances().cloned().collect());

@@ -19,7 +19,8 @@ const STAGGER: Duration = Duration::from_millis(25);
 /// its node and creates it again, and its runs go on.
 const JAVA_GRACE: Duration = Duration::from_secs(3);
 
-/// What an engine remembers of lost runs, so that it looks for them only when an instance or a session went away.
+/// The state that an engine keeps about lost runs, so that it looks for them only when an instance or a session went
+/// away.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     /// The instances and sessions that were there when every mark was found to be of a live run.
