@@ -1,4 +1,4 @@
-//! What an engine wants done.
+//! The actions that an engine asks for.
 
 use std::sync::Arc;
 
@@ -31,11 +31,11 @@ pub enum Action {
     },
     /// Commit this transaction. There is never a second one before the first is answered.
     Commit(Transaction),
-    /// Find out whether the session lives: by what was answered lately, or by one cheap read.
+    /// Find out whether the session lives: from a recent answer, or with one cheap read.
     Prove,
     /// Start the runs of these items.
     Start(Start),
-    /// Tell these items' runs that somebody wants them to end. They need not.
+    /// Ask the runs of these items to end. They may go on.
     AskToStop(Vec<ShardingItem>),
     /// Fire the cancellation tokens of these items' runs.
     Cancel(Vec<ShardingItem>),
@@ -70,12 +70,12 @@ pub struct Start {
     pub items: Vec<(ShardingItem, Option<Zxid>)>,
 }
 
-/// Listeners to call one after the other. [`Event::ListenersCalled`](super::Event::ListenersCalled) tells the end.
+/// Listeners to call one after the other. [`Event::ListenersCalled`](super::Event::ListenersCalled) reports the end.
 #[derive(Debug, Clone)]
 pub struct ListenerCall {
-    /// Whose call it is. A round has one at a time.
+    /// The listener round of the call. A listener round has one call at a time.
     pub round: RoundId,
-    /// What they are called for.
+    /// The hook for which they are called.
     pub hook: Hook,
     /// Their type names, in order.
     pub listeners: Vec<Arc<str>>,
@@ -91,7 +91,7 @@ pub struct ListenerCall {
     pub items: Vec<ShardingItem>,
 }
 
-/// What became of a manual trigger.
+/// The outcome of a manual trigger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TriggerAnswer {
     /// Every enabled instance was asked.

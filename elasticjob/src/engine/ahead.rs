@@ -1,8 +1,9 @@
-//! Records of fires that a wrong clock began.
+//! Records of fires that an instance began by a wrong clock.
 //!
-//! A record says up to which fire an item was begun or decided against. Written by a host whose clock was an hour ahead it
-//! covers the fires of the next hour, also when that host is gone or its clock is right again. The server's time of the
-//! last write tells: no host whose clock is allowed to begin anything writes a fire that is so far ahead of it.
+//! A record says up to which fire an item was begun or decided against. A record that a host wrote while its clock was
+//! an hour ahead covers the fires of the next hour, also when that host is gone or its clock is right again. The engine
+//! compares the record with the server's time of its last write: a host whose clock is right enough to begin anything
+//! never writes a fire that is so far ahead of that time.
 
 use std::time::Duration;
 
@@ -12,10 +13,10 @@ use super::planted::Bug;
 use crate::registry::mirror::Known;
 
 impl JobEngine {
-    /// The record that a node has, as far as it counts.
+    /// The record in a node, limited to the part that counts.
     pub(super) fn read_record(&self, known: &Known) -> FireRecord {
         let record = FireRecord::parse(&known.data);
-        // The server does not tell when what was only created was written: that is blank.
+        // The answer to a create has no server time. A node that was only created is blank.
         let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
         let record = match self.clock_tolerance().filter(|_| is_told) {
             Some(tolerance) => record.counted(known.mtime, tolerance),
@@ -24,8 +25,9 @@ impl JobEngine {
         if self.planted.has(Bug::ForgottenAhead) { FireRecord { ahead: None, ..record } } else { record }
     }
 
-    /// How far ahead of the server's clock a fire may be that an instance begins, in milliseconds: what is allowed, and for
-    /// how long an answer may tell the server's time late. `None` where the clocks are not compared.
+    /// How far ahead of the server's clock a fire may be when an instance begins it, in milliseconds: the allowed
+    /// difference of the clocks, and the longest delay of an answer that brings the server's time. `None` where the
+    /// clocks are not compared.
     pub(super) fn clock_tolerance(&self) -> Option<i64> {
         let limit = Duration::from_secs(self.clock_limit()?.into());
         i64::try_from((limit + self.session.timeout()).as_millis()).ok()
@@ -33,19 +35,20 @@ impl JobEngine {
 }
 
 impl FireRecord {
-    /// The record as it counts that was written at `written` by the server's clock.
+    /// The part that counts of a record that was written at `written` by the server's clock.
     ///
-    /// What is further ahead of that than `tolerance` was told by a wrong clock. Then that fire is decided if it was begun,
-    /// and all that a right clock may have begun before the record was written. The others are not, though the wrong clock
-    /// may have begun some of them.
+    /// A fire that is further ahead of `written` than `tolerance` came by a wrong clock. That fire is decided if it was
+    /// begun. All fires that may have been begun by a right clock before the record was written are decided too. The
+    /// fires in between are not, though some of them may have been begun by the wrong clock.
     fn counted(self, written: i64, tolerance: i64) -> Self {
         let by_right_clocks = written.saturating_add(tolerance);
         let is_ahead = |at: i64| at > by_right_clocks;
         let ahead = self.last.as_ref().filter(|last| !last.manual && is_ahead(last.at));
-        // One that its clock kept from starting has not run.
+        // A begun fire that the check of the clock kept from starting has not run.
         let begun = ahead.filter(|last| last.state != FireState::NotRun).map(|last| last.at);
         let through = self.through.map(|at| if is_ahead(at) { by_right_clocks } else { at });
-        // It comes again: what is covered is not made up for.
+        // The missed fire comes again at its time. No instance makes up for it before: the record covers the time that
+        // replaces it here.
         let missed = self.missed.and_then(|at| if is_ahead(at) { through } else { Some(at) });
         Self { through, missed, ahead: self.ahead.max(begun), ..self }
     }
@@ -78,7 +81,7 @@ mod tests {
         for (minutes, is_covered) in [(-5, true), (2, true), (3, false), (59, false), (60, true), (61, false)] {
             assert_eq!(covers(&record, minutes), is_covered, "{minutes} minutes later");
         }
-        // It stays so when the next one is begun, until its time has come.
+        // The record covers that fire after the next begin too, until its time has come.
         let (instance, attempt) = (InstanceId::of_process("10.0.0.2", 7), Attempt::new(SessionId(2), 7, 1));
         let next = Fire::Scheduled(WRITTEN + 3 * MINUTE);
         let next = record.begin(WRITTEN, next, ExecutionSource::NormalTrigger, instance, attempt);

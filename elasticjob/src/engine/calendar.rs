@@ -1,4 +1,4 @@
-//! Which scheduled fire is next, and which are due.
+//! The calendar of a job: the next scheduled fire, and the fires that are due.
 
 use crate::schedule::Schedule;
 
@@ -18,7 +18,7 @@ pub(super) struct Calendar {
 pub(super) struct Due {
     /// Its time in milliseconds since 1970.
     pub(super) at: i64,
-    /// The first of the earlier fires that nobody looked at, if any.
+    /// The first of the earlier fires that the engine did not look at, if any.
     pub(super) missed_from: Option<i64>,
 }
 
@@ -30,7 +30,7 @@ impl Calendar {
         self.after = Some(after);
     }
 
-    /// The same from an earlier time on: of the fires since then that have come, the last one is next.
+    /// Does the same from an earlier time on: where fires have come since then, the last of them is the next fire.
     pub(super) fn join(&mut self, schedule: Option<&Schedule>, from: i64, wall: i64) {
         self.follow(schedule, from);
         self.next = schedule.and_then(|schedule| last_between(schedule, from, wall)).or(self.next);
@@ -41,13 +41,13 @@ impl Calendar {
         self.begun = self.begun.max(Some(at));
     }
 
-    /// Whether it has gone further than the clock shows, by more than this.
+    /// Whether the calendar is ahead of the clock by more than the tolerance.
     pub(super) fn is_ahead(&self, wall: i64, tolerance: i64) -> bool {
         self.after.is_some_and(|after| after > wall.saturating_add(tolerance))
     }
 
-    /// The clock was wrong and is right again: what came by the wrong one comes again at its time. What was begun does not,
-    /// where nothing else tells that.
+    /// The clock was wrong and is right again: fires that came by the wrong clock come again at their time. A fire that
+    /// was begun does not come again, where no record says that it was begun.
     pub(super) fn go_back(&mut self, schedule: Option<&Schedule>, wall: i64, is_recorded: bool) {
         self.last = self.begun.filter(|_| !is_recorded);
         self.follow(schedule, wall);
@@ -63,7 +63,7 @@ impl Calendar {
         self.last
     }
 
-    /// The latest fire that is due by now, told once.
+    /// The latest fire that is due by now. It is returned once.
     pub(super) fn due(&mut self, schedule: &Schedule, wall: i64) -> Option<Due> {
         let first = self.next.filter(|next| *next <= wall)?;
         let at = latest(schedule, first, wall);

@@ -1,4 +1,4 @@
-//! The way of a round: listeners before the items, the items, listeners after them.
+//! The course of a listener round: the listeners before the items, the items, the listeners after them.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use super::run_state::{Run, Stage};
 use crate::ident::ShardingItem;
 
 impl JobEngine {
-    /// Goes on with the listeners of a round from number `next` on; when all were called, with what comes then.
+    /// Goes on with the listeners of a round from number `next` on. When all were called, the round goes on with its
+    /// next stage.
     pub(super) fn go_on(&mut self, now: Now, id: RoundId, hook: Hook, next: usize) {
         let Some(round) = self.runs.of_round(id).and_then(|run| run.round.as_mut()) else { return };
         let is_once = |number: &usize| round.plan[*number].once.is_some();
@@ -161,7 +162,7 @@ impl JobEngine {
         self.go_on(now, id, hook, next + 1);
     }
 
-    /// A claim will not be acted on. Should it have gone through, nobody shall wait for the call.
+    /// This instance will not act on a claim. If the claim went through, no instance shall wait for the call.
     fn retract(&mut self, claim: Option<Attempt>) {
         self.settled.extend(claim.map(|claim| SettledClaim { claim, was_called: false }));
     }

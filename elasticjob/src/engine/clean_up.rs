@@ -1,12 +1,12 @@
 //! Cleaning up after an engine that is gone while the session of its process goes on.
 //!
-//! The registry takes the nodes of a session along when the session ends. Where the session goes on, with other jobs of the
-//! process, nothing would take them: a leader that does not lead, marks of runs that are over, an instance that is given
-//! items and runs none. So what is left is looked at and deleted, again and again, until nothing is left; what was begun and
-//! not finished is written as cut off, so that with failover another instance takes it over. The marks of runs whose code
-//! goes on stay until it returns.
+//! The registry deletes the nodes of a session when the session ends. Where the session goes on, with other jobs of the
+//! process, nothing would delete them: a leader that does not lead, marks of runs that are over, an instance that is
+//! given items and runs none. So the clean-up reads and deletes what is left, again and again, until nothing is left.
+//! It writes a run that was begun and not finished as cut off, so that with failover another instance takes it over.
+//! The marks of runs whose code goes on stay until the code returns.
 //!
-//! It shares nothing with the rules of the engine but the transactions: it has to work when a rule does not.
+//! The clean-up shares only the transactions with the rules of the engine: it has to work when a rule does not.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -30,7 +30,7 @@ use crate::registry::{CommitError, CreateMode, SessionId, SessionState, Transact
 const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_LAST: Duration = Duration::from_secs(3);
 
-/// What the record of an item says of a run that was lost with its engine.
+/// The error that the record of an item has for a run that was lost with its engine.
 const LOST: &str = "the coordination of the job ended by a bug";
 
 /// Cleans up what an engine left in the registry. Events in, actions out, as of the engine.
@@ -38,12 +38,12 @@ const LOST: &str = "the coordination of the job ended by a bug";
 pub struct CleanUp {
     job: JobName,
     identity: Identity,
-    /// What is to be written when it is over, or goes on.
+    /// Runs whose end is still to be written, and runs that go on.
     left: Vec<LeftRun>,
     session: Option<SessionId>,
     pub(super) mirror: Mirror,
     stage: Stage,
-    /// What is below a node that could not be deleted.
+    /// The nodes below a node that could not be deleted.
     foreign: Option<ForeignNodes>,
     failures: u32,
     planted: Planted,
@@ -51,14 +51,14 @@ pub struct CleanUp {
     actions: VecDeque<Action>,
 }
 
-/// What it waits for.
+/// What the clean-up waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// A session.
     Unconnected,
-    /// The next attempt.
+    /// The time to try again.
     Retry { at: Duration },
-    /// What there is.
+    /// The lists and the data of the nodes.
     Looking,
     /// The answer to a transaction.
     Committing,
@@ -184,7 +184,7 @@ impl CleanUp {
         }
     }
 
-    /// Looks at all nodes: only so can it be told that nothing is left.
+    /// Reads all nodes again: only that makes it certain that nothing is left.
     fn look_again(&mut self) {
         self.foreign = None;
         self.mirror.on_event(&WatchEvent::Gap);
@@ -247,12 +247,12 @@ impl CleanUp {
         lookup
     }
 
-    /// Deletes what is left; empty when nothing is, `None` while data are missing.
+    /// The transaction that deletes what is left; it is empty when nothing is left, `None` while data are missing.
     fn transaction(&self, now: Now, session: SessionId) -> Option<Transaction> {
         let mut txn = JobTransaction::new(&self.job, &self.mirror);
         let mut complete = true;
         for item in self.mirror.items() {
-            // The others follow in the next one.
+            // The other items follow in the next transaction.
             if txn.is_full() {
                 return Some(txn.build());
             }
@@ -265,7 +265,7 @@ impl CleanUp {
         complete.then(|| txn.build())
     }
 
-    /// The run of an item that nobody finished is cut off, and its mark goes.
+    /// Writes the run of an item that was not finished as cut off, and deletes its mark.
     fn clean_item(&self, now: Now, txn: &mut JobTransaction<'_>, item: ShardingItem, session: SessionId) -> Option<()> {
         let (path, mark_path) = (JobPath::fire(item), JobPath::running(item));
         let (known, mark) = (known(self.look(&path)), known(self.look(&mark_path)));
@@ -276,7 +276,7 @@ impl CleanUp {
         let begun = record.running().filter(|begun| left.is_some() || begun.attempt.is_of(session));
         let Some((begun, known)) = begun.zip(known) else {
             if mark.is_some_and(|mark| mark.owner == Some(session)) && !self.planted.has(Bug::LeftMark) {
-                // A begin of another instance sets the record.
+                // The guard fails where another instance begins the item: a begin sets the record.
                 match known {
                     Some(known) => {
                         txn.check_version(&path, known.version);
@@ -309,8 +309,8 @@ impl CleanUp {
         Some(())
     }
 
-    /// Listeners that were called on behalf of the group when the engine ended: no instance waits for them any more, and none
-    /// calls them again.
+    /// Writes the calls of once listeners that the engine had under way when it ended as cut off: no instance waits for
+    /// them any more, and none calls them again.
     fn clean_calls(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Option<()> {
         let Some(known) = known(self.look(&JobPath::Rounds))? else { return Some(()) };
         let mut calls = OnceCalls::parse(&known.data);
@@ -320,7 +320,7 @@ impl CleanUp {
         Some(())
     }
 
-    /// What tells others that the instance takes part.
+    /// Deletes the nodes that show the other instances that this one takes part.
     fn clean_instance(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Option<()> {
         let me = &self.identity.instance;
         let leader = known(self.look(&JobPath::LeaderInstance));
@@ -338,7 +338,7 @@ impl CleanUp {
         for candidate in self.mirror.candidates().filter(|name| name.starts_with(&prefix)) {
             txn.delete(&JobPath::Candidate(candidate.into()), None);
         }
-        // It says that runs with persistent marks live, those whose code goes on among them.
+        // The node of the session says that runs with persistent marks live, also those whose code goes on.
         if self.busy().next().is_none() {
             txn.delete_existing(&JobPath::Session(session));
         }

@@ -1,8 +1,9 @@
-//! How far the clock of this host is off from that of the registry center.
+//! The difference between the clock of this host and the clock of the registry center.
 //!
-//! Nothing is written to find out: answers to own transactions tell when the server applied them. Between two answers
-//! the time goes on by the clock that does not step, so that a step of the clock of this host is seen at once. A step of
-//! the server's clock is seen with the next answer, which is that of the begin itself where execution is monitored.
+//! The engine writes nothing to find it out: the answers to its own transactions say when the server applied them.
+//! Between two answers the engine counts the time by the clock that does not step, so that it sees a step of the clock
+//! of this host at once. It sees a step of the server's clock with the next answer; where execution is monitored, that
+//! is the answer to the begin itself.
 
 use std::time::Duration;
 
@@ -17,10 +18,11 @@ use super::run_state::{ItemRun, OpenFire, Stage};
 use super::txn::JobTransaction;
 use crate::config::{JobConfiguration, wire};
 
-/// How much further one clock may go than the other, in milliseconds, before that is more than how they are read.
+/// How much further one clock may go than the other, in milliseconds, before the difference is more than an error of
+/// reading them.
 const LEAP: i64 = 250;
 
-/// The server's time as an answer told it.
+/// The server's time as an answer brought it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServerTime {
     /// In milliseconds since 1970.
@@ -28,17 +30,17 @@ pub(super) struct ServerTime {
     /// The transaction was applied after it was sent and before its answer was taken.
     sent: Duration,
     answered: Duration,
-    /// What the clock of this host showed when its answer was taken.
+    /// The time that the clock of this host showed when the answer was taken.
     wall: i64,
 }
 
-/// What is known of the difference between the clocks.
+/// The difference between the clocks, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct ClockCheck {
     told: Option<ServerTime>,
-    /// When the transaction was sent whose answer told last.
+    /// When the transaction was sent whose answer brought the server's time last.
     asked: Option<Duration>,
-    /// Whether the last look found the clock too far off: that is said once.
+    /// Whether the last look found the clock too far off: the engine reports that once.
     off: bool,
 }
 
@@ -50,21 +52,21 @@ impl ServerTime {
         now.wall - now.wall.clamp(least, most)
     }
 
-    /// Between which times the server's clock is.
+    /// The earliest and the latest time that the server's clock may show.
     fn bounds(self, mono: Duration) -> (i64, i64) {
         let since = |then: Duration| i64::try_from(mono.saturating_sub(then).as_millis()).unwrap_or(i64::MAX);
         (self.at + since(self.answered), self.at + since(self.sent))
     }
 
-    /// Whether the clock of this host went further since then than the one that never steps. It was set, and what was told
-    /// still holds; or the machine was suspended, and nobody knows for how long.
+    /// Whether the clock of this host went further since the answer than the clock that never steps. Either the clock
+    /// was set, and the answer still holds; or the machine was suspended, and it is unknown for how long.
     fn is_doubtful(self, now: Now) -> bool {
         let since = i64::try_from(now.mono.saturating_sub(self.answered).as_millis()).unwrap_or(i64::MAX);
         now.wall.saturating_sub(self.wall).saturating_sub(since) > LEAP
     }
 
-    /// What is known with another answer, which came later: the more certain one counts, unless they contradict each
-    /// other, as the server's clock was set then.
+    /// Combines this answer with a later one. The more certain one counts. Where they contradict each other, the later
+    /// one counts: the server's clock was set in between.
     fn and(self, later: Self) -> Self {
         let (mine, theirs) = (self.bounds(later.answered), later.bounds(later.answered));
         let agree = mine.0 <= theirs.1 && theirs.0 <= mine.1;
@@ -74,7 +76,7 @@ impl ServerTime {
 }
 
 impl JobEngine {
-    /// An own transaction was applied at this time of the server.
+    /// Takes the server's time at which an own transaction was applied.
     pub(super) fn learn_server_time(&mut self, at: i64, sent: Duration, now: Now) {
         let later = ServerTime { at, sent, answered: now.mono, wall: now.wall };
         self.clock.asked = Some(sent);
@@ -87,8 +89,9 @@ impl JobEngine {
         self.clock_limit().is_some() && self.clock.told.is_none_or(|told| told.is_doubtful(now))
     }
 
-    /// Whether the clock may be too far off for a fire that came here at this time: it is so by what was told before, and the
-    /// server's clock may have been set since; or nothing was told yet.
+    /// Whether the clock may be too far off for a fire that came here at `since`. It may, where no answer brought the
+    /// server's time yet; and where the clock is off by an answer from before the fire, as the server's clock may have
+    /// been set since, or by an answer in doubt.
     pub(super) fn suspects_clock(&self, now: Now, since: Duration) -> bool {
         let Some(limit) = self.clock_limit().filter(|_| !self.planted.has(Bug::UncheckedClock)) else { return false };
         self.clock.told.is_none_or(|told| {
@@ -96,7 +99,8 @@ impl JobEngine {
         })
     }
 
-    /// Whether a fire is so far ahead of the server's time that a wrong clock must have told it, as far as is known.
+    /// Whether a fire is so far ahead of the server's time that it can only have come by a wrong clock. Also true while
+    /// the server's time is unknown.
     pub(super) fn is_far_ahead(&self, now: Now, at: i64) -> bool {
         let Some(tolerance) = self.clock_tolerance() else { return false };
         self.clock.told.is_none_or(|told| at > told.bounds(now.mono).0.saturating_add(tolerance))
@@ -115,19 +119,21 @@ impl JobEngine {
         excess
     }
 
-    /// Whether the clock was found to be off. It is looked at again each second then: nothing else tells that it was set.
+    /// Whether the clock was found to be off. The engine then looks at it again each second: no event reports that it
+    /// was set.
     pub(super) fn watches_clock(&self) -> bool {
         self.clock.off
     }
 
-    /// The clock of this host was far ahead and is not any more: fires that it told too early come again at their time.
+    /// The clock of this host was far ahead and is not any more: fires that came too early by it come again at their
+    /// time.
     pub(super) fn follow_clock_back(&mut self, now: Now) {
         if self.clock.off {
             self.check_clock(now);
         }
         let Some(tolerance) = self.clock_tolerance() else { return };
         let is_ahead = |at: i64| at > now.wall.saturating_add(tolerance);
-        // Registered by the wrong clock: fires that come from now on are none from before that.
+        // The instance registered by the wrong clock: fires that come from now on did not come before it joined.
         if self.membership.joining_since.is_some_and(is_ahead) {
             self.membership.joining_since = Some(now.wall);
         }
@@ -141,11 +147,11 @@ impl JobEngine {
         self.forget_early(|_, at| is_ahead(at));
         let came_early = |open: &mut Box<OpenFire>| matches!(open.fire, Fire::Scheduled(at) if is_ahead(at));
         self.standing.take_if(came_early);
-        // Nothing is said of it: it comes again.
+        // The engine reports nothing about this fire: it comes again.
         self.open.take_if(came_early);
     }
 
-    /// Forgets fires that fell into a run, and that a wrong clock told.
+    /// Forgets fires that fell into a run and came too early by a wrong clock.
     pub(super) fn forget_early(&mut self, is_early: impl Fn(&Self, i64) -> bool) {
         if self.missed.is_some_and(|at| is_early(self, at)) {
             self.missed = None;
@@ -186,15 +192,15 @@ impl JobEngine {
         ))
     }
 
-    /// Writes the own instance anew, to be told the time of the server.
+    /// Writes the node of the own instance again: the answer brings the server's time.
     pub(super) fn ask_server_time(&self) -> Proposal {
         let mut txn = JobTransaction::new(&self.job, &self.mirror);
         txn.set(&self.own_node(), wire::instance_yaml(&self.identity.instance), None);
         Proposal { transaction: txn.build(), purpose: Purpose::AskTime }
     }
 
-    /// Ends what was begun and not started yet, when the clock turns out to be off; whether it is. What is taken over is
-    /// none of its business: that was due by the clock of somebody else.
+    /// Ends items that were begun and not started yet when the clock turns out to be off. Returns whether it is off.
+    /// Items that are taken over are exempt: their fire was due by the clock of another instance.
     pub(super) fn is_refused_by_clock(&mut self, now: Now, plan: &BeginPlan) -> bool {
         if plan.source == ExecutionSource::Failover || plan.items.is_empty() {
             return false;
@@ -227,7 +233,7 @@ mod tests {
         Now { wall, mono: S(mono) }
     }
 
-    /// An answer that the right clock of this host saw.
+    /// An answer that was taken while the clock of this host was right.
     fn told(at: i64, sent: u64, answered: u64) -> ServerTime {
         ServerTime { at, sent: S(sent), answered: S(answered), wall: at }
     }

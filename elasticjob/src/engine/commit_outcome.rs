@@ -31,7 +31,7 @@ impl JobEngine {
                     CommitError::Refused { ref path, reason, .. } => {
                         let path = JobPath::parse(&self.job, path);
                         if let Some(path) = &path {
-                            // Whatever was believed of it is not so.
+                            // The mirror was wrong about this node.
                             self.mirror.doubt(path);
                         }
                         self.on_refused(purpose, path.as_ref(), reason, &error.to_string());
@@ -106,7 +106,8 @@ impl JobEngine {
             Purpose::Finish { items } => self.on_finished(now, &items),
             Purpose::CallOnce { claims, settled } => {
                 self.settled.retain(|claim| !settled.contains(claim));
-                // Too late to trust it: once the session is proven the record tells.
+                // Otherwise the answer comes too late to trust it: once the session is proven, the record shows the
+                // claim.
                 if self.session.connected() == Some(session) && self.session.is_proven(now) {
                     for (round, claim) in claims {
                         self.on_claimed(round, claim);
@@ -139,7 +140,7 @@ impl JobEngine {
                 };
                 self.on_begin_refused(&plan, item);
             }
-            // PendingTrigger again by the rule, with what the mirror knows by then.
+            // The rule asks again, with what the mirror knows by then.
             Purpose::Trigger { asked, .. } => self.triggers.extend(asked),
             Purpose::Register { .. } if self.phase == Phase::Joining && is_final(reason) => {
                 self.tell(Notice::StartFailed { why: why.to_owned() });
@@ -158,8 +159,8 @@ impl JobEngine {
     fn on_unknown(&mut self, purpose: Purpose, why: &str) {
         match purpose {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
-            // A trigger that was consumed before it is looked for again would be taken for one never written: say so
-            // instead of running twice.
+            // An instance may take the trigger before this engine looks for it again; then the engine would believe
+            // that it was never written. So it answers that the job may or may not run, instead of running it twice.
             Purpose::Trigger { asked, .. } => {
                 let answer = TriggerAnswer::Registry(format!("it may or may not run: {why}"));
                 self.answer(asked, &answer);

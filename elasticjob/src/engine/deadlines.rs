@@ -1,4 +1,4 @@
-//! What ends by time: runs whose session is not proven any more, and leaving.
+//! The deadlines of runs whose session is not proven any more, and the deadline of leaving.
 
 use std::time::Duration;
 
@@ -27,7 +27,8 @@ impl JobEngine {
         let other_session = other_session || self.session.is_over();
         let unproven = self.session.is_overdue(now);
         let cut = matches!(self.phase, Phase::Leaving { cut_at, .. } if now.mono >= cut_at);
-        // The end of another session is certain: what ran in it may run elsewhere already, and has no grace left.
+        // It is certain that the earlier session ended: the items that ran in it may run elsewhere already, so their
+        // runs have no grace left.
         let abort_at = if self.planted.has(Bug::GraceFromNow) {
             now.mono + self.session.grace()
         } else if other_session {
@@ -58,7 +59,8 @@ impl JobEngine {
         }
     }
 
-    /// Cancels what is not yet. What was cancelled before is dropped at the earlier of the two times.
+    /// Cancels the runs that are not cancelled yet. A run that was cancelled before is dropped at the earlier of the
+    /// two times.
     fn cancel_runs(&mut self, now: Now, abort_at: Duration, reason: CancelReason) {
         let (mut cancelled, mut not_started) = (Vec::new(), Vec::new());
         for run in self.runs.iter_mut() {
@@ -99,8 +101,8 @@ impl JobEngine {
         cut_at + self.session.grace() + LEAVE_TIMEOUT
     }
 
-    /// A blocking run cannot be dropped: leaving goes on without it. Its mark stays as long as the session, so that
-    /// nobody else begins the item while the process lives.
+    /// A blocking run cannot be dropped: leaving goes on without it. Its mark stays as long as the session, so that no
+    /// other instance begins the item while the process lives.
     pub(super) fn abandon_runs(&mut self, now: Now) {
         let Phase::Leaving { cut_at, .. } = self.phase else { return };
         if now.mono < self.last_moment(cut_at) {
@@ -130,7 +132,7 @@ impl JobEngine {
     pub(super) fn gave_up_leaving(&mut self, now: Now) -> bool {
         let executing = self.is_executing();
         let Phase::Leaving { give_up_at, .. } = &mut self.phase else { return false };
-        // What was being begun when the wait began counts as well.
+        // A begin that was in flight when the wait began counts as well.
         if executing {
             *give_up_at = None;
             return false;

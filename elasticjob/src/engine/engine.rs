@@ -34,7 +34,7 @@ use crate::registry::mirror::{Lookup, Mirror};
 use crate::registry::path::JobPath;
 use crate::registry::{Data, SessionId, SessionState, WatchEvent};
 
-/// Who this engine is.
+/// The identity of this engine.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// The id to register under.
@@ -50,7 +50,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// What the name of its candidate nodes begins with.
+    /// The prefix of the names of its candidate nodes.
     pub(super) fn candidate_prefix(&self) -> String {
         format!("_c_{}-latch-", self.candidate)
     }
@@ -63,10 +63,10 @@ pub struct JobEngine {
     pub(super) identity: Identity,
     /// The configuration of the program.
     pub(super) local: Arc<JobConfiguration>,
-    /// What a configuration can name as its strategy.
+    /// The strategies that a configuration can name.
     pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) check: ConfigurationCheck,
-    /// What it does not take from the registry as it likes.
+    /// The options that the registry does not decide alone.
     pub(super) bound: Arc<[BoundOptions]>,
     /// The configuration in force, and the data it was read from.
     pub(super) configuration: Option<Arc<JobConfiguration>>,
@@ -77,53 +77,53 @@ pub struct JobEngine {
     pub(super) membership: Membership,
     pub(super) leadership: Option<Leadership>,
     pub(super) reminder: Reminder,
-    /// When this instance sweeps what its leader leaves there.
+    /// When this instance sweeps up what its leader left behind.
     pub(super) unswept: Option<Duration>,
     /// When the leader looks at everything again.
     pub(super) reconcile_at: Option<Duration>,
     pub(super) calendar: Calendar,
     /// Boxed, as most of the time there is none.
     pub(super) open: Option<Box<OpenFire>>,
-    /// The last scheduled fire, while another one is open: it goes on being due for items that come here. Or the manual trigger
-    /// that took its place for a moment, while it is open again.
+    /// The last scheduled fire while another fire is open: it stays due for items that come here. Or the manual trigger
+    /// that took its place for a moment, while the scheduled fire is open again.
     pub(super) standing: Option<Box<OpenFire>>,
     /// Since when the schedule in force is followed, by the server's clock in milliseconds since 1970.
     pub(super) follows_since: Option<i64>,
     /// Fires that were given up here.
     pub(super) given_up: GivenUp,
     pub(super) runs: Runs,
-    /// Those that were there when the watch had a gap while something ran, until all nodes are listed again.
+    /// The live instances at a watch gap during a run, until all nodes are listed again.
     pub(super) instances_before_gap: Option<Vec<InstanceId>>,
-    /// The latest scheduled fire that fell into a running one, until it is known which items it is of.
+    /// The latest scheduled fire that fell into a run, until it is known which items missed it.
     pub(super) missed: Option<i64>,
-    /// The same of single items, until the registry knows or they are made up for.
+    /// The latest fire that single items missed, until the registry knows it or it is made up for.
     pub(super) missed_items: BTreeMap<ShardingItem, i64>,
-    /// The latest of them, until another fire comes. Boxed, as most of the time there is none.
+    /// The latest missed fire, until another fire comes. Boxed, as most of the time there is none.
     pub(super) noted: Option<Box<Noted>>,
     pub(super) losses: Losses,
-    /// What is below a node that could not be deleted. Boxed, as most of the time there is nothing.
+    /// The nodes below a node that could not be deleted. Boxed, as most of the time there is nothing.
     pub(super) foreign: Option<Box<ForeignNodes>>,
-    /// Nodes that stay, as what is below them cannot be deleted.
+    /// Nodes that stay because the nodes below them cannot be deleted.
     pub(super) obstructed: BTreeSet<JobPath>,
-    /// Runs that go on as they could not be stopped: their session has to say so.
+    /// Runs that go on because they could not be stopped: the node of their session has to say so.
     pub(super) abandoned: Vec<LeftRun>,
-    /// It left without the answer of the registry center to its leaving.
+    /// Whether the engine left without an answer of the registry center to its leaving.
     pub(super) gave_up: bool,
     /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
     pub(super) unresolved: Option<Box<Unresolved>>,
-    /// What was asked for and is not written yet.
+    /// Manual triggers that were asked for here and are not written yet.
     pub(super) triggers: Vec<PendingTrigger>,
     /// The listeners of the program, and those of the configuration in force.
     pub(super) listeners: Arc<KnownListeners>,
     pub(super) plan: Option<ListenerPlan>,
-    /// The last round that was begun.
+    /// The id of the last listener round that began.
     pub(super) rounds: RoundId,
     /// Claims of this instance whose calls are over, or will not be made.
     pub(super) settled: Vec<SettledClaim>,
     /// Scheduled fires that are over here.
     pub(super) fires: u64,
-    /// For the status: what was not run last, the own items as they were seen last, why the registry center was asked
-    /// in vain, why its configuration is not in force, and which of its values are not.
+    /// For the status: the last skip, the own items as this instance saw them last, why the registry center did not do
+    /// what was asked, why its configuration is not in force, and which of its values are not in force.
     pub(super) last_skip: Option<Arc<Skip>>,
     pub(super) own_items_seen: Vec<ShardingItem>,
     pub(super) trouble: Option<Arc<str>>,
@@ -133,11 +133,11 @@ pub struct JobEngine {
     pub(super) planted: Planted,
     /// Boxed, as most of the time there is none.
     write: Option<Box<Write>>,
-    /// The last time this engine was asked: timers up to it were looked at.
+    /// When this engine was asked last: it has looked at the timers up to then.
     pub(super) seen: Option<Now>,
     pub(super) retry: Retry,
     attempts: u64,
-    /// Said once, however often registering has to be tried.
+    /// The differences that were reported last: once, however often the engine tries to register.
     told_differences: Vec<String>,
     wishes: RefCell<BTreeSet<JobPath>>,
     actions: VecDeque<Action>,
@@ -161,20 +161,20 @@ pub enum Phase {
     Stopped,
 }
 
-/// What this engine knows of its own registration.
+/// The registration of this engine, as it knows it.
 #[derive(Debug, Default)]
 pub(super) struct Membership {
     /// The session in which the instance was registered last.
     pub(super) session: Option<SessionId>,
-    /// Sessions of this engine: nodes of the earlier ones are ghosts to be replaced.
+    /// The sessions of this engine. Nodes of the earlier ones are left over, and the engine replaces them.
     pub(super) own_sessions: Vec<SessionId>,
-    /// What the clock of this host showed when the instance was about to register for the first time.
+    /// The time that the clock of this host showed when the instance was about to register for the first time.
     pub(super) joining_since: Option<i64>,
-    /// An earlier engine of the process was in the group: it is not the program that starts, but the coordination that
-    /// starts again, so the settings of the program overwrite nothing.
+    /// An earlier engine of the process was in the group: the program does not start, only the coordination starts
+    /// again, so the settings of the program overwrite nothing.
     pub(super) is_back: bool,
-    /// The schedule was in the registry before the configuration was written with the registration: since then, by the
-    /// server's clock.
+    /// Since when the registry has had the schedule, by the server's clock; set where the schedule was in the registry
+    /// before the registration wrote the configuration.
     pub(super) schedule_since: Option<i64>,
     /// The configuration in the registry was written with the registration.
     pub(super) wrote_configuration: bool,
@@ -189,17 +189,17 @@ impl Membership {
     }
 }
 
-/// What the leader remembers.
+/// The state that an instance keeps while it leads.
 #[derive(Debug, Default)]
 pub(super) struct Leadership {
-    /// What the last sharding was computed from.
+    /// The basis from which the last sharding was computed.
     pub(super) basis: Option<Basis>,
     /// Items that kept their owner because they were busy.
     pub(super) pinned: BTreeSet<ShardingItem>,
     pub(super) idle_servers: IdleServers,
 }
 
-/// What an assignment depends on.
+/// The values that an assignment depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Basis {
     pub(super) instances: Vec<InstanceId>,
@@ -211,7 +211,8 @@ impl JobEngine {
     /// An engine that has not heard anything yet.
     pub fn new(identity: Identity, local: Arc<JobConfiguration>, strategies: Arc<ShardingStrategies>) -> Self {
         let job = local.job_name().clone();
-        // A call of a round of an earlier engine may still be told to this one.
+        // The end of a call that an earlier engine made may still be reported to this one: the ids of their rounds
+        // differ.
         let rounds = RoundId::from(identity.nonce) << 32;
         Self {
             mirror: Mirror::new(job.clone()),
@@ -276,21 +277,21 @@ impl JobEngine {
         self
     }
 
-    /// The engine of a program that can do only so much: it refuses a configuration of the registry that asks for more.
+    /// The engine of a program that has limits: it refuses a configuration of the registry that asks for more.
     #[must_use]
     pub fn with_check(mut self, check: ConfigurationCheck) -> Self {
         self.check = check;
         self
     }
 
-    /// The engine of a program that does not take all from the registry as it likes.
+    /// The engine of a program that has options which the registry does not decide alone.
     #[must_use]
     pub fn with_bound_options(mut self, bound: Arc<[BoundOptions]>) -> Self {
         self.bound = bound;
         self
     }
 
-    /// The engine of a job in a namespace that makes each path longer by so many bytes.
+    /// The engine of a job in a namespace that makes each path longer by `bytes`.
     #[must_use]
     pub fn with_namespace(mut self, bytes: usize) -> Self {
         self.check = self.check.and(&room::check(bytes));
@@ -321,7 +322,7 @@ impl JobEngine {
         self.membership.session
     }
 
-    /// Whether something that began here is not over, also where it waits for listeners or for its end to be written.
+    /// Whether a run that began here is not over, also where it waits for listeners or for the write of its end.
     #[cfg(feature = "testing")]
     pub fn is_busy(&self) -> bool {
         !self.runs.is_empty()
@@ -352,13 +353,15 @@ impl JobEngine {
         self.watch_calendar(now);
         self.ask_to_stop();
         self.advance(now);
-        // What was started just now may have a deadline that has come already, or may be wanted ended.
+        // A run that was started just now may have a deadline that has come already, or there may be a reason to ask it
+        // to stop.
         self.keep_deadlines(now);
         self.ask_to_stop();
     }
 
-    /// Takes an event without deciding anything yet: one of several that came together. [`Self::handle`] has to follow
-    /// with the last of them, or a tick. What items and watches tell is taken so; each decision looks at all items.
+    /// Takes one of several events that came together, without deciding anything yet. [`Self::handle`] has to follow
+    /// with the last of them, or with a tick. Events of items and of watches are taken this way; each decision looks at
+    /// all items.
     pub fn note(&mut self, now: Now, event: Event) {
         if self.phase != Phase::Stopped {
             self.take(now, event);
@@ -367,7 +370,8 @@ impl JobEngine {
         }
     }
 
-    /// Whether to take an event may take some hundredths of a second, as a long configuration is read then.
+    /// Whether taking an event may last some hundredths of a second, because the engine reads a long configuration
+    /// then.
     pub fn may_take_long(&self, event: &Event) -> bool {
         let is_long = |data: &Data| data.len() > QUICKLY_READ && self.configuration_data.as_ref() != Some(data);
         match event {
@@ -480,7 +484,7 @@ impl JobEngine {
         }
     }
 
-    /// The code of a run that this engine leaves behind has returned: whatever takes its place writes that.
+    /// The code of a run that this engine leaves behind has returned: the next engine, or the clean-up, writes that.
     fn on_left_run_ended(&mut self, item: ShardingItem, end: ItemEnd) {
         let mut left = self.abandoned.iter_mut();
         if let Some(left) = left.find(|left| left.item == item && left.end.is_none()) {
@@ -504,7 +508,7 @@ impl JobEngine {
         self.answer_triggers(&TriggerAnswer::NotRunning);
     }
 
-    /// Asks the rules until one writes or all pass; then asks for what is not known yet.
+    /// Asks the rules until one writes or all pass; then asks for the data that are missing.
     fn advance(&mut self, now: Now) {
         let waiting = self.retry.not_before.is_some_and(|at| now.mono < at);
         if !waiting {
@@ -571,14 +575,14 @@ impl JobEngine {
         })
     }
 
-    /// Whether the registry knows which items run: as configured, and where a listener is called once for the group, as
-    /// marks tell for whom that has to wait.
+    /// Whether the registry knows which items run: where the configuration says so, and where a listener is called once
+    /// for the group, because the marks say which items the call has to wait for.
     pub(super) fn is_monitored(&self) -> bool {
         let is_configured = self.configuration.as_ref().is_some_and(|configuration| configuration.monitor_execution());
         is_configured || self.plan.iter().flat_map(|plan| plan.iter()).any(|listener| listener.once.is_some())
     }
 
-    /// Whether lost runs are taken over. Without marks nobody could tell that one is lost.
+    /// Whether lost runs are taken over. Without marks no instance could see that a run is lost.
     pub(super) fn is_failover_on(&self) -> bool {
         let configuration = self.configuration.as_ref();
         configuration.is_some_and(|configuration| configuration.failover() && configuration.monitor_execution())
@@ -587,11 +591,12 @@ impl JobEngine {
     /// A new attempt, unique in the group.
     pub(super) fn next_attempt(&mut self) -> Attempt {
         self.attempts += 1;
-        // A session outlives the engine: an attempt of another one in it must not be taken for this one's.
+        // A session outlives the engine: an attempt of another engine in the same session must not be taken for one of
+        // this engine.
         Attempt::new(self.session.last().unwrap_or(SessionId(0)), self.identity.nonce, self.attempts)
     }
 
-    /// What is known of a node; data that are not are wished for.
+    /// What the mirror knows of a node. Data that are missing become a wish: the engine reads them next.
     pub(super) fn look(&self, path: &JobPath) -> Lookup<'_> {
         let lookup = self.mirror.lookup(path);
         if lookup == Lookup::Unread {
@@ -635,7 +640,7 @@ impl JobEngine {
         self.actions.push_back(action);
     }
 
-    /// Says what is not run here, and why.
+    /// Reports what is not run here, and why.
     pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
         self.note_given_up(fire, &items, &reason);
         self.last_skip = Some(Arc::new(Skip { fire, items: items.clone(), reason: reason.clone() }));
@@ -646,8 +651,8 @@ impl JobEngine {
         self.actions.push_back(Action::Tell(notice));
     }
 
-    /// The end: nothing follows. What goes on of earlier engines of the job is left behind by this one too, where it stops
-    /// before it has joined.
+    /// Stops the engine: nothing follows. Where it stops before it has joined, it also leaves behind the runs of
+    /// earlier engines of the job that go on.
     pub(super) fn stop(&mut self) {
         self.phase = Phase::Stopped;
         let left = self.left_runs();

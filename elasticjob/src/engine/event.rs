@@ -1,4 +1,4 @@
-//! What an engine is told.
+//! The events that an engine takes.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId
 pub struct Now {
     /// Wall clock in milliseconds since 1970. May step.
     pub wall: i64,
-    /// Time since some fixed point. Never steps. It may stand still while the machine does, when the wall clock goes on.
+    /// Time since some fixed point. Never steps. It may stand still while the machine is suspended; the wall clock goes
+    /// on then.
     pub mono: Duration,
 }
 
@@ -38,7 +39,7 @@ pub enum Event {
     NotProven,
     /// The watch of the job's nodes delivered something.
     Watch(WatchEvent),
-    /// Answer to [`List`](super::Action::List), one a path.
+    /// Answer to [`List`](super::Action::List), one for each path.
     Listed {
         /// The tag of the question.
         generation: u32,
@@ -47,7 +48,7 @@ pub enum Event {
         /// Its children, `None` when it does not exist.
         children: Result<Option<Vec<String>>, RegistryError>,
     },
-    /// Answer to [`Read`](super::Action::Read), one a path.
+    /// Answer to [`Read`](super::Action::Read), one for each path.
     Read {
         /// The tag of the question.
         generation: u32,
@@ -58,7 +59,7 @@ pub enum Event {
     },
     /// Answer to [`Commit`](super::Action::Commit).
     Committed(Result<Committed, CommitError>),
-    /// Somebody asks for a run on every enabled instance.
+    /// An operator or the program asks for a run on every enabled instance.
     Trigger(TriggerId),
     /// The run of an item is over: its future is gone.
     ItemEnded {

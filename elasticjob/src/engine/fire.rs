@@ -10,7 +10,7 @@ use super::event::ItemEnd;
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
 
-/// What made a job run.
+/// One scheduled time of a job, or one manual trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fire {
     /// The schedule, at this time in milliseconds since 1970.
@@ -19,7 +19,7 @@ pub enum Fire {
     Manual {
         /// The transaction that created the trigger node: the nodes of one request share it, no two requests do.
         trigger: Zxid,
-        /// Server time of that, in milliseconds since 1970.
+        /// The server's time of that transaction, in milliseconds since 1970.
         at: i64,
     },
 }
@@ -83,7 +83,7 @@ pub enum FireState {
 }
 
 impl FireState {
-    /// Whether what was begun is still to be done.
+    /// Whether the item that was begun has still to be run to its end.
     pub fn is_unfinished(self) -> bool {
         matches!(self, Self::Running | Self::Cancelled)
     }
@@ -131,10 +131,11 @@ impl fmt::Display for Attempt {
     }
 }
 
-/// What a later release wrote, and this one does not know: it survives a rewrite.
+/// Fields that a later release wrote and this one does not know: they survive a rewrite.
 pub(super) type Later = BTreeMap<String, Value>;
 
-/// Data of `sharding/{i}/fire`, as JSON. The node is never made anew while the item exists, so its version guards.
+/// Data of `sharding/{i}/fire`, as JSON. No instance deletes and creates the node again while the item exists, so its
+/// version is a guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", from = "ReadRecord")]
 pub struct FireRecord {
@@ -144,18 +145,18 @@ pub struct FireRecord {
     /// The last manual trigger that the item was begun for: the transaction that created the trigger's node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triggered: Option<Zxid>,
-    /// The latest scheduled fire that fell into a running one and is to be made up for.
+    /// The latest scheduled fire that fell into a run and is to be made up for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<i64>,
-    /// The latest scheduled fire that was begun long before its time, by a clock that was ahead. It is not begun again;
-    /// those before it are.
+    /// The latest scheduled fire that was begun long before its time, by an instance whose clock was ahead. It is not
+    /// begun again; the fires before it are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ahead: Option<i64>,
-    /// What was begun last; `None` too where a later release says of it what this one does not know: what was decided
-    /// stays decided all the same.
+    /// The run that was begun last. Also `None` where a later release wrote about it what this one does not know; the
+    /// decided fires stay decided then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Begun>,
-    /// Among it what was begun last, where that is not understood.
+    /// The fields that this release does not know, and `last` where it does not understand that.
     #[serde(flatten)]
     pub(super) later: Later,
 }
@@ -197,9 +198,9 @@ pub struct Begun {
     /// Why it is run.
     #[serde(default, skip_serializing_if = "is_normal")]
     pub source: ExecutionSource,
-    /// Who began it.
+    /// The instance that began it.
     pub instance: InstanceId,
-    /// Under which attempt.
+    /// The attempt that began it.
     pub attempt: Attempt,
     /// When it was begun, by the clock of the instance, in milliseconds since 1970; earlier releases do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -235,8 +236,8 @@ impl FireRecord {
         Self { through: None, triggered: None, missed: None, ahead: None, last: None, later: Later::new() }
     }
 
-    /// Reads a record. Blank data are an item that was never begun; so are data that cannot be read, or are longer than any
-    /// record, as what wrote them does not take part in this protocol.
+    /// Reads a record. Blank data stand for an item that was never begun. So do data that cannot be read or are longer
+    /// than any record: their writer does not take part in this protocol.
     pub fn parse(data: &[u8]) -> Self {
         match data.len() {
             ..=LONGEST => serde_json::from_slice(data).unwrap_or_else(|_| Self::empty()),
@@ -276,7 +277,7 @@ impl FireRecord {
         Self { through, triggered, missed, ahead, last: Some(last), later }
     }
 
-    /// The record after the end of what was begun last, written at `now` in milliseconds since 1970.
+    /// The record after the end of the run that was begun last, written at `now` in milliseconds since 1970.
     pub fn end(&self, now: i64, end: &ItemEnd, through: Option<i64>) -> Self {
         let ItemEnd { state, took, error } = end;
         let error = error.as_ref().map(|text| text.chars().take(ERROR_LIMIT).collect());
@@ -285,7 +286,7 @@ impl FireRecord {
         Self { through: self.through.max(through), last, ..self.clone() }
     }
 
-    /// The record after a scheduled fire fell into a running one.
+    /// The record after a scheduled fire fell into a run.
     pub fn miss(&self, at: i64) -> Self {
         Self { missed: self.missed.max(Some(at)), ..self.clone() }
     }
@@ -300,7 +301,7 @@ impl FireRecord {
         self.missed.filter(|missed| !self.covers(Fire::Scheduled(*missed)))
     }
 
-    /// What is running as far as the record tells.
+    /// The run that goes on, as far as the record says.
     pub fn running(&self) -> Option<&Begun> {
         self.last.as_ref().filter(|begun| begun.state == FireState::Running)
     }
@@ -314,7 +315,7 @@ impl FireRecord {
         })
     }
 
-    /// Whether the item was begun for this fire, or for a later one, or that was decided against.
+    /// Whether the item was begun for this fire, or for a later one, or one of these was decided against.
     pub fn covers(&self, fire: Fire) -> bool {
         match fire {
             Fire::Scheduled(at) => self.through >= Some(at) || self.ahead == Some(at),
@@ -322,7 +323,7 @@ impl FireRecord {
         }
     }
 
-    /// Whether what was begun last was brought to its end.
+    /// Whether the run that was begun last came to its end.
     pub(super) fn is_over(&self) -> bool {
         self.last.as_ref().is_some_and(|begun| !begun.state.is_unfinished())
     }
@@ -332,7 +333,7 @@ impl FireRecord {
         self.running().is_some_and(|begun| text == Some(begun.instance.as_str()))
     }
 
-    /// Whether this attempt is what was begun last.
+    /// Whether this attempt began the last run.
     pub fn is_attempt(&self, attempt: &Attempt) -> bool {
         self.last.as_ref().is_some_and(|begun| begun.attempt == *attempt)
     }

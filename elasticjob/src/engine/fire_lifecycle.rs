@@ -1,4 +1,4 @@
-//! The way of a fire: due, open, looked at, running, over.
+//! The life of a fire: due, open, looked at, running, over.
 
 use super::action::{Action, Start};
 use super::engine::{JobEngine, Phase};
@@ -15,7 +15,7 @@ use crate::registry::Zxid;
 use crate::registry::path::JobPath;
 
 impl JobEngine {
-    /// Opens the scheduled fire that is due, closes the one that had its time.
+    /// Opens the scheduled fire that is due, and closes the open fire whose time is over.
     pub(super) fn watch_calendar(&mut self, now: Now) {
         if !self.watches_calendar() {
             return;
@@ -36,8 +36,8 @@ impl JobEngine {
         }
     }
 
-    /// Fires are looked at while it takes part, and while it cannot leave yet because of a run: its items stay here, so
-    /// nobody else can say or note that they missed one.
+    /// The engine looks at fires while it takes part, and while a run keeps it from leaving: its items stay here, so no
+    /// other instance can report or note that they missed a fire.
     pub(super) fn watches_calendar(&self) -> bool {
         match self.phase {
             Phase::Active => true,
@@ -48,7 +48,7 @@ impl JobEngine {
 
     fn on_due(&mut self, now: Now, at: i64) {
         let fire = Fire::Scheduled(at);
-        // Begun, or about to be: as good as running.
+        // A fire whose begin is in flight, or not resolved, counts as running.
         let beginning = self.is_beginning() || self.is_begin_unresolved();
         let unresolved = self.unresolved.as_ref().map(|unresolved| unresolved.fire);
         let under_way = unresolved.or(self.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
@@ -56,8 +56,8 @@ impl JobEngine {
         let connected = self.session.connected().is_some();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
         let held_up = match executing {
-            // It is made up for here before its time, as an instance whose clock is ahead missed it, and the item moved here.
-            // Other items of this instance may not have been begun for it: their records tell.
+            // This instance makes up for the fire before its time: an instance whose clock is ahead missed it, and the
+            // item moved here. Other items of this instance may not have been begun for it: their records say so.
             Some(run) if run.fire == fire => {
                 let others_wait = makes_up && self.is_monitored();
                 self.missed = self.missed.max(others_wait.then_some(at));
@@ -74,7 +74,7 @@ impl JobEngine {
         };
         if let Some(reason) = held_up {
             if !beginning {
-                // What was due before is not begun any more.
+                // A fire that was due before is not begun any more.
                 self.close();
                 self.standing = None;
             }
@@ -103,12 +103,12 @@ impl JobEngine {
         self.open = Some(Box::new(open));
     }
 
-    /// Whether it is not known what became of the begin of a fire that came here.
+    /// Whether the outcome of the begin of a fire that came here is unknown.
     fn is_begin_unresolved(&self) -> bool {
         self.unresolved.as_ref().is_some_and(|unresolved| unresolved.source != ExecutionSource::Failover)
     }
 
-    /// Closes the open fire; one that was never looked at is accounted for.
+    /// Closes the open fire. A fire that the engine never looked at is reported and counted.
     pub(super) fn close(&mut self) {
         if let Some(open) = self.open.take()
             && !open.looked
@@ -119,7 +119,7 @@ impl JobEngine {
         }
     }
 
-    /// A fire is not run here.
+    /// Reports that a fire is not run here, and counts it.
     pub(super) fn skip_fire(&mut self, fire: Fire, reason: SkipReason) {
         self.tell_skip(fire, vec![], reason);
         if let Fire::Scheduled(_) = fire {
@@ -127,7 +127,7 @@ impl JobEngine {
         }
     }
 
-    /// There is nothing to begin for the open fire. Said once, at the first look at it.
+    /// Reports that there is nothing to begin for the open fire: once, at the first look at it.
     pub(super) fn tell_nothing_to_run(&mut self) {
         let is_new = |open: &&OpenFire| !open.looked && !open.looks_back && open.begun.is_empty();
         if let Some(open) = self.open.as_deref().filter(is_new) {

@@ -1,8 +1,9 @@
 //! Nodes that no instance makes, below a node that has to be deleted.
 //!
-//! The registry center refuses to delete a node that has children, and with it the whole transaction, again and again. So
-//! what is below it is looked at, once that was refused, and deleted before. ElasticJob deletes a node with its children too.
-//! What cannot be deleted is said once, and the node above it stays where nothing depends on it.
+//! The registry center refuses to delete a node that has children, and with it the whole transaction, again and again.
+//! So after such a refusal the engine lists the nodes below that node and deletes them first. ElasticJob deletes a node
+//! with its children too. The engine reports once which nodes it cannot delete; the node above them stays where nothing
+//! depends on it.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ const AT_ONCE: usize = 1_000;
 /// How many nodes below one are looked at: more are for a human to judge.
 const MOST: usize = 10_000;
 
-/// What is below a node that could not be deleted, as far as it was looked at.
+/// The nodes below a node that could not be deleted, as far as they are listed.
 #[derive(Debug)]
 pub(super) struct ForeignNodes {
     above: JobPath,
@@ -28,13 +29,13 @@ pub(super) struct ForeignNodes {
     found: BTreeSet<JobPath>,
 }
 
-/// Why what is below a node cannot be deleted.
+/// Why the nodes below a node cannot be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kept(pub(super) String);
 
 impl ForeignNodes {
-    /// What to look at when a transaction was refused: nothing where the node may have children of its own, which the mirror
-    /// knows.
+    /// The nodes to list after a transaction was refused. `None` where the node may have children of its own, which the
+    /// mirror knows.
     pub(super) fn of_refused(job: &JobName, error: &CommitError) -> Option<Self> {
         let CommitError::Refused { path, reason: Refusal::NotEmpty, .. } = error else { return None };
         let above = JobPath::parse(job, path).filter(|path| !path.has_children())?;
@@ -47,14 +48,14 @@ impl ForeignNodes {
         &self.above
     }
 
-    /// The nodes to list now; each is told once.
+    /// The nodes to list now; each is returned once.
     pub(super) fn take_lists(&mut self) -> BTreeSet<JobPath> {
         let lists = std::mem::take(&mut self.to_list);
         self.listing.extend(lists.iter().cloned());
         lists
     }
 
-    /// Takes the children of a node, where it was asked for.
+    /// Takes the children of a node that was to be listed.
     pub(super) fn on_listed(
         &mut self,
         path: &JobPath,
@@ -83,8 +84,8 @@ impl ForeignNodes {
         }
     }
 
-    /// What deletes them, deepest first, and which these are; `None` while lists are missing. Without operations there are
-    /// none any more.
+    /// The transaction that deletes the nodes, deepest first, and which nodes these are; `None` while lists are
+    /// missing. A transaction without operations says that no nodes are left.
     pub(super) fn deletion(&self, job: &JobName, mirror: &Mirror) -> Option<(Transaction, Vec<JobPath>)> {
         if !self.to_list.is_empty() || !self.listing.is_empty() {
             return None;
@@ -97,14 +98,14 @@ impl ForeignNodes {
         Some((txn.build(), deleted))
     }
 
-    /// These are gone.
+    /// These nodes are deleted.
     pub(super) fn on_deleted(&mut self, deleted: &[JobPath]) {
         for path in deleted {
             self.found.remove(path);
         }
     }
 
-    /// Somebody changed them meanwhile: they are looked at again.
+    /// Another client changed the nodes meanwhile: lists them again.
     pub(super) fn look_again(&mut self) {
         self.found.clear();
         self.listing.clear();

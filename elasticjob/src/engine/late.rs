@@ -1,8 +1,9 @@
 //! Late fires: one rule for all of them.
 //!
 //! A scheduled fire of a monitored job that no instance has begun for an item stays due for that item until the next fire,
-//! or for as long as the configuration allows: whether the owner died before it, the registry center was away over it, or
-//! no process was there. The records keep an item from being begun twice. What is given up is said with the reason.
+//! or for as long as the configuration allows. It makes no difference whether the owner died before the fire, the
+//! registry center was away at its time, or no process was there. The records keep an item from being begun twice. The
+//! engine reports what it gives up, with the reason.
 
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-/// What begins later than this after its time says so: assignments and slow answers take a moment.
+/// A begin that is later than this is reported as late: assignments and slow answers take a moment.
 const SAID_FROM: Duration = Duration::from_secs(2);
 
-/// What the registry tells of an item that no record says to be begun for a fire.
+/// The evidence of the registry about an item that, by the records, was not begun for a fire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// No instance has begun it.
@@ -41,7 +42,7 @@ impl JobEngine {
         if self.planted.has(Bug::ShortWindow) { limit.or(Some(LATE_ACQUISITION)) } else { limit }
     }
 
-    /// A scheduled fire that is due, as open as its lateness allows.
+    /// Opens a scheduled fire that is due, for as long as its lateness allows.
     pub(super) fn due_fire(&self, now: Now, at: i64) -> OpenFire {
         let late = lateness(now, at);
         let looks_back = self.membership.joining_since.is_some_and(|since| at < since);
@@ -53,13 +54,13 @@ impl JobEngine {
             Some(_) if late > SAID_FROM => LateCause::Overslept,
             Some(_) => LateCause::Waited,
         };
-        // One that is late already has what is left of the time.
+        // A fire that is late already has only the rest of the time.
         open.closes_at = self.late_limit().map(|limit| now.mono + limit.saturating_sub(late));
         open
     }
 
-    /// The time of the open fire is over. A scheduled one stays for items that come here later: that they were not begun is
-    /// said by their new owner.
+    /// The time of the open fire is over. A scheduled fire stays for items that come here later: their new owner
+    /// reports that they were not begun.
     pub(super) fn end_time(&mut self, now: Now) {
         let monitored = self.is_monitored();
         let stays = |open: &OpenFire| monitored && open.is_regular();
@@ -85,7 +86,8 @@ impl JobEngine {
         SkipReason::TooLate { seconds: lateness(now, at).as_secs(), limit }
     }
 
-    /// Makes another fire the open one. A scheduled one that was looked at is gone on with after it.
+    /// Makes another fire the open one. After it the engine goes on with the scheduled fire that was open before, where
+    /// it has looked at that fire.
     pub(super) fn open_instead(&mut self, open: OpenFire) {
         let before = self.open.replace(Box::new(open));
         let last = self.calendar.last();
@@ -96,7 +98,7 @@ impl JobEngine {
     }
 
     /// Goes on with the scheduled fire when nothing more is to begin here for the manual trigger or the missed fire that took
-    /// its place, and with the trigger when items came here since that were not begun for it. Whether it did.
+    /// its place, and with the trigger when items came here since that were not begun for it. Returns whether it did.
     pub(super) fn alternate(&mut self, now: Now, mine: &[ShardingItem]) -> bool {
         if self.runs.regular().is_some() {
             return false;
@@ -108,7 +110,7 @@ impl JobEngine {
             (Fire::Scheduled(_), Fire::Manual { .. }) => {
                 standing.closes_at.is_some_and(|at| now.mono < at) && mine.iter().any(is_undecided)
             }
-            // It is made up for again when another item missed it.
+            // The missed fire is made up for again when another item missed it.
             (Fire::Scheduled(_), Fire::Scheduled(_))
                 if open.source == ExecutionSource::Misfire && open.looked && mine.iter().any(is_undecided) =>
             {
@@ -123,8 +125,8 @@ impl JobEngine {
         goes_on
     }
 
-    /// Whether an item may not be begun any more for the open fire, and why; a reason that nobody has to hear is `None`.
-    /// Nothing at all while data are missing.
+    /// Whether an item is given up for the open fire, and the reason where it has to be reported; `None` while data are
+    /// missing.
     pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Option<GivesUp> {
         let Fire::Scheduled(at) = open.fire else { return Some(GivesUp::No) };
         if open.source != ExecutionSource::NormalTrigger {
@@ -143,16 +145,16 @@ impl JobEngine {
         Some(if open.is_over { GivesUp::Because(self.too_late(now, at)) } else { GivesUp::No })
     }
 
-    /// What the registry tells of an item that no record says to be begun for the fire at this time; `None` while data are
+    /// The evidence about an item that, by the records, was not begun for the fire at this time; `None` while data are
     /// missing.
     pub(super) fn evidence(&self, item: ShardingItem, at: i64) -> Option<Evidence> {
         let path = JobPath::fire(item);
         let record = match self.look(&path) {
             Lookup::Unread => return None,
-            // Instances of this implementation make it with the item, or with its first run.
+            // Instances of this implementation create the record with the item, or with its first run.
             Lookup::Missing => return Some(Evidence::Java),
             Lookup::Known(known) if known.ctime == 0 => {
-                // Made by this instance. When is told by reading it.
+                // This instance created the node. Only a read shows when.
                 self.confirm(path);
                 return None;
             }
@@ -166,7 +168,7 @@ impl JobEngine {
             Lookup::Missing => return Some(Evidence::Java),
             Lookup::Known(known) => known,
         };
-        // A Java leader makes the node of the owner anew with each resharding.
+        // A Java leader deletes the node of the owner and creates it again with each resharding.
         if owner.czxid > record.mzxid || self.has_java_peers()? {
             return Some(Evidence::Java);
         }
@@ -187,7 +189,7 @@ impl JobEngine {
         if found { Some(true) } else { complete.then_some(false) }
     }
 
-    /// Says which fires before this one no instance began for items that came here; `false` while data are missing.
+    /// Reports which fires before this one no instance began for items that came here; `false` while data are missing.
     pub(super) fn tell_unbegun(&mut self, fire: Fire, items: &[ShardingItem]) -> bool {
         let Fire::Scheduled(at) = fire else { return true };
         let mut unbegun: Vec<(i64, ShardingItem)> = Vec::new();
@@ -206,20 +208,20 @@ impl JobEngine {
         true
     }
 
-    /// The first fire of an item after those that the record of another instance covers, if it comes before this one and was
-    /// not said to be given up.
+    /// The first fire of an item after those that the record of another instance covers, if it comes before this one
+    /// and was not reported as given up.
     fn first_unbegun(&self, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
         let by_another = record.last.as_ref().is_none_or(|begun| begun.instance != self.identity.instance);
         let through = record.through.filter(|_| by_another)?;
         let schedule = self.configuration.as_deref().and_then(JobConfiguration::schedule)?;
-        // Before that other fires were due, or none was recorded.
+        // Before the schedule was followed other fires were due, or no fire was recorded.
         let since = self.follows_since.filter(|since| *since <= through);
         since?;
         let first = schedule.next_after(through)?;
         self.given_up.first_unsaid(item, first, schedule).filter(|first| *first < at)
     }
 
-    /// Remembers what is given up of a scheduled fire, as that is said now.
+    /// Remembers the items that are given up for a scheduled fire, because that is reported now.
     pub(super) fn note_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
         let configuration = self.configuration.clone();
         let schedule = configuration.as_deref().and_then(JobConfiguration::schedule);
@@ -228,7 +230,7 @@ impl JobEngine {
         }
     }
 
-    /// Says how late a fire begins, when that is worth a line.
+    /// Reports how late a fire begins, when that is worth a line.
     pub(super) fn tell_late(&mut self, now: Now, fire: Fire, source: ExecutionSource, items: Vec<ShardingItem>) {
         let Fire::Scheduled(at) = fire else { return };
         let late = lateness(now, at);
@@ -255,9 +257,9 @@ pub(crate) fn late_limit(configuration: &JobConfiguration) -> Option<Duration> {
 pub(super) enum GivesUp {
     /// It may begin.
     No,
-    /// The fire is none of this item.
+    /// The fire does not concern this item.
     Silently,
-    /// It may not, and this is said.
+    /// It may not begin, and the reason is reported.
     Because(SkipReason),
 }
 

@@ -1,6 +1,6 @@
-//! What an engine leaves behind when it ends before its runs do: its coordination ended by a bug, or code that cannot be
-//! stopped goes on. Such a run is the business of the process as long as its code goes on, whoever coordinates the job
-//! there: another engine in the same session must not begin the item meanwhile.
+//! Runs that an engine leaves behind when it ends before they do: its coordination ended by a bug, or code that cannot
+//! be stopped goes on. Such a run belongs to the process as long as its code goes on, whichever engine coordinates the
+//! job there: another engine in the same session must not begin the item meanwhile.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct LeftRun {
     pub fire: Fire,
     /// Why it was run.
     pub source: ExecutionSource,
-    /// What the record of the item names it by; `None` when execution was not monitored.
+    /// The attempt that the record of the item names; `None` when execution was not monitored.
     pub attempt: Option<Attempt>,
     /// The latest scheduled fire that fell into it and was skipped.
     pub skipped: Option<i64>,
@@ -39,7 +39,7 @@ impl LeftRun {
         Self { item, fire, source, attempt: item_run.attempt.clone(), skipped, end }
     }
 
-    /// Its code has returned. It was told to end before, so that giving up is no failure of its own.
+    /// The code of the run has returned. It was told to end before, so an error is not its own failure.
     pub fn ended(&mut self, end: ItemEnd) {
         let state = if end.state == FireState::Failed { FireState::Cancelled } else { end.state };
         self.end = Some(ItemEnd { state, ..end });
@@ -54,13 +54,13 @@ impl ItemEnd {
 }
 
 impl JobEngine {
-    /// Who this engine is.
+    /// The identity of this engine.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Whether this engine, which has stopped, leaves code that goes on, or nodes that the registry center did not answer to
-    /// delete.
+    /// Whether this engine, which has stopped, leaves code that goes on, or nodes whose deletion the registry center
+    /// did not answer.
     pub fn leaves_something(&self) -> bool {
         if self.gave_up {
             return !self.planted.has(Bug::LeftUnanswered);
@@ -68,15 +68,15 @@ impl JobEngine {
         !self.abandoned.is_empty()
     }
 
-    /// What began here and did not come to its end, as it is left when this engine goes.
+    /// The runs that began here and did not come to their end, as this engine leaves them.
     pub fn left_runs(&self) -> Vec<LeftRun> {
         let left = self.runs.iter().flat_map(|run| run.items.iter().map(|(item, of)| LeftRun::of(run, *item, of)));
         left.chain(self.abandoned.iter().cloned()).collect()
     }
 
-    /// The engine that takes the place of this one in the same process, where the coordination of the job starts again. It
-    /// knows nothing of what this one knew but its settings, since when fires may be unattended, and that it leaves: an
-    /// operator who removed the instance, or a program that ends, asks only once.
+    /// The engine that takes the place of this one in the same process, where the coordination of the job starts again.
+    /// It takes over only the settings of this one, the time since which fires may be unattended, and the request to
+    /// leave: an operator who removed the instance, or a program that ends, asks only once.
     pub fn successor(&self, identity: Identity) -> Self {
         // The check counts the namespace already.
         let Self { local, strategies, listeners, check, .. } = self;
@@ -102,8 +102,8 @@ impl JobEngine {
         self.session.grace()
     }
 
-    /// Takes over runs of an earlier engine of the job in this process. Their items are busy until they end; then this engine
-    /// writes how they did.
+    /// Takes over runs of an earlier engine of the job in this process. Their items are busy until they end; then this
+    /// engine writes how they ended.
     pub fn take_left_runs(&mut self, left: Vec<LeftRun>) {
         if self.planted.has(Bug::SessionForEngine) {
             return;

@@ -1,4 +1,4 @@
-//! The round of a run: its listeners, and how far they were called.
+//! The listener round of a run: its listeners, and which of them were called.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::config::JobConfiguration;
 /// Tells the rounds of an engine apart.
 pub type RoundId = u64;
 
-/// How long a round waits for items of others before it reads why they have not begun.
+/// How long a round waits for items of other instances before it reads why they have not begun.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How long the others leave a call to the instance whose turn it is.
+/// How long the other instances leave a call to the one that is first to claim it.
 pub(super) const TURN: Duration = Duration::from_millis(200);
 
 /// The listeners around the items of a run. Runs of jobs without listeners have none.
@@ -21,7 +21,7 @@ pub(super) const TURN: Duration = Duration::from_millis(200);
 pub(super) struct Round {
     pub(super) id: RoundId,
     pub(super) plan: ListenerPlan,
-    /// What the fire was begun with.
+    /// The configuration with which the fire was begun.
     pub(super) configuration: Arc<JobConfiguration>,
     pub(super) stage: RoundStage,
 }
@@ -29,45 +29,45 @@ pub(super) struct Round {
 /// Where a round stands.
 #[derive(Debug)]
 pub(super) enum RoundStage {
-    /// Listeners before number `next` were called for this hook, or it was given up.
+    /// The listeners before number `next` were called for this hook, or given up.
     Hooks { hook: Hook, next: usize, step: Step },
     /// The items run.
     Items,
-    /// Everything was called, or the run was cut off.
+    /// All listeners were called, or the run was cut off.
     Over,
 }
 
-/// What a round does with its next listeners.
+/// The step of a round with its next listeners.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Those up to number `until` are called here.
+    /// The listeners up to number `until` are called here.
     Calling { until: usize, call: Call, claim: Option<Attempt> },
-    /// The next one is called once for the group.
+    /// The next listener is called once for the group.
     Waiting(Wait),
 }
 
-/// A call of listeners. Their future is one.
+/// A call of listeners. One future runs all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     /// The future lives.
     Executing,
-    /// Its token was fired; it is dropped then.
+    /// Its token was fired; the future is dropped when the grace is over.
     Cancelled { abort_at: Duration },
-    /// It was told to go, and will at its next await.
+    /// The engine asked to drop the future; it ends at its next await.
     Aborted,
 }
 
-/// Waiting for the items of the group, then for whoever calls the listener on behalf of all.
+/// The wait for the items of the group, then for the instance that calls the listener on behalf of all.
 #[derive(Debug)]
 pub(super) struct Wait {
     pub(super) since: Duration,
-    /// When nothing was left to wait for but the call.
+    /// When only the call was left to wait for.
     pub(super) complete_at: Option<Duration>,
-    /// The own claim, from when it is sent.
+    /// The own claim, once it is sent.
     pub(super) claim: Option<Attempt>,
 }
 
-/// What is left to do for a round that was cut off.
+/// The work that is left for a round that was cut off.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CutOff {
     /// It was over, or cut off before.
@@ -130,7 +130,7 @@ impl Round {
         }
     }
 
-    /// When it has to be looked at again, whatever happens.
+    /// The times at which the engine has to look at it again.
     pub(super) fn times(&self) -> impl Iterator<Item = Duration> {
         let waiting = self.waiting().map(|(spec, hook, wait)| {
             let limit = spec.once.and_then(|once| once.of(hook));
@@ -147,7 +147,7 @@ impl Round {
         waiting.into_iter().flatten().flatten().chain(abort)
     }
 
-    /// Calls nothing more. What executes gets until `abort_at`.
+    /// Calls no more listeners. A call that executes may go on until `abort_at`.
     pub(super) fn cut_off(&mut self, abort_at: Duration) -> CutOff {
         match &mut self.stage {
             RoundStage::Hooks { step: Step::Calling { call: Call::Cancelled { abort_at: before }, .. }, .. } => {

@@ -1,4 +1,4 @@
-//! What an engine knows of listeners: their names, their order, and which are called once for the group.
+//! Listeners as an engine knows them: their names, their order, and which are called once for the group.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ impl fmt::Display for Hook {
     }
 }
 
-/// How long an instance waits for the others of its group, and for whoever is called on behalf of all; `None` where
-/// there is no limit.
+/// How long an instance waits for the others of its group, and for the call on behalf of all; `None` where there is no
+/// limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OnceTimeouts {
     /// Before the items start.
@@ -66,7 +66,7 @@ pub type ListenerPlan = Arc<[ListenerSpec]>;
 pub type KnownListeners = ByType<ListenerSpec>;
 
 impl KnownListeners {
-    /// These alone, added by the program.
+    /// Only these listeners, added by the program.
     ///
     /// # Panics
     /// When two have one name.

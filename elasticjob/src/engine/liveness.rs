@@ -1,4 +1,4 @@
-//! Which runs go on: what the mark of an item, its record and the sessions in the registry tell.
+//! Which runs go on, by the mark of an item, its record and the sessions in the registry.
 
 use super::engine::JobEngine;
 use super::fire::FireRecord;
@@ -12,7 +12,7 @@ impl JobEngine {
         self.session.connected().map(JobPath::Session)
     }
 
-    /// Whether the run that a mark tells of lives; `None` while data are missing.
+    /// Whether the run of a mark lives; `None` while data are missing.
     ///
     /// An ephemeral mark lives as long as its session, also that of an instance which an operator deleted. A persistent
     /// one that this implementation made belongs to the session of the record's attempt; one of a Java peer to the
@@ -29,7 +29,7 @@ impl JobEngine {
             Lookup::Known(known) => self.read_record(known),
         };
         if record.is_marked_by(mark.text()) {
-            // A begin of an engine that is gone, which reached the server late: this one knows what it runs.
+            // The begin of an engine that is gone reached the server late: this engine knows what it runs itself.
             let own = self.session.connected();
             let is_ours = record.running().zip(own).is_some_and(|(begun, own)| begun.attempt.is_of(own));
             if is_ours && !self.is_unresolved(item) {
@@ -41,7 +41,7 @@ impl JobEngine {
         Some(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
     }
 
-    /// Whether the item is among those of a begin of which is not known whether it went through.
+    /// Whether the item is one of a begin whose outcome is unknown.
     fn is_unresolved(&self, item: ShardingItem) -> bool {
         self.unresolved.as_ref().is_some_and(|unresolved| unresolved.items.contains(&item))
     }

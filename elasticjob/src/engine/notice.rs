@@ -1,4 +1,4 @@
-//! What an engine has to say: each is a line of the log, and part of the answer to "why did it not run".
+//! The notices of an engine: each is a line of the log, and part of the answer to "why did it not run".
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub enum Notice {
     },
     /// A setting differs between the program and the registry.
     ConfigurationDiffers {
-        /// What differs, a setting each.
+        /// The differences, one for each setting.
         differences: Vec<String>,
         /// Whether the program's values were written to the registry (`overwrite`).
         overwritten: bool,
@@ -54,7 +54,7 @@ pub enum Notice {
     },
     /// The configuration in the registry is in force, but for some values.
     ValuesRefused {
-        /// These, and what to do.
+        /// These values, and what to do.
         values: Arc<str>,
     },
     /// The engine cannot join the group.
@@ -68,14 +68,14 @@ pub enum Notice {
     Abdicated,
     /// The leader asks for resharding.
     ReshardRequested {
-        /// What changed.
+        /// The change.
         why: String,
     },
     /// The leader looks at everything again, as it does at an interval.
     Reconciling,
     /// The leader assigned the items.
     Resharded {
-        /// What moved, `item: from -> to` each.
+        /// The moves, each as `item: from -> to`.
         moved: Vec<String>,
         /// Items that stay where they are for now: they run, or are to run for a manual trigger.
         pinned: Vec<ShardingItem>,
@@ -84,7 +84,7 @@ pub enum Notice {
     StrategyFailed {
         /// Type name of the strategy.
         strategy: String,
-        /// What it did.
+        /// The fault of the strategy.
         fault: StrategyFault,
     },
     /// Items of a fire begin late.
@@ -98,7 +98,7 @@ pub enum Notice {
         /// Why, as far as this instance knows.
         why: LateCause,
     },
-    /// Fires were begun by no instance for items that came here, and will not be: a later one is begun.
+    /// No instance began these fires for items that came here, and none will: a later fire is begun.
     NotBegun {
         /// The items.
         items: Vec<ShardingItem>,
@@ -125,7 +125,7 @@ pub enum Notice {
         /// Why.
         reason: SkipReason,
     },
-    /// A missed fire will not be made up for by itself, as a later one is.
+    /// A missed fire will not be made up for by itself: a later one takes its place.
     Collapsed {
         /// The missed fire, in milliseconds since 1970.
         earlier: i64,
@@ -146,14 +146,14 @@ pub enum Notice {
         /// The fire.
         fire: Fire,
     },
-    /// Items whose runs were cut off wait for somebody who takes them over.
+    /// Items whose runs were cut off wait for an instance that takes them over.
     HandedOver {
         /// The fire.
         fire: Fire,
         /// The items.
         items: Vec<ShardingItem>,
     },
-    /// Scheduled fires were due while nobody looked: the process was stopped, or the clock stepped.
+    /// Scheduled fires were due while the engine did not look: the process was stopped, or the clock stepped.
     Missed {
         /// The first of them, in milliseconds since 1970.
         from: i64,
@@ -164,7 +164,7 @@ pub enum Notice {
     ClockOff {
         /// The difference in milliseconds, positive when this host is ahead.
         difference: i64,
-        /// What is allowed, in seconds.
+        /// The allowed difference, in seconds.
         limit: u32,
     },
     /// The clocks agree again as far as they have to.
@@ -185,7 +185,7 @@ pub enum Notice {
         /// The item.
         item: ShardingItem,
     },
-    /// Runs are told that they should come to an end. Most end soon anyway; streams end after the round under way.
+    /// Runs are asked to come to an end. Most end soon anyway; streams end after the round under way.
     StopAsked {
         /// The items.
         items: Vec<ShardingItem>,
@@ -216,16 +216,16 @@ pub enum Notice {
         fire: Fire,
         /// Type name of the listener.
         listener: Arc<str>,
-        /// What it is called for.
+        /// The hook for which it is called.
         hook: Hook,
     },
-    /// This instance waited for a call on behalf of the group for as long as it may, and goes on without.
+    /// This instance waited for a call on behalf of the group for as long as it may, and goes on without it.
     ListenerTimedOut {
         /// The fire.
         fire: Fire,
         /// Type name of the listener.
         listener: Arc<str>,
-        /// What it was to be called for.
+        /// The hook for which it was to be called.
         hook: Hook,
         /// What it waited for last.
         waited_for: WaitedFor,
@@ -237,18 +237,18 @@ pub enum Notice {
         fire: Fire,
         /// Type name of the listener.
         listener: Arc<str>,
-        /// What it was called for.
+        /// The hook for which it was called.
         hook: Hook,
-        /// Who called it.
+        /// The instance that called it.
         by: InstanceId,
     },
-    /// The fire is so old that nobody can tell whether the listener was called on behalf of the group: it is not.
+    /// The fire is so old that no record says whether the listener was called on behalf of the group: it is not called.
     ListenerTooLate {
         /// The fire.
         fire: Fire,
         /// Type name of the listener.
         listener: Arc<str>,
-        /// What it would have been called for.
+        /// The hook for which it would have been called.
         hook: Hook,
     },
     /// Listeners that execute are cancelled, or are not called any more: their run was cut off.
@@ -286,7 +286,7 @@ pub enum Notice {
     TriggerDropped {
         /// That instance.
         instance: InstanceId,
-        /// These items, where it is known which it was to run.
+        /// The items that it was to run, where they are known.
         items: Vec<ShardingItem>,
     },
     /// A manual trigger waited for an instance that has ended: its items are taken over.
@@ -296,8 +296,8 @@ pub enum Notice {
         /// These items.
         items: Vec<ShardingItem>,
     },
-    /// A manual trigger waited for an instance that has ended, and an earlier run of its items is not over or was lost, too: they
-    /// are not run for the trigger besides.
+    /// A manual trigger waited for an instance that has ended, and an earlier run of its items is not over or was lost,
+    /// too: the items are not run once more for the trigger.
     TriggerMerged {
         /// That instance.
         instance: InstanceId,
@@ -337,7 +337,7 @@ pub enum SkipReason {
         /// The previous fire.
         since: Fire,
     },
-    /// The registry center did not tell yet whether the previous fire has begun, and is not connected.
+    /// The registry center is not connected, and its answer whether the previous fire has begun did not come yet.
     BeginUnknown,
     /// Another instance runs the item.
     RunsElsewhere {
@@ -346,13 +346,14 @@ pub enum SkipReason {
     },
     /// The item was begun for this fire, or decided against, before.
     AlreadyBegun {
-        /// By whom, when known.
+        /// The instance that began it or decided against it, when known.
         by: Option<InstanceId>,
     },
-    /// The same, for fires that are still far ahead by the clock of this host: the clock of the host that began the last
-    /// one was ahead, or this one is behind. No fire of the item is begun until then.
+    /// The item was begun, or decided against, for fires that are still far ahead by the clock of this host: the clock
+    /// of the host that began the last one was ahead, or the clock of this host is behind. No fire of the item is begun
+    /// until then.
     DecidedAhead {
-        /// By whom, when known.
+        /// The instance that began it or decided against it, when known.
         by: Option<InstanceId>,
         /// For how long from now on, in seconds.
         seconds: i64,
@@ -422,7 +423,7 @@ impl fmt::Display for LateCause {
 }
 
 impl SkipReason {
-    /// Whether a fire is lost by it although it was to run.
+    /// Whether a fire that was to run is lost for this reason.
     pub fn gives_up(&self) -> bool {
         matches!(self, Self::RegistryLost | Self::NotBegunInTime | Self::Refused | Self::TooLate { .. })
     }
@@ -435,7 +436,7 @@ pub enum WaitedFor {
     Items(Vec<ShardingItem>),
     /// The end of the call by this instance.
     Call {
-        /// Who called it.
+        /// The instance that called it.
         by: InstanceId,
     },
     /// An answer of the registry center.
@@ -445,7 +446,7 @@ pub enum WaitedFor {
 /// Why runs should come to an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// The items are to be assigned anew, and those that run stay where they are until they end.
+    /// The leader has to assign the items again, and those that run stay where they are until they end.
     Resharding,
     /// The instance leaves: the program is being stopped, or an operator wants it.
     Leaving,

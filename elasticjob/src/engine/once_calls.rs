@@ -15,19 +15,20 @@ const KEPT_FOREIGN: usize = 64;
 
 /// Which listeners were called on behalf of the group, for the last fires. As JSON; only this implementation writes it.
 ///
-/// The node is never made anew while the job exists, so its version guards: a call is claimed by one instance.
+/// No instance deletes and creates the node again while the job exists, so its version is a guard: one instance claims
+/// a call.
 ///
-/// What a later release wrote and this one does not know survives a rewrite, and what was claimed stays claimed.
+/// Fields that a later release wrote and this one does not know survive a rewrite, and a claimed call stays claimed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct OnceCalls {
     /// Scheduled fires up to this time (milliseconds since 1970) that are not in the list are over.
     pub through: Option<i64>,
-    /// The same of manual triggers: the transaction that created the trigger's node.
+    /// The same for manual triggers: the transaction that created the trigger's node.
     pub triggered: Option<Zxid>,
     /// The calls, oldest claim first.
     pub calls: Vec<OnceCall>,
-    /// Calls that are not understood.
+    /// Calls that this release does not understand.
     foreign: Vec<Value>,
     later: Later,
 }
@@ -97,15 +98,15 @@ pub struct OnceCall {
     pub triggered: Option<Zxid>,
     /// Type name of the listener.
     pub listener: String,
-    /// What it is called for.
+    /// The hook for which it is called.
     pub hook: Hook,
-    /// Who calls it.
+    /// The instance that calls it.
     pub instance: InstanceId,
-    /// Under which attempt.
+    /// The attempt of the claim.
     pub attempt: Attempt,
     /// Where it stands.
     pub state: CallState,
-    /// What stands there instead, where only a later release knows it. This one takes it for over.
+    /// The state that stands in the node, where only a later release knows it. This release takes such a call for over.
     #[serde(skip)]
     later_state: Option<Value>,
     #[serde(flatten)]
@@ -124,11 +125,11 @@ impl OnceCall {
     }
 }
 
-/// What became of an own claim, until the registry knows.
+/// The outcome of an own claim, until the registry knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SettledClaim {
     pub(super) claim: Attempt,
-    /// Whether the call was made. Otherwise somebody else may make it.
+    /// Whether the call was made. Otherwise another instance may make it.
     pub(super) was_called: bool,
 }
 
@@ -169,8 +170,8 @@ impl OnceCall {
 const LONGEST: usize = 256 * 1024;
 
 impl OnceCalls {
-    /// Reads the record. Data that cannot be read, or are longer than any record, were written by something that does not
-    /// take part: nothing was called.
+    /// Reads the record. Data that cannot be read, or are longer than any record, have a writer that does not take
+    /// part: they say that nothing was called.
     pub fn parse(data: &[u8]) -> Self {
         match data.len() {
             ..=LONGEST => serde_json::from_slice(data).unwrap_or_default(),
@@ -188,7 +189,8 @@ impl OnceCalls {
         self.calls.iter().find(|call| call.fire() == fire && call.listener == listener && call.hook == hook)
     }
 
-    /// Whether a fire is too old for the record to tell: what it does not have of it is not called any more.
+    /// Whether a fire is so old that the record has forgotten it: calls of it that are not in the record are not made
+    /// any more.
     pub fn is_past(&self, fire: Fire) -> bool {
         let is_forgotten = match fire {
             Fire::Scheduled(at) => self.through >= Some(at),
@@ -234,7 +236,7 @@ impl OnceCalls {
         self.calls.iter().any(|call| call.state == CallState::Calling && call.attempt.is_of(session))
     }
 
-    /// Takes over what became of a claim. Returns whether that is new.
+    /// Takes over the outcome of a claim. Returns whether that is new.
     pub(super) fn settle(&mut self, settled: &SettledClaim) -> bool {
         let is_meant = |call: &OnceCall| call.attempt == settled.claim && call.state == CallState::Calling;
         let Some(place) = self.calls.iter().position(is_meant) else { return false };

@@ -6,11 +6,11 @@ use super::action::{Action, TriggerAnswer};
 use super::engine::JobEngine;
 use super::event::{Now, TriggerId};
 
-/// How long a trigger waits to be written. Whoever asked has given up by then, and does not expect the job to run when
-/// the registry center is back some day.
+/// How long a trigger waits to be written. The caller has given up by then, and does not expect the job to run when the
+/// registry center is back some day.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A manual trigger that somebody here waits for.
+/// A manual trigger whose answer a caller in this process waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PendingTrigger {
     id: TriggerId,
@@ -24,7 +24,7 @@ impl PendingTrigger {
 }
 
 impl JobEngine {
-    /// Answers all that wait.
+    /// Answers all triggers that wait.
     pub(super) fn answer_triggers(&mut self, answer: &TriggerAnswer) {
         let asked = std::mem::take(&mut self.triggers);
         self.answer(asked, answer);
@@ -36,7 +36,7 @@ impl JobEngine {
         }
     }
 
-    /// Gives up those that the registry center was not reached for in time.
+    /// Gives up the triggers that were not written in time because the registry center was not reached.
     pub(super) fn keep_patience(&mut self, now: Now) {
         let (late, waiting): (Vec<PendingTrigger>, _) =
             self.triggers.drain(..).partition(|asked| now.mono >= asked.until);
@@ -46,7 +46,7 @@ impl JobEngine {
         self.answer(late, &TriggerAnswer::Registry(why));
     }
 
-    /// When the next of them is given up.
+    /// When the next of the triggers is given up.
     pub(super) fn patience_ends(&self) -> Option<Duration> {
         self.triggers.iter().map(|asked| asked.until).min()
     }

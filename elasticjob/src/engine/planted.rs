@@ -1,12 +1,12 @@
 //! Bugs that can be planted, to see that the simulator finds them. Only with the feature `testing`.
 
-/// How long bugs of that kind drop fires.
+/// How long the `Deaf` bugs drop fires.
 pub(in crate::engine) const DEAF: std::time::Duration = std::time::Duration::from_secs(4);
 
 /// A planted bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bug {
-    /// `running` and `fire` are looked at, then overwritten, without guards.
+    /// The engine looks at `running` and `fire` and then overwrites them without guards.
     LookThenOverwrite,
     /// The mark of an instance that runs an item is replaced instead of respected.
     StolenMark,
@@ -26,22 +26,24 @@ pub enum Bug {
     KeptTurn,
     /// Runs are not cancelled when the session can no longer be proven.
     RunsOutliveSession,
-    /// A cut off that comes late gives the whole grace once more.
+    /// A cut-off that comes late gives the whole grace once more.
     GraceFromNow,
-    /// The time since the last proof is measured by the clock alone that stands still with its machine.
+    /// The time since the last proof is measured only by the clock that stands still with its machine.
     StoppedClock,
-    /// A proof is taken to be good for the whole time-out. Planted in what is around the engine.
+    /// A proof is taken to be good for the whole time-out. Planted in the code around the engine.
     #[cfg(feature = "testing")]
     NoLease,
-    /// A job that stops ends the session, which the process has for its other jobs too. Planted in what is around the engine.
+    /// A job that stops ends the session, which the process has for its other jobs too. Planted in the code around the
+    /// engine.
     #[cfg(feature = "testing")]
     EndsSession,
-    /// What cleans up after an engine deletes what its session has in other jobs. Planted in what is around the engine.
+    /// The clean-up after an engine deletes the nodes that its session has in other jobs. Planted in the code around
+    /// the engine.
     #[cfg(feature = "testing")]
     CleansSession,
     /// A session has the time-out that it was granted first.
     FirstTimeOut,
-    /// The session is proven by what a follower answers, too. Planted in what is around the engine.
+    /// The answer of a follower proves the session, too. Planted in the code around the engine.
     #[cfg(feature = "testing")]
     ProofByRead,
     /// A lost answer is taken for a failure and the begin is repeated.
@@ -52,13 +54,13 @@ pub enum Bug {
     ForgottenReminder,
     /// The leader takes away marks of runs that go on.
     SweptMarks,
-    /// A call on behalf of the group is claimed without looking whether somebody else claimed it.
+    /// A call on behalf of the group is claimed without looking whether another instance claimed it.
     UnguardedClaim,
-    /// A call on behalf of the group is made again when whoever made it is gone.
+    /// A call on behalf of the group is made again when the instance that made it is gone.
     RepeatedCall,
     /// The listeners after a round do not wait for items that still run elsewhere.
     HastyAfter,
-    /// An item is taken over without looking whether somebody else took it.
+    /// An item is taken over without looking whether another instance took it.
     UnguardedTakeover,
     /// The mark of a run stays when it is finished.
     KeptMark,
@@ -66,7 +68,7 @@ pub enum Bug {
     ForgottenMisfire,
     /// A manual trigger is said to be queued and never written.
     LostTrigger,
-    /// What a manual trigger asked of an instance that has ended is run by none.
+    /// No instance runs the items that a manual trigger asked of an instance that has ended.
     DroppedTrigger,
     /// Items move although their owner is to run them for a manual trigger.
     OutrunTrigger,
@@ -80,17 +82,17 @@ pub enum Bug {
     StolenId,
     /// A leader whose server is disabled goes on leading.
     ClingingLeader,
-    /// Whoever is enabled makes itself the leader, also where there is one.
+    /// Each enabled instance makes itself the leader, also where there is a leader.
     Usurper,
     /// The leader never looks at everything again.
     BlindTrust,
-    /// Who joins looks at no fire that came before.
+    /// An instance that joins looks at no fire that came before.
     LateJoiner,
-    /// A change of the schedule counts from when it is heard of.
+    /// A change of the schedule counts from when the instance hears of it.
     ForgottenChange,
     /// A fire is due for 10 s only, also where it may begin later.
     ShortWindow,
-    /// For 4 s after each reconnect every due fire is dropped, and nothing is said.
+    /// For 4 s after each reconnect every due fire is dropped, and nothing is reported.
     DeafAfterReconnect,
     /// A fire that was held over an outage of the registry center is dropped when it is back.
     DroppedHeld,
@@ -108,27 +110,28 @@ pub enum Bug {
     DeafAfterStep,
     /// For 1.5 s after a run every due fire is dropped.
     DeafAfterRun,
-    /// An item of which a fire was decided against, as it was disabled, is never begun again.
+    /// An item is never begun again after one of its fires was decided against because the item was disabled.
     DroppedEnabled,
-    /// A missed fire of which a later one takes the place is not said to be left out.
+    /// A missed fire whose place a later one takes is not reported as left out.
     SilentCollapse,
-    /// What takes the place of an engine that was to leave does not leave.
+    /// The engine that takes the place of one that was to leave does not leave.
     ForgottenLeaving,
-    /// What cleans up after an engine leaves the leader's node there.
+    /// The clean-up after an engine leaves the leader's node there.
     LeftLeader,
-    /// What cleans up after an engine leaves the marks of runs there.
+    /// The clean-up after an engine leaves the marks of runs there.
     LeftMark,
-    /// What cleans up after an engine leaves its calls of listeners there, so that others wait for them.
+    /// The clean-up after an engine leaves its calls of listeners there, so that others wait for them.
     LeftCall,
-    /// What cleans up after an engine takes away the marks of code that goes on.
+    /// The clean-up after an engine takes away the marks of code that goes on.
     HastyCleanUp,
     /// Nothing cleans up after an engine that left without the answer of the registry.
     LeftUnanswered,
-    /// A node that cannot be deleted, as there are nodes below it that no instance makes, is tried again and again.
+    /// The engine tries again and again to delete a node that cannot be deleted, as there are nodes below it that no
+    /// instance makes.
     StuckOnForeign,
     /// An instance whose node no session owns counts as one that lives.
     SessionlessInstance,
-    /// What runs on from an earlier engine is taken for over, as its mark is of the own session.
+    /// A run that goes on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
 

@@ -1,4 +1,4 @@
-//! What an engine writes, and what for.
+//! The transactions that an engine writes, and their purposes.
 
 use std::time::Duration;
 
@@ -24,18 +24,18 @@ pub(super) struct Write {
     pub(super) sent: Duration,
 }
 
-/// A transaction to commit, and what it is for.
+/// A transaction to commit, and its purpose.
 #[derive(Debug)]
 pub(super) struct Proposal {
     pub(super) transaction: Transaction,
     pub(super) purpose: Purpose,
 }
 
-/// What the transaction in flight is for.
+/// The purpose of the transaction in flight.
 #[derive(Debug, Clone)]
 pub(super) enum Purpose {
     Register {
-        /// What the configuration that it writes has in it for Rust instances alone.
+        /// The values of the configuration that it writes which only Rust instances can use.
         foreign: Vec<ForeignToJava>,
         /// How far the clock may be off, in seconds.
         max_time_diff: Option<u32>,
@@ -50,7 +50,7 @@ pub(super) enum Purpose {
     Reshard(Sharding),
     Trigger {
         asked: Vec<PendingTrigger>,
-        /// What they are told when it is done.
+        /// The answer that they get when it is done.
         answer: TriggerAnswer,
     },
     Begin(BeginPlan),
@@ -60,7 +60,7 @@ pub(super) enum Purpose {
     Finish {
         items: Vec<ShardingItem>,
     },
-    /// Claims of rounds to call a listener on behalf of the group, and what became of earlier ones.
+    /// Claims of rounds to call a listener on behalf of the group, and the outcome of earlier claims.
     CallOnce {
         claims: Vec<(RoundId, Attempt)>,
         settled: Vec<SettledClaim>,
@@ -74,12 +74,12 @@ pub(super) enum Purpose {
     },
     /// Items that a manual trigger asked of an instance that has ended.
     HandOver(HandOver),
-    /// What no instance makes, in the way of what has to be deleted.
+    /// Nodes that no instance makes are deleted, below a node that has to be deleted.
     Clear {
         above: JobPath,
         deleted: Vec<JobPath>,
     },
-    /// With the own trigger, where one waits: nobody else knows which items it is for.
+    /// The own trigger is deleted too, where one waits: no other instance knows which items it is for.
     Leave {
         triggers: Vec<InstanceId>,
     },

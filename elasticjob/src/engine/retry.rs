@@ -10,7 +10,7 @@ use super::notice::Notice;
 const RETRY_FIRST: Duration = Duration::from_millis(50);
 /// The longest such wait.
 const RETRY_LAST: Duration = Duration::from_secs(3);
-/// Refusals in a row after which everything is listed anew.
+/// Refusals in a row after which everything is listed again.
 const REFUSALS_BEFORE_RELIST: u32 = 3;
 
 /// Waiting before the registry is asked again.
@@ -36,8 +36,8 @@ impl JobEngine {
         }
     }
 
-    /// The registry did not answer. A connection that breaks takes all questions along that were on their way: that is one
-    /// failure, and what fails while the engine waits was asked before.
+    /// The registry did not answer. When a connection breaks, all requests on their way fail with it: that is one
+    /// failure. A request that fails while the engine waits was sent before.
     pub(super) fn back_off(&mut self, now: Now, why: String) {
         if self.retry.not_before.is_some_and(|at| now.mono < at) {
             return;
@@ -49,7 +49,7 @@ impl JobEngine {
     fn wait_before_retry(&mut self, now: Now, why: String) {
         let doubled = RETRY_FIRST.saturating_mul(1 << self.retry.failures.min(8));
         self.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
-        // Without a connection every question fails; that was said once.
+        // Without a connection every request fails; the loss was reported once.
         if self.session.connected().is_some() {
             self.trouble = Some(why.as_str().into());
             self.tell(Notice::RegistryTrouble { why });

@@ -1,4 +1,4 @@
-//! A fire on its way through one instance: open, then running.
+//! The state of a fire on one instance: open, then running.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::registry::Zxid;
 /// How long fires wait for the assignment of their items before they go on with what is there.
 pub(super) const SHARDING_WAIT: Duration = Duration::from_secs(5);
 
-/// How long after its time a fire still begins items that this instance acquires, where nothing else is known: no records
-/// are kept, it was triggered by hand or is made up for, or `misfire` is off.
+/// How long after its time a fire still begins items that this instance acquires, where no other limit applies: no
+/// records are kept, the fire was triggered by hand or is made up for, or `misfire` is off.
 pub(super) const LATE_ACQUISITION: Duration = Duration::from_secs(10);
 
 /// How long an item that ended waits for others of the same run, to share the transaction that finishes it.
@@ -29,7 +29,7 @@ pub(super) const BEGIN_TRIES: u32 = 5;
 #[derive(Debug)]
 pub(super) struct OpenFire {
     pub(super) fire: Fire,
-    /// [`ExecutionSource::Misfire`] when it is one that is made up for.
+    /// [`ExecutionSource::Misfire`] when the fire is made up for.
     pub(super) source: ExecutionSource,
     /// When it came here.
     pub(super) since: Duration,
@@ -37,23 +37,23 @@ pub(super) struct OpenFire {
     pub(super) hold_until: Duration,
     /// Until then it begins items that this instance acquires; `None`: until the next fire.
     pub(super) closes_at: Option<Duration>,
-    /// The time for that is over: items that come here are given up, which their new owner says.
+    /// The time for that is over: items that come here are given up, and this instance, their new owner, reports it.
     pub(super) is_over: bool,
-    /// It was due before this instance set out to join: what others have begun is nothing to speak of.
+    /// It was due before this instance began to join: items that other instances have begun are not reported.
     pub(super) looks_back: bool,
-    /// Items of the own server, which was disabled when the fire was looked at first: they wait for the next one.
+    /// Items of the own server, which was disabled when the fire was looked at first: they wait for the next fire.
     pub(super) declined: BTreeSet<ShardingItem>,
     /// Why it begins late, if it does.
     pub(super) why_late: LateCause,
-    /// A begin of an earlier session that was never started: it may be begun anew.
+    /// A begin of an earlier session that was never started: its items may be begun again.
     pub(super) abandoned: Option<Attempt>,
-    /// Missed fires that are not made up for by themselves, as this one takes their place; said once.
+    /// Missed fires that are not made up for by themselves, as this one takes their place; each is reported once.
     pub(super) takes_place_of: BTreeSet<i64>,
-    /// Items decided against, said once.
+    /// Items decided against; each is reported once.
     pub(super) dropped: BTreeSet<ShardingItem>,
-    /// Of these, the ones whose records are to say so: no instance shall begin them later.
+    /// The items among them whose records have to say so: no instance shall begin them later.
     pub(super) refused: BTreeSet<ShardingItem>,
-    /// Items of which was said that static sharding leaves them to an instance that has ended.
+    /// Items that were reported as left to an instance that has ended, by static sharding.
     pub(super) of_the_gone: BTreeSet<ShardingItem>,
     /// Items begun.
     pub(super) begun: BTreeSet<ShardingItem>,
@@ -86,13 +86,14 @@ impl OpenFire {
         }
     }
 
-    /// Whether it came by the schedule, and is none that is made up for.
+    /// Whether it came by the schedule and is not made up for.
     pub(super) fn is_regular(&self) -> bool {
         matches!(self.fire, Fire::Scheduled(_)) && self.source == ExecutionSource::NormalTrigger
     }
 }
 
-/// What began here and is not over: the run of a fire, and one for each fire of which lost items were taken over.
+/// The runs that began here and are not over: one of a fire that came here, and one for each fire whose lost items were
+/// taken over.
 #[derive(Debug, Default)]
 pub(super) struct Runs(Vec<Run>);
 
@@ -111,7 +112,7 @@ pub(super) struct Run {
     pub(super) is_counted: bool,
     /// Its listeners. Boxed, as most jobs have none.
     pub(super) round: Option<Box<Round>>,
-    /// It began with an earlier engine of the process and could not be stopped: what fires here runs beside it.
+    /// An earlier engine of the process began it, and it could not be stopped: the fires that come here run beside it.
     pub(super) is_left: bool,
 }
 
@@ -126,16 +127,16 @@ pub(super) struct ItemRun {
 /// Where the run of an item stands.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// Begun in the registry, with this token; it starts when the listeners before it were called, and is asked at once to
-    /// come to an end where something wanted that meanwhile.
+    /// Begun in the registry, with this token. It starts when the listeners before it were called, and is asked at once
+    /// to come to an end where there was a reason for that meanwhile.
     Held { token: Option<Zxid>, wanted: Option<StopReason> },
     /// Its future lives.
     Executing,
-    /// Its future lives, and was told that it should come to an end.
+    /// Its future lives, and was asked to come to an end.
     AskedToStop,
-    /// Its token was fired; its future is dropped then.
+    /// Its token was fired; its future is dropped when the grace is over.
     Cancelled { abort_at: Duration },
-    /// Its future was told to go, and will at its next await.
+    /// The engine asked to drop its future; it ends at its next await.
     Aborted,
     /// Its future is gone; the end is still to be written.
     Ended { at: Duration, end: ItemEnd },
@@ -181,7 +182,7 @@ impl Runs {
         self.0.iter_mut().flat_map(|run| run.items.iter_mut().map(|(item, run)| (*item, run)))
     }
 
-    /// The items whose futures live, or will.
+    /// The items whose futures live or will start.
     pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
         self.0.iter().flat_map(Run::executing)
     }
@@ -202,8 +203,8 @@ impl Runs {
         self.0.iter().filter_map(|run| run.round.as_deref())
     }
 
-    /// The run of a fire that its items become part of. A fire whose listeners are called after its items already gets
-    /// another one.
+    /// The run of a fire that takes further items of it. A fire whose listeners are already called after its items gets
+    /// another run.
     pub(super) fn of_fire(&mut self, fire: Fire, source: ExecutionSource) -> &mut Run {
         let place = self.0.iter().position(|run| run.fire == fire && run.source == source && run.takes_items());
         let place = place.unwrap_or_else(|| {
@@ -265,7 +266,8 @@ impl Run {
         !self.is_left && self.round.as_ref().is_none_or(|round| round.takes_items())
     }
 
-    /// Whether it is of a fire that came here; what is taken over, and what was left, runs beside it.
+    /// Whether it is the run of a fire that came here; a run that was taken over, or left by an earlier engine, goes on
+    /// beside it.
     fn is_regular(&self) -> bool {
         self.source != ExecutionSource::Failover && !self.is_left
     }
@@ -291,12 +293,12 @@ impl Run {
         })
     }
 
-    /// Whether anything of it is still to be done here, beside writing how items ended.
+    /// Whether anything of it is still to be done here, apart from writing how items ended.
     pub(super) fn is_executing(&self) -> bool {
         self.executing().next().is_some() || self.round.as_ref().is_some_and(|round| !round.is_over())
     }
 
-    /// Whether something of it goes on that was not told to end.
+    /// Whether some part of it goes on that was not cancelled.
     pub(super) fn is_uncancelled(&self) -> bool {
         let items = self
             .items
@@ -306,7 +308,7 @@ impl Run {
         items || round.is_some_and(|round| round.waiting().is_some() || round.call() == Some(Call::Executing))
     }
 
-    /// The items whose futures live, or will.
+    /// The items whose futures live or will start.
     pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
         self.items.iter().filter(|(_, run)| run.is_executing()).map(|(item, _)| *item)
     }
@@ -323,7 +325,7 @@ impl Run {
 }
 
 impl ItemRun {
-    /// Whether its future lives, or will.
+    /// Whether its future lives or will start.
     pub(super) fn is_executing(&self) -> bool {
         !matches!(self.stage, Stage::Ended { .. })
     }

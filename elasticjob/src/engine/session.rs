@@ -1,4 +1,4 @@
-//! How long this side may believe in its session.
+//! How long an engine may rely on its session.
 //!
 //! *Proof* is the local time just before the last transaction that was answered was sent. From it follows the
 //! *deadline*: before the server may give the items away, running work is cancelled, gets a grace time, and is dropped.
@@ -21,7 +21,7 @@ pub struct Session {
     pub(super) planted: Planted,
 }
 
-/// What a change of the session means.
+/// The meaning of a change of the session.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SessionChange {
     /// Nothing to act on.
@@ -43,7 +43,7 @@ impl Session {
         Self { state: SessionState::Connecting, last: None, proof: None, proving: false, planted: Planted::default() }
     }
 
-    /// Takes the state that the registry center tells.
+    /// Takes the state that the registry center reports.
     pub fn on_state(&mut self, state: SessionState) -> SessionChange {
         let before = std::mem::replace(&mut self.state, state);
         match state {
@@ -56,7 +56,7 @@ impl Session {
                 let first = self.last.filter(|_| !new && self.planted.has(Bug::FirstTimeOut));
                 self.last = Some((id, first.map_or(timeout, |(_, first)| first)));
                 if again {
-                    // What was asked before the connection was lost may never be answered.
+                    // A request from before the connection was lost may never be answered.
                     self.proving = false;
                     SessionChange::Back { new }
                 } else {
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// Takes a proof. That of another session says nothing of this one.
+    /// Takes a proof. A proof of another session says nothing about this one.
     pub fn on_proof(&mut self, session: SessionId, at: Now) {
         if self.last() == Some(session) {
             self.proving = false;
@@ -110,8 +110,8 @@ impl Session {
         (self.timeout() / 5).min(Duration::from_secs(5))
     }
 
-    /// How long a proof lasts: the time-out less the grace and a tenth of the time-out. The tenth covers clocks of different
-    /// speed and the way of the cancellation.
+    /// How long a proof lasts: the time-out less the grace and a tenth of the time-out. The tenth covers clocks of
+    /// different speed and the time that the cancellation takes.
     fn lasts(&self) -> Duration {
         let timeout = self.timeout();
         timeout - self.grace() - timeout / 10
@@ -125,7 +125,7 @@ impl Session {
         Some(now.mono.saturating_sub(proof.mono).max(Duration::from_millis(by_wall)))
     }
 
-    /// When running work has to be cancelled unless the session is proven anew: proof + time-out - grace - a tenth of
+    /// When running work has to be cancelled unless the session is proven again: proof + time-out - grace - a tenth of
     /// the time-out; by the clock that never steps.
     pub fn deadline(&self) -> Option<Duration> {
         Some(self.proof?.mono + self.lasts())
@@ -151,14 +151,14 @@ impl Session {
         self.is_overdue(now) && self.deadline().is_some_and(|deadline| now.mono < deadline)
     }
 
-    /// When a run that is cancelled at `now` is dropped. Its grace counts from the deadline where that has passed: who
-    /// comes late to it has no more time than the server gives.
+    /// When a run that is cancelled at `now` is dropped. Its grace counts from the deadline where that has passed: a
+    /// late cancellation gives no more time than the server gives.
     pub fn drop_at(&self, now: Now) -> Duration {
         let left = self.age(now).map_or(self.grace(), |age| (self.lasts() + self.grace()).saturating_sub(age));
         now.mono + left.min(self.grace())
     }
 
-    /// Whether the session is proven well enough to begin something at `now` that the registry is not asked for.
+    /// Whether the session is proven well enough to begin something at `now` without asking the registry.
     pub fn is_proven(&self, now: Now) -> bool {
         self.connected().is_some() && self.proof.is_some() && !self.is_overdue(now)
     }

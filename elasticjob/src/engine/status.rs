@@ -1,4 +1,4 @@
-//! What a job does and waits for, in one structure.
+//! The status of a job: what it does and what it waits for.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct JobStatus {
     pub activity: Activity,
     /// The session with the registry center, `None` while there is no connection.
     pub session: Option<SessionId>,
-    /// Why the registry center was asked in vain last, as long as it is.
+    /// Why the registry center did not do what was asked last, as long as it does not.
     pub trouble: Option<Arc<str>>,
     /// Whether this instance leads.
     pub leader: bool,
@@ -34,9 +34,9 @@ pub struct JobStatus {
     pub items: Vec<ShardingItem>,
     /// The items this instance runs now, its own and those that it took over.
     pub running: Vec<ShardingItem>,
-    /// Of these, the ones that it took over.
+    /// The running items that it took over.
     pub taken_over: Vec<ShardingItem>,
-    /// The scheduled fire that fell into a running one and is made up for after it, in milliseconds since 1970.
+    /// The scheduled fire that fell into a run and is made up for after it, in milliseconds since 1970.
     pub missed_fire: Option<i64>,
     /// The scheduled fire that was due last, in milliseconds since 1970.
     pub last_fire: Option<i64>,
@@ -44,7 +44,7 @@ pub struct JobStatus {
     pub next_fire: Option<i64>,
     /// How many scheduled fires since the start are over here, with or without items of this instance.
     pub fires: u64,
-    /// What was not run here last, and why.
+    /// The last fire, or items of it, that was not run here, and why.
     pub last_skip: Option<Arc<Skip>>,
     /// Why the configuration in the registry is not the one in force.
     pub refused_configuration: Option<Arc<str>>,
@@ -54,7 +54,7 @@ pub struct JobStatus {
 }
 
 impl JobStatus {
-    /// That of a job which no instance is made of.
+    /// The status of a job for which no instance is made.
     pub(crate) fn of_no_instance() -> Self {
         Self {
             instance: InstanceId::of_process("0.0.0.0", 0),
@@ -100,7 +100,7 @@ pub enum Activity {
     AwaitingRegistry,
     /// In a new session, not registered again yet.
     Rejoining,
-    /// A fire waits for a leader, who assigns the items.
+    /// A fire waits for a leader, which assigns the items.
     AwaitingLeader(Fire),
     /// A fire waits for the leader to assign the items.
     AwaitingSharding(Fire),
@@ -110,11 +110,11 @@ pub enum Activity {
     Running(Fire),
     /// Items have begun and wait for a listener that is called once for the group before they start.
     AwaitingStarted(Fire),
-    /// The items ended, and a listener is called once for the group when those of all others have.
+    /// The items ended, and a listener is called once for the group when the items of all other instances ended too.
     AwaitingCompleted(Fire),
     /// Nothing to do until the next fire or trigger.
     Idle,
-    /// PendingTrigger to leave; runs end first.
+    /// Asked to leave; runs end first.
     Leaving,
     /// Its coordination ended by a bug. What it left in the registry is cleaned up, then the coordination starts again.
     Restarting,
@@ -135,12 +135,12 @@ impl JobEngine {
         &self.identity.instance
     }
 
-    /// Whether a fire that falls into a running one is made up for.
+    /// Whether a fire that falls into a run is made up for.
     pub fn makes_up(&self) -> bool {
         self.configuration.as_ref().is_some_and(|configuration| configuration.misfire())
     }
 
-    /// The schedule in force: that of the registry, or of the program as long as that was not read.
+    /// The schedule in force: the one of the registry, or the one of the program until that was read.
     pub fn schedule(&self) -> Option<&Schedule> {
         self.configuration.as_ref().unwrap_or(&self.local).schedule()
     }

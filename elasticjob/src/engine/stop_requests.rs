@@ -1,6 +1,6 @@
 //! Asking runs to end by themselves: those of streams, and others that could go on for long.
 //!
-//! It is a wish, not a deadline. Whoever does not look for it is not disturbed.
+//! It is a request, not a deadline. A run that does not look for it is not disturbed.
 
 use super::action::Action;
 use super::engine::{JobEngine, Phase};
@@ -10,7 +10,7 @@ use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 
 impl JobEngine {
-    /// Asks the runs that something wants ended, each once.
+    /// Asks the runs that have a reason to end, each once.
     pub(super) fn ask_to_stop(&mut self) {
         if self.runs.is_empty() {
             self.instances_before_gap = None;
@@ -28,16 +28,16 @@ impl JobEngine {
         }
     }
 
-    /// A request for resharding comes and goes within moments where the leader serves it at once: it is looked for after
-    /// every single event.
+    /// A request for resharding comes and goes within moments where the leader serves it at once: the engine looks for
+    /// it after every single event.
     pub(super) fn hear_request(&mut self) {
         if !self.runs.is_empty() && self.mirror.exists(&JobPath::Necessary) {
             self.ask_items(StopReason::Resharding, |_| true);
         }
     }
 
-    /// What is heard of from now on may have gaps: a request may come and go unheard. Instances that come or go are what
-    /// causes one.
+    /// From now on the engine may miss changes: a request may come and go unseen. Instances that come or go cause such
+    /// requests, so the engine remembers the instances.
     pub(super) fn remember_instances(&mut self) {
         if !self.runs.is_empty() && self.instances_before_gap.is_none() {
             self.instances_before_gap = Some(self.mirror.instances().cloned().collect());
@@ -68,7 +68,7 @@ impl JobEngine {
                     run.stage = Stage::AskedToStop;
                     asked.push(item);
                 }
-                // The listeners before it are called yet.
+                // The listeners before it are still being called.
                 Stage::Held { wanted, .. } if is_meant(item) => {
                     wanted.get_or_insert(reason);
                 }

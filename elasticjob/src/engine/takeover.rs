@@ -10,18 +10,20 @@ use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{SessionId, Zxid};
 
-/// How long the next in order waits for the one before to take an item: somewhat longer than most registries take to
-/// tell of it. Who comes too early is refused, and loses nothing but the request.
+/// How long the next instance in order waits for the one before it to take an item: somewhat longer than most
+/// registries take to report a takeover. An instance that comes too early is refused, and loses nothing but the
+/// request.
 const STAGGER: Duration = Duration::from_millis(25);
 
-/// How long a Java instance has to be gone before its runs are taken over: when its connection comes back it deletes its
-/// node and makes it anew, and its runs go on.
+/// How long a Java instance has to be gone before its runs are taken over: when its connection comes back it deletes
+/// its node and creates it again, and its runs go on.
 const JAVA_GRACE: Duration = Duration::from_secs(3);
 
-/// What an engine remembers of lost runs, so that it looks for them only when somebody went away.
+/// The state that an engine keeps about lost runs, so that it looks for them only when an instance or a session went
+/// away.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// Who was there when every mark was found to be of a live run.
+    /// The instances and sessions that were there when every mark was found to be of a live run.
     checked: Option<Witnesses>,
     /// When this instance may take each lost item.
     turns: BTreeMap<ShardingItem, Turn>,
@@ -29,7 +31,7 @@ pub(super) struct Losses {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Witnesses {
-    /// Of the mirror: after a gap somebody may have gone unseen.
+    /// The generation of the mirror: after a watch gap an instance may have gone unseen.
     generation: u32,
     instances: Vec<InstanceId>,
     sessions: Vec<SessionId>,
@@ -45,15 +47,15 @@ struct Turn {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Loss {
     pub(super) item: ShardingItem,
-    /// What it was begun for.
+    /// The fire that it was begun for.
     pub(super) fire: Fire,
-    /// Who ran it.
+    /// The instance that ran it.
     pub(super) from: Option<InstanceId>,
-    /// Nobody may take it now: whoever took it has not begun yet, the item is disabled, or it runs.
+    /// No instance may take it now: the instance that took it has not begun yet, the item is disabled, or it runs.
     pub(super) is_held: bool,
     /// The mark is that of a Java instance.
     by_java: bool,
-    /// The transaction that made the node which tells of it: tells one loss of an item from the next.
+    /// The transaction that created the node which shows the loss. It tells one loss of an item from the next.
     told_by: Zxid,
 }
 
@@ -68,13 +70,13 @@ impl Losses {
         self.checked = None;
     }
 
-    /// Nobody takes anything over.
+    /// Forgets all turns: this instance takes nothing over.
     pub(super) fn stand_down(&mut self) {
         self.turns.clear();
     }
 
-    /// The first item whose turn has come. Turns are dealt when a loss is seen first: the k-th item is for the k-th in
-    /// the order of takers, who has it to himself for a moment, then for the next one.
+    /// The first item whose turn has come. The turns are set when a loss is seen first: the k-th item is for the k-th
+    /// instance in the order of takers. For a moment only that instance may take it, then the next one may too.
     pub(super) fn take_turn(
         &mut self,
         lost: &[Loss],
@@ -95,7 +97,8 @@ impl Losses {
 }
 
 impl JobEngine {
-    /// Whether somebody went away since all marks were found to be of live runs, or an item waits to be taken over.
+    /// Whether an instance or a session went away since all marks were found to be of live runs, or an item waits to be
+    /// taken over.
     pub(super) fn suspects_losses(&mut self) -> bool {
         let Some(checked) = &mut self.losses.checked else { return true };
         let gone = checked.instances.iter().any(|id| !self.mirror.exists(&JobPath::Instance(id.clone())))
@@ -103,7 +106,7 @@ impl JobEngine {
         if gone || checked.generation != self.mirror.generation() || self.mirror.failover_items().next().is_some() {
             return true;
         }
-        // Whoever came is looked for from now on.
+        // The engine looks for the instances and sessions that came, too, from now on.
         if !self.mirror.instances().eq(&checked.instances) {
             checked.instances = self.mirror.instances().cloned().collect();
         }
@@ -113,7 +116,7 @@ impl JobEngine {
         false
     }
 
-    /// Every mark is of a live run.
+    /// Notes that every mark is of a live run.
     pub(super) fn found_no_losses(&mut self) {
         self.losses.turns.clear();
         self.losses.checked = Some(Witnesses {
@@ -123,7 +126,7 @@ impl JobEngine {
         });
     }
 
-    /// The items below `total` that somebody has to take over, in ascending order; `None` while data are missing.
+    /// The items below `total` that an instance has to take over, in ascending order; `None` while data are missing.
     pub(super) fn lost_items(&self, total: u32) -> Option<Vec<Loss>> {
         let mut complete = true;
         let mut lost = Vec::new();
@@ -166,28 +169,29 @@ impl JobEngine {
             Lookup::Missing => match self.look(&JobPath::FailoverItem(item)) {
                 Lookup::Missing => return Some(None),
                 Lookup::Unread => return None,
-                // A Java peer that is slow asks for what was taken over, and maybe finished, meanwhile.
+                // A slow Java peer asks for a takeover of an item that was taken over, and maybe finished, meanwhile.
                 Lookup::Known(known) if known.czxid < set_by => return Some(None),
                 Lookup::Known(known) if record.is_over() && record.covers(fire_at(known.ctime)) => {
                     return Some(None);
                 }
-                // It takes the mark of a live run away as well.
+                // A Java peer takes the mark of a live run away as well.
                 Lookup::Known(_) if self.runs_in_live_session(&record) => return Some(None),
                 Lookup::Known(known) => (known.ctime, known.czxid),
             },
         };
         let mut holds = [ItemNode::Failover, ItemNode::Disabled].into_iter();
         let is_held = holds.any(|node| self.mirror.exists(&JobPath::Item(item, node)))
-            // It lost a run beside one of ours that goes on.
+            // The Java instance lost a run beside one of this implementation that goes on.
             || (by_java && self.runs_elsewhere(&record).is_some());
-        // Handed over by this implementation, or lost with one: the record tells what it was begun for. A Java peer
-        // tells only when.
+        // An instance of this implementation handed the item over, or was lost: the record says for which fire it was
+        // begun. A Java peer shows only the time.
         let ours = record.last.as_ref().filter(|begun| begun.state.is_unfinished() && !by_java);
         let fire = ours.and_then(|_| record.last_fire()).unwrap_or(fire_at(lost_at));
         Some(Some(Loss { item, fire, from: ours.map(|begun| begun.instance.clone()), is_held, by_java, told_by }))
     }
 
-    /// Who takes lost items over, in this order: available instances, the idle ones first. `None` while data are missing.
+    /// The instances that take lost items over, in this order: available instances, the idle ones first. `None` while
+    /// data are missing.
     pub(super) fn takers(&self) -> Option<Vec<InstanceId>> {
         let runners: Vec<&str> = self
             .mirror
@@ -203,7 +207,8 @@ impl JobEngine {
     }
 }
 
-/// The fire that a node of this time is taken to be of, where nothing tells it: schedules are in whole seconds.
+/// The fire that the engine assumes for a node of this time, where nothing names the fire: schedules are in whole
+/// seconds.
 pub(super) fn fire_at(time: i64) -> Fire {
     Fire::Scheduled(time - time.rem_euclid(1_000))
 }

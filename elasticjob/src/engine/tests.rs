@@ -1,4 +1,4 @@
-//! What an engine does on the main paths, transaction by transaction.
+//! The main paths of an engine, transaction by transaction.
 
 mod clock;
 mod deadlines;
@@ -121,7 +121,7 @@ fn an_instance_without_items_asks_the_registry_nothing() {
     group.run_until(5_000);
     let (with, without) = if group.hosts[0].started.is_empty() { (1, 0) } else { (0, 1) };
     group.end_items(with, &[0]);
-    // The first fire after a change reads who owns what; from then on that is known.
+    // The first fire after a change reads the owners of the items; from then on they are known.
     group.hosts[without].clear();
     group.run_until(10_000);
     assert_eq!(group.hosts[with].started.len(), 2);

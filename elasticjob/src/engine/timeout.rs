@@ -6,10 +6,11 @@ use super::engine::{JobEngine, Phase};
 use super::listener_round::Round;
 use super::run_state::{Run, Stage};
 
-/// No process lives longer, 100 years: a limit beyond this is none, and the engine can add times to those below it.
+/// 100 years. No process lives longer: a limit beyond this counts as no limit, and the engine can add times to the
+/// limits below it.
 pub(crate) const AGES: Duration = Duration::from_hours(24 * 36_500);
 
-/// How often a clock is looked at that is too far off.
+/// How often the engine looks at a clock that is too far off.
 const CLOCK_LOOK: Duration = Duration::from_secs(1);
 
 /// When an engine has to be asked again: at the earlier of the two.
@@ -27,7 +28,8 @@ impl JobEngine {
         if self.phase == Phase::Stopped {
             return Timeout { wall: None, mono: None };
         }
-        // What was due when the engine was asked last was looked at: it waits for an event now, not for time.
+        // The engine has looked at all that was due when it was asked last: for that it waits for an event now, not for
+        // time.
         let (seen, seen_wall) = (self.seen.map(|now| now.mono), self.seen.map(|now| now.wall));
         let executing = self.is_executing();
         let aborts = self.runs.items().filter_map(|item| match item.stage {
@@ -55,7 +57,7 @@ impl JobEngine {
         let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
         let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
         let calendar = self.calendar.next().filter(|_| self.watches_calendar());
-        // Should the other clock stand still with the machine.
+        // The other clock may stand still with the machine.
         let cut_off = [
             uncancelled.then(|| self.session.wall_deadline()).flatten(),
             executing.then(|| self.session.wall_drop_at()).flatten(),

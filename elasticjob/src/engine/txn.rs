@@ -13,7 +13,7 @@ pub(super) struct JobTransaction<'a> {
     mirror: &'a Mirror,
     created: BTreeSet<JobPath>,
     transaction: Transaction,
-    /// What the operations so far weigh.
+    /// The weight of the operations so far.
     weight: usize,
 }
 
@@ -31,7 +31,8 @@ impl<'a> JobTransaction<'a> {
         self.add(Op::Check { path: path.absolute(self.job), version: Some(version) })
     }
 
-    /// The node does not exist. Only its creation can tell; whoever watches finds nothing there.
+    /// The node does not exist. Only its creation can check that; an instance that watches the node finds nothing
+    /// there.
     pub(super) fn check_missing(&mut self, path: &JobPath) {
         self.create(path, "", CreateMode::Persistent);
         self.delete(path, None);
@@ -68,13 +69,13 @@ impl<'a> JobTransaction<'a> {
         }
     }
 
-    /// Deletes a node where it exists and creates it anew, for an ephemeral node of another session.
+    /// Deletes a node where it exists and creates it again, for an ephemeral node of another session.
     pub(super) fn replace(&mut self, path: &JobPath, data: impl Into<Data>, mode: CreateMode) -> usize {
         self.delete_existing(path);
         self.create(path, data, mode)
     }
 
-    /// Whether what one more item writes may be too much.
+    /// Whether the operations of one more item may be too much.
     pub(super) fn is_full(&self) -> bool {
         /// A record with the longest error, and all marks.
         const ITEM: usize = 10_000;

@@ -17,10 +17,10 @@ use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, Zxid};
 
-/// Fires that are decided further ahead than this, in milliseconds, were so by another clock.
+/// Fires that are decided further ahead than this, in milliseconds, were decided by another clock.
 const CLOCKS_DIFFER: i64 = 60_000;
 
-/// What a begin in flight will have begun.
+/// The fire and the items that a begin in flight begins.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct BeginPlan {
     pub(in crate::engine) fire: Fire,
@@ -28,15 +28,15 @@ pub(in crate::engine) struct BeginPlan {
     /// `None` when execution is not monitored.
     pub(in crate::engine) attempt: Option<Attempt>,
     pub(in crate::engine) items: Vec<ShardingItem>,
-    /// Who ran the item that is taken over, when known.
+    /// The instance that ran the item that is taken over, when known.
     pub(in crate::engine) from: Option<InstanceId>,
 }
 
-/// What is to be done with an item of an open fire.
+/// The decision on an item of an open fire.
 enum Verdict {
     Begin,
     Skip(SkipReason),
-    /// The fire is none of this item, or nothing is to be said of it.
+    /// The fire does not concern this item, or there is nothing to report.
     Pass,
     /// Another run of the item comes first: with misfire on this fire is made up for.
     Busy(SkipReason),
@@ -48,7 +48,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.unresolved.is_some() {
         return Step::Pass;
     }
-    // In this order: a job that always overruns would never come to a trigger.
+    // The trigger goes first: otherwise a job that always overruns would never come to it.
     if !open_manual(engine, now) {
         misfire::open(engine, now);
     }
@@ -107,7 +107,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
                 if let Fire::Scheduled(at) = fire
                     && configuration.misfire()
                 {
-                    // A later one may have come while this one was being made up for.
+                    // A later fire may have come while this one was being made up for.
                     let missed = engine.missed_items.entry(item).or_insert(at);
                     *missed = (*missed).max(at);
                 }
@@ -115,7 +115,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
             }
         }
     }
-    // A record that a wrong clock writes covers fires that have not come.
+    // A record that is written by a wrong clock covers fires that have not come.
     if let Some(open) = engine.open.as_deref().filter(|open| open.is_regular() && !items.is_empty()) {
         if engine.suspects_clock(now, open.since) {
             return Step::Write(engine.ask_server_time());
@@ -154,7 +154,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) })
 }
 
-/// Makes a waiting manual trigger the open fire, when no other is under way. Whether there is one.
+/// Makes a waiting manual trigger the open fire, when no other fire is under way. Returns whether there is one.
 fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
     let busy = engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked);
     if busy {
@@ -171,13 +171,13 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
     }
 }
 
-/// The whole fire is not run here.
+/// Decides that the whole fire is not run here.
 fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
     let monitored = engine.is_monitored();
     let disabled_at = engine.server_disabled_at();
     if let Some(open) = engine.open.as_deref().filter(|open| monitored && open.is_regular()) {
-        // It stays due for items that come here when the server is enabled again, and were of another server before; and
-        // for its own ones where the server was disabled after the fire came.
+        // The fire stays due for items that come here from another server when this server is enabled again; and for
+        // items of this server where it was disabled after the fire came.
         let (fire, is_first) = (open.fire, !open.looked);
         let declined = match disabled_at.is_none_or(|at| at <= fire.at()) {
             true => engine.items_of_own_server(total),
@@ -203,9 +203,9 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
     }
 }
 
-/// Whether beginning the open fire takes the own trigger: at its first begin, where it is still there. It is gone when
-/// the answer to an earlier begin got lost, or when a Java peer made room for its own triggers; the fire goes on without
-/// it. A trigger that is there later, or was created by another transaction, is another one.
+/// Whether the begin of the open fire takes the own trigger: the first begin does, where the trigger is still there. It
+/// is gone when the answer to an earlier begin got lost, or when a Java peer made room for its own triggers; the fire
+/// goes on without it. A trigger that is there later, or was created by another transaction, is another one.
 fn takes_trigger(engine: &JobEngine) -> bool {
     let Some(open) = engine.open.as_ref().filter(|open| !open.looked) else { return false };
     match (open.fire, engine.mirror.lookup(&engine.own_trigger())) {
@@ -224,8 +224,8 @@ fn take_trigger(engine: &JobEngine, fire: Fire, items: Vec<ShardingItem>) -> Pro
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }
 
-/// Without monitoring the registry is not asked, so the session has to be proven before. Without a record nobody could
-/// tell what was begun before, so items acquired later are not looked at.
+/// Without monitoring the registry is not asked, so the session has to be proven before. Without a record no instance
+/// could know what was begun before, so the engine does not look at items acquired later.
 fn begin_unmonitored(
     engine: &mut JobEngine,
     now: Now,
@@ -250,12 +250,13 @@ fn begin_unmonitored(
     }
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
-    // What was begun while execution was monitored.
+    // Items that were begun while execution was monitored may still run.
     let items: Vec<_> = items.into_iter().filter(|item| engine.runs.item(*item).is_none()).collect();
     for item in disabled {
         drop_item(engine, item, SkipReason::ItemDisabled);
     }
-    // Only this instance takes its trigger: once it is gone and nothing was started, that is still to be done.
+    // Only this instance takes its trigger: once the trigger is gone and no item was started, the items have still to
+    // be started.
     if takes_trigger(engine) {
         return Step::Write(take_trigger(engine, fire, items));
     }
@@ -281,7 +282,7 @@ fn judge_all(engine: &JobEngine, now: Now, mine: &[ShardingItem]) -> Option<Vec<
     verdicts.into_iter().collect()
 }
 
-/// Why an item is not begun whose record covers the fire.
+/// Why an item whose record covers the fire is not begun.
 fn decided(engine: &JobEngine, record: FireRecord) -> SkipReason {
     let now = engine.seen.map_or(i64::MAX, |now| now.wall);
     let ahead = record.through.map_or(0, |through| through.saturating_sub(now));
@@ -311,7 +312,8 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
     };
     let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
-        // Long after a fire, or for one of before, that is as it should be.
+        // Long after a fire, or for a fire from before the instance joined, it is normal that the record covers the
+        // fire.
         let is_news = !open.looks_back && (!open.looked || lateness(now, open.fire.at()) <= LATE_ACQUISITION);
         return Some(if is_news { Verdict::Skip(decided(engine, record)) } else { Verdict::Pass });
     }
@@ -329,16 +331,17 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
         }
     }
     let busy = |by| Verdict::Busy(SkipReason::RunsElsewhere { by });
-    // Also where a Java peer took the mark away, and where the code of an earlier engine goes on under a mark of the session.
+    // The item runs here, also where a Java peer took the mark away, and where the code of an earlier engine goes on
+    // under a mark of the session.
     if engine.runs.item(item).is_some_and(ItemRun::is_executing) || engine.runs.is_left(item) {
         return Some(busy(Some(engine.identity.instance.clone())));
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
-    // off it does not come to it any more.
+    // off it does not begin the item any more.
     let elsewhere = engine.runs_elsewhere(&record).cloned();
     let taken = engine.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
     let mark = match engine.look(&JobPath::running(item)) {
-        // The answer to its finish got lost: that is settled first.
+        // The answer to the finish of its run got lost: the engine resolves that first.
         Lookup::Missing if engine.runs.item(item).is_some() => return None,
         Lookup::Missing if taken => return Some(busy(None)),
         Lookup::Missing => return Some(elsewhere.map_or(Verdict::Begin, |by| busy(Some(by)))),
@@ -393,10 +396,10 @@ fn begin_transaction(
     txn.build()
 }
 
-/// Writes of items that an operator took out, or whose server was, that the fire is decided against: enabled again they
-/// wait for the next one, whoever owns them then.
+/// Writes that the fire is decided against for items that an operator disabled, or whose server was disabled. When they
+/// are enabled again they wait for the next fire, whichever instance owns them then.
 fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
-    // Told by a clock far ahead it comes again.
+    // A fire that came by a clock far ahead comes again.
     let is_early = |at: i64| engine.seen.is_some_and(|now| engine.is_far_ahead(now, at));
     let Some(open) = engine.open.as_deref().filter(|open| !is_early(open.fire.at())) else { return };
     for item in &open.refused {
@@ -409,8 +412,8 @@ fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
     }
 }
 
-/// What begins an item: its record, set as it was looked at, and the mark. With failover the mark outlives the instance,
-/// and a node of the session tells whether the run lives.
+/// Adds the operations that begin an item: they set its record, with the version that was looked at as the guard, and
+/// create its mark. With failover the mark outlives the instance, and a node of the session says whether the run lives.
 pub(super) fn begin_item(
     engine: &JobEngine,
     txn: &mut JobTransaction<'_>,
@@ -422,7 +425,7 @@ pub(super) fn begin_item(
     let guarded = !engine.planted.has(Bug::LookThenOverwrite) && !engine.planted.has(Bug::UnguardedTakeover);
     let me = &engine.identity.instance;
     let path = JobPath::fire(item);
-    // Whoever begins it has looked at it.
+    // The engine has read the record before it begins the item.
     let before = engine.record_of(item).unwrap_or(FireRecord::empty());
     let now = engine.seen.map_or(fire.at(), |now| now.wall);
     let record = before.begin(now, fire, source, me.clone(), attempt.clone());
@@ -430,14 +433,16 @@ pub(super) fn begin_item(
         Lookup::Known(known) => {
             txn.set(&path, record.to_bytes(), guarded.then_some(known.version));
         }
-        // A Java leader does not make this node. Created and set: only a set tells the id of the transaction.
+        // A Java leader does not create this node. The transaction creates and sets it: only the answer to a set has
+        // the id of the transaction.
         _ => {
             txn.create(&path, "", CreateMode::Persistent);
             txn.set(&path, record.to_bytes(), Some(0));
         }
     }
     let mark = JobPath::running(item);
-    // A mark of a Java instance that is gone: it may be back, as it makes its node anew whenever its connection is.
+    // A mark of a Java instance that is gone. That instance may be back: it creates its node again whenever its
+    // connection comes back.
     if let Lookup::Known(known) = engine.mirror.lookup(&mark)
         && let Some(id) = known.text().filter(|text| known.owner.is_none() && *text != me.as_str())
         && !before.is_marked_by(Some(id))
@@ -470,7 +475,8 @@ impl JobEngine {
         in_live_session: bool,
     ) {
         if !in_live_session || !self.session.is_proven(now) {
-            // Begun in the registry, not started here: once the session is proven again it is adopted or begun anew.
+            // Begun in the registry, not started here: once the session is proven again, the engine adopts the begin or
+            // begins again.
             self.on_begin_unresolved(plan);
             return;
         }
@@ -503,7 +509,7 @@ impl JobEngine {
         }
     }
 
-    /// The registry refused a begin because of these items, or of something else when there are none.
+    /// The registry refused a begin because of this item, or because of something else where there is none.
     pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, item: Option<ShardingItem>) {
         let of_open = |open: &&mut OpenFire| open.fire == plan.fire && open.source == plan.source;
         let Some(open) = self.open.as_deref_mut().filter(of_open) else { return };

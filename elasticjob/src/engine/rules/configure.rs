@@ -12,8 +12,8 @@ use crate::engine::planted::{Bug, DEAF};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-/// Puts a changed configuration in force. One that cannot be used is refused and the last good one stays; so it does
-/// when the node is deleted.
+/// Puts a changed configuration in force. A configuration that cannot be used is refused, and the last good one stays
+/// in force, also when the node is deleted.
 pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     let (data, mtime) = match engine.look(&JobPath::Config) {
         Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
@@ -38,18 +38,18 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
             } else {
                 engine.planted.deafen(Bug::DeafAfterChange, now.mono + DEAF);
                 engine.follows_since = Some(mtime).filter(|mtime| *mtime > 0);
-                // It may hear of the change late.
+                // This instance may hear of the change late.
                 let since = engine.follows_since.filter(|_| !engine.planted.has(Bug::ForgottenChange));
                 let from = takes_part_from(engine, &configuration, since, now);
                 engine.calendar.follow(configuration.schedule(), from);
             }
-            // Mostly it is what the program gave: thousands of jobs then hold it once.
+            // Mostly it equals the configuration of the program: then each of thousands of jobs holds it only once.
             let is_local = configuration == *engine.local;
             if engine.configuration.as_ref().is_some_and(|before| !before.has_props_of(&configuration)) {
                 engine.ask_items(StopReason::PropsChanged, |_| true);
             }
             engine.plan = plan;
-            // Items that it takes away, or adds, may be lost ones.
+            // Items that the configuration removes or adds may be lost ones.
             engine.losses.suspect();
             engine.configuration = Some(if is_local { engine.local.clone() } else { Arc::new(configuration) });
             if !first {
@@ -66,9 +66,9 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
     wait_for_first(engine)
 }
 
-/// From when on an instance takes part in the fires of a schedule that it has just read: since the schedule is followed. Of
-/// the fires since then the last one is looked at: whatever an instance has begun is in the records. Without records it is
-/// let go.
+/// The time from which on an instance takes part in the fires of a schedule that it has just read: the time since which
+/// the schedule is followed. It looks at the last of the fires since then: the records say what any instance has begun.
+/// Without records it lets that fire go.
 fn takes_part_from(engine: &JobEngine, configuration: &JobConfiguration, since: Option<i64>, now: Now) -> i64 {
     if !configuration.monitor_execution() || engine.planted.has(Bug::LateJoiner) {
         return now.wall;
@@ -76,8 +76,8 @@ fn takes_part_from(engine: &JobEngine, configuration: &JobConfiguration, since: 
     since.unwrap_or(now.wall).min(now.wall)
 }
 
-/// Since when the schedule in force is followed; `None` where it was not before this instance joined, or the server does
-/// not tell.
+/// Since when the schedule in force is followed; `None` where it was not before this instance joined, or the server
+/// does not say so.
 fn followed_since(engine: &JobEngine, mtime: i64) -> Option<i64> {
     match engine.membership.wrote_configuration {
         true => engine.membership.schedule_since,
@@ -89,7 +89,7 @@ fn followed_since(engine: &JobEngine, mtime: i64) -> Option<i64> {
 pub(super) struct Usable {
     pub(super) configuration: JobConfiguration,
     plan: Option<ListenerPlan>,
-    /// Its values that the program does not take from there.
+    /// Its values that the program does not take from the registry.
     refused: Vec<String>,
 }
 
@@ -106,11 +106,11 @@ pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<Usable, Str
     if refused.is_empty() {
         return Ok(Usable { configuration: read, plan, refused: not_taken });
     }
-    // What is missing may be there and is not taken.
+    // A value that is missing may be in the registry, and the program does not take it from there.
     Err(refused.into_iter().chain(not_taken).collect::<Vec<_>>().join("; "))
 }
 
-/// Says which values of the registry are not in force here, as often as they change.
+/// Reports which values of the registry are not in force here, as often as they change.
 fn tell_refused_values(engine: &mut JobEngine, refused: Vec<String>) {
     let refused: Option<Arc<str>> = (!refused.is_empty()).then(|| refused.join("; ").into());
     if let Some(values) = refused.clone().filter(|_| refused != engine.refused_values) {

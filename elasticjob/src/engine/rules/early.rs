@@ -1,11 +1,11 @@
-//! Fires that a clock far ahead told, and that fell into a run.
+//! Fires that came by a clock far ahead and fell into a run.
 
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 
-/// Lets go of fires that fell into a run and that only a clock far ahead told: they come again at their time, and what is
-/// written of them counts for nothing. Where that is not certain, the instance asks for the time.
+/// Lets go of fires that fell into a run and came only by a clock far ahead: they come again at their time, and what is
+/// written about them does not count. Where that is not certain, the instance asks for the server's time.
 pub(super) fn let_go(engine: &mut JobEngine, now: Now) -> Step {
     let noted = engine.missed.iter().chain(engine.missed_items.values());
     let skipped = engine.runs.iter().filter_map(|run| run.skipped.as_ref());

@@ -34,8 +34,8 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
         Lookup::Missing => true,
         Lookup::Unread => return Step::Pass,
         Lookup::Known(_) if engine.planted.has(Bug::Usurper) && engine.leadership.is_none() => true,
-        // The ghost of an earlier session of this instance; nobody else may stand for what is ours. What no session owns
-        // would stay for ever: somebody copied it from another place.
+        // A node of an earlier session of this instance is left over: only this instance may stand for leader while it
+        // is there. A node that no session owns would stay for ever: it was copied from another place.
         Lookup::Known(known) => {
             known.owner.is_none() || (known.owner != Some(session) && engine.membership.is_own(known.owner))
         }
@@ -56,7 +56,7 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
     let lower = engine.mirror.candidates().filter(|other| number(other) < number(name));
     if let Some(lowest) = lower.min_by_key(|other| number(other)) {
         let lowest = JobPath::Candidate(lowest.into());
-        // What no session owns would stand for ever.
+        // A candidate that no session owns would stand for ever.
         if let Lookup::Known(known) = engine.look(&lowest)
             && is_sessionless(known)
             && !engine.is_obstructed(&lowest)
@@ -75,7 +75,7 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Elect })
 }
 
-/// What Curator sorts candidates by: the text after the last `latch-`.
+/// The key by which Curator sorts candidates: the text after the last `latch-`.
 fn number(candidate: &str) -> &str {
     candidate.rsplit_once("latch-").map_or(candidate, |(_, number)| number)
 }

@@ -12,10 +12,11 @@ use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::path::{ItemNode, JobPath};
 
-/// Takes over one lost item, in a slot of its own beside whatever runs here. The next one follows when it has begun.
+/// Takes over one lost item, in a slot of its own beside the other runs of this instance. The next lost item follows
+/// when this one has begun.
 ///
-/// Everybody looks at all marks when somebody went away, so nobody has to be told, and it makes no difference how many
-/// instances are left or come back.
+/// Each instance looks at all marks when an instance or a session went away. So no instance needs a message, and it
+/// makes no difference how many instances are left or come back.
 pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
     if !engine.is_failover_on() {
         engine.losses.stand_down();
@@ -30,7 +31,7 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
     if !engine.suspects_losses() {
         return Step::Pass;
     }
-    // Nothing is more urgent than what is needed to know.
+    // The missing data are read before any later rule is asked.
     let Some(mut lost) = engine.lost_items(total) else { return Step::Stop };
     if lost.is_empty() {
         engine.found_no_losses();
@@ -48,7 +49,8 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
     }
 }
 
-/// One transaction: the record is set as by whoever looked at it last, the marks change hands, the item waits no more.
+/// One transaction: it sets the record, with the version that was looked at as the guard, and replaces the marks; the
+/// item waits no more.
 fn take(engine: &mut JobEngine, loss: Loss) -> Proposal {
     let attempt = engine.next_attempt();
     let me = engine.identity.instance.clone();

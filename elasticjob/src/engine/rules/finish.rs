@@ -14,15 +14,15 @@ use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
-/// One transaction for all items that ended together: the outcome into the record, the marks taken away. With failover
-/// an item that was cut off waits from then on for somebody who takes it over.
+/// One transaction for all items that ended together: it writes the outcome into the records and deletes the marks.
+/// With failover an item that was cut off waits from then on for an instance that takes it over.
 pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
     let is_due = |run: &&Run| run.finish_at().is_some_and(|at| now.mono >= at);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let (mut items, mut done, mut stale) = (Vec::new(), Vec::new(), Vec::new());
     'runs: for run in engine.runs.iter().filter(is_due) {
         for (item, item_run) in &run.items {
-            // The others follow in the next one.
+            // The other items follow in the next transaction.
             if txn.is_full() {
                 break 'runs;
             }
@@ -56,7 +56,7 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
 /// By which transaction the end of an item is written.
 enum Written {
     Now,
-    /// The answer to that one got lost, or the record is gone with the item.
+    /// An earlier one, whose answer got lost; or the record is gone with the item.
     Before,
     /// The item went on without this run.
     ByAnother,
@@ -86,10 +86,10 @@ fn write_end(
         return Some(Written::Before);
     }
     let session = engine.session.connected();
-    // Its own id may be another one by now, as somebody else has that one.
+    // This instance may have another id by now, as another instance has the earlier one.
     let marked_as = record.last.as_ref().map(|begun| begun.instance.as_str());
     let mark = JobPath::running(item);
-    // A mark of an earlier session goes with it; by now there may be one of somebody else.
+    // A mark of an earlier session ends with that session; by now there may be a mark of another instance.
     let is_mine = match engine.look(&mark) {
         Lookup::Unread => return None,
         Lookup::Missing => false,
@@ -100,7 +100,7 @@ fn write_end(
     if is_mine && !engine.planted.has(Bug::KeptMark) {
         txn.delete(&mark, None);
     }
-    // Of a fire before the one that was skipped: nobody makes up for it any more.
+    // The missed fire came before the one that was skipped: no instance makes up for it any more.
     if run.skipped.is_some() && ended.to_make_up().is_none() {
         txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
     }

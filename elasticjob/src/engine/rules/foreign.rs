@@ -1,4 +1,4 @@
-//! Nodes that no instance makes, in the way of what has to be deleted.
+//! Nodes that no instance makes, in the way of a node that has to be deleted.
 
 use super::Step;
 use crate::engine::engine::JobEngine;
@@ -11,8 +11,8 @@ use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Refusal, RegistryError};
 
-/// Deletes nodes that no instance makes, below a node that has to be deleted: the registry center refused that as it has
-/// children.
+/// Deletes nodes that no instance makes, below a node that has to be deleted: the registry center refused to delete it
+/// because it has children.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
     let Some(foreign) = &engine.foreign else { return Step::Pass };
     let Some((transaction, deleted)) = foreign.deletion(&engine.job, &engine.mirror) else { return Step::Stop };
@@ -25,7 +25,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
 }
 
 impl JobEngine {
-    /// A transaction was refused: what is in its way is looked at.
+    /// A transaction was refused: the engine looks at the nodes that are in its way.
     pub(in crate::engine) fn on_obstructed(&mut self, error: &CommitError) {
         let Some(foreign) = ForeignNodes::of_refused(&self.job, error) else { return };
         if !self.is_obstructed(foreign.above()) && !self.planted.has(Bug::StuckOnForeign) {
@@ -46,7 +46,7 @@ impl JobEngine {
         }
     }
 
-    /// They are gone.
+    /// The nodes in the way are deleted.
     pub(in crate::engine) fn on_cleared(&mut self, above: &JobPath, deleted: Vec<JobPath>) {
         if let Some(foreign) = &mut self.foreign {
             foreign.on_deleted(&deleted);
@@ -55,7 +55,7 @@ impl JobEngine {
         self.tell(Notice::ForeignNodesDeleted { above: above.to_string(), nodes });
     }
 
-    /// They could not be deleted.
+    /// The nodes in the way could not be deleted.
     pub(in crate::engine) fn on_not_cleared(&mut self, above: &JobPath, error: &CommitError) {
         match error {
             CommitError::Refused { reason: Refusal::NoNode | Refusal::NotEmpty, .. } => {
@@ -64,12 +64,12 @@ impl JobEngine {
                 }
             }
             CommitError::Refused { .. } => self.keep_foreign(above.clone(), Kept(error.to_string())),
-            // It is refused again, if they are there.
+            // The deletion of the node above them is refused again, if they are still there.
             CommitError::NotReached { .. } | CommitError::Unknown { .. } => self.foreign = None,
         }
     }
 
-    /// What is below a node stays, and the node where nothing depends on it.
+    /// The nodes below a node stay, and so does the node where nothing depends on it.
     pub(in crate::engine) fn keep_foreign(&mut self, above: JobPath, Kept(why): Kept) {
         self.foreign = None;
         if self.obstructed.insert(above.clone()) {
@@ -82,7 +82,7 @@ impl JobEngine {
         self.obstructed.contains(path)
     }
 
-    /// The same of a node of an item.
+    /// Whether they keep a node of this item from being deleted.
     pub(in crate::engine) fn is_item_obstructed(&self, item: ShardingItem) -> bool {
         self.obstructed.iter().any(|path| matches!(path, JobPath::Item(of, _) if *of == item))
     }

@@ -16,23 +16,23 @@ use crate::registry::path::{ItemNode, JobPath};
 /// Why an item that was handed over did not run.
 const GONE: &str = "its instance was gone before it began it";
 
-/// What becomes of a trigger whose instance is gone.
+/// The outcome of a trigger whose instance is gone.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct HandOver {
     instance: InstanceId,
     fire: Fire,
     /// Items that another instance is to run for it.
     handed_over: Vec<ShardingItem>,
-    /// Items that are run for an earlier run alone.
+    /// Items that are run again for an earlier run only.
     merged: Vec<ShardingItem>,
     disabled: Vec<ShardingItem>,
     /// Items that no instance runs.
     dropped: Vec<ShardingItem>,
 }
 
-/// Takes a manual trigger that waited for an instance that has ended. Nothing was begun for it: with failover its items are
-/// handed over, so that another instance takes them over; without, it is told and written that they are not run. An item whose
-/// run was lost with the instance is taken over for that run alone, which is told.
+/// Takes a manual trigger that waited for an instance that has ended. Nothing was begun for it: with failover the leader
+/// hands its items over, so that another instance takes them over; without failover it reports and writes that they are
+/// not run. An item whose run was lost with the instance is taken over for that run only, which the leader reports.
 pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
     if engine.leadership.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
@@ -47,7 +47,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
     let fire = match engine.look(&path) {
         Lookup::Known(asked) => Fire::Manual { trigger: asked.czxid, at: asked.ctime },
         Lookup::Missing => return Step::Pass,
-        // It moves the items, from then on it is not known which ones were meant.
+        // A later rule moves the items; from then on it is not known which ones were meant.
         Lookup::Unread => return Step::Stop,
     };
     let Some(meant) = meant_items(engine, &instance, configuration.sharding_total_count()) else { return Step::Stop };
@@ -57,7 +57,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
     txn.check(&JobPath::LeaderInstance);
     txn.check_missing(&JobPath::Instance(instance.clone()));
     let (mut handed_over, mut merged, mut disabled) = (Vec::new(), Vec::new(), Vec::new());
-    // Those whose records say so, and the others.
+    // The items that are not run: those whose records say so, and the others.
     let (mut written, mut dropped) = (Vec::new(), Vec::new());
     let mut is_whole = true;
     for item in meant {
@@ -82,7 +82,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
             if is_failover_on { &mut merged } else { &mut dropped }.push(item);
             continue;
         }
-        // The others follow in the next one.
+        // The other items follow in the next transaction.
         if txn.is_full() {
             is_whole = false;
             break;
@@ -100,7 +100,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
     if is_whole {
         txn.delete(&path, None);
     } else {
-        // The last one tells of what is not written.
+        // The last transaction reports the items that are not written.
         [&mut merged, &mut disabled, &mut dropped].into_iter().for_each(Vec::clear);
     }
     dropped.extend(written);
@@ -122,7 +122,7 @@ fn meant_items(engine: &JobEngine, instance: &InstanceId, total: u32) -> Option<
 }
 
 impl JobEngine {
-    /// Says what became of the items of a trigger.
+    /// Reports the outcome for the items of a trigger.
     pub(in crate::engine) fn on_handed_over(&mut self, plan: HandOver) {
         let HandOver { instance, fire, handed_over, merged, disabled, mut dropped } = plan;
         dropped.sort_unstable();

@@ -1,4 +1,4 @@
-//! Leaving the group: asked to, or removed by an operator.
+//! Leaving the group: on request, or when an operator removed the instance.
 
 use std::time::Duration;
 
@@ -15,8 +15,9 @@ use crate::registry::path::JobPath;
 /// How long running items may go on after an operator removed the instance.
 const REMOVAL_GRACE: Duration = Duration::from_secs(25);
 
-/// An operator deleted the own instance while the session lived. An ended session deletes it too, so a read that is
-/// answered in the live session has to confirm it. Another process may have taken the id by then.
+/// Leaves when an operator deleted the node of the own instance while the session lived. The end of a session deletes
+/// it too, so a read that is answered in the live session has to confirm that it is gone. Another process may have
+/// taken the id by then.
 pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
     let leaving = matches!(engine.phase, Phase::Leaving { .. });
     if !engine.is_registered() || leaving || engine.planted.has(Bug::IgnoredRemoval) {
@@ -39,7 +40,7 @@ pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Registration {
     Missing,
-    /// Whose it is has to be read.
+    /// The owner of the node has to be read.
     Unread,
     Own,
     /// Of a session that is not one of this engine.
@@ -57,7 +58,7 @@ impl JobEngine {
     }
 }
 
-/// Deletes the own traces once nothing runs any more.
+/// Deletes the own nodes once nothing runs any more.
 pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     let is_busy = !engine.runs.is_empty() || !engine.settled.is_empty() || engine.unresolved.is_some();
     if !matches!(engine.phase, Phase::Leaving { .. }) || is_busy {
@@ -82,7 +83,7 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     };
     if was_ours && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
-        // The leader hands over what it asks for.
+        // The leader hands over the items that the own trigger asks for.
         let is_handed_over =
             engine.is_failover_on() && engine.mirror.instances().any(|id| *id != engine.identity.instance);
         if engine.mirror.exists(&own_trigger) && !is_handed_over {

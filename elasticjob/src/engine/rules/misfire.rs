@@ -1,4 +1,4 @@
-//! Misfire: a fire that fell into a running one is made up for at once after it.
+//! Misfire: a fire that fell into a run is made up for at once after that run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
-/// Writes which items a missed fire is of, while the run before goes on: peers and consoles see it, and whoever owns the
-/// items by then makes up for it.
+/// Writes which items missed a fire, while the run before goes on: peers and consoles see it, and the instance that
+/// owns the items after that run makes up for it.
 pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     if !configuration.misfire() {
@@ -35,7 +35,7 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     if !spread(engine, now, configuration.sharding_total_count()) {
         return Step::Pass;
     }
-    // Where the run is over already, making up for it says the same.
+    // Where the run is over already, the begin of the missed fire says the same.
     let runs_elsewhere = |item: &ShardingItem| engine.mirror.exists(&JobPath::running(*item));
     let waiting: BTreeMap<ShardingItem, i64> = engine
         .missed_items
@@ -48,7 +48,7 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     let mut settled = Vec::new();
     let mut collapsed = BTreeSet::new();
     for (item, at) in waiting {
-        // The others follow in the next one.
+        // The other items follow in the next transaction.
         if txn.is_full() {
             break;
         }
@@ -72,7 +72,7 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
         engine.missed_items.remove(&item);
     }
     for (earlier, into) in collapsed {
-        // Once, also where the registry center refuses the write at first.
+        // The engine reports it once, also where the registry center refuses the write at first.
         let mut noted = engine.noted.as_deref_mut().filter(|noted| noted.at == into);
         if noted.as_mut().is_none_or(|noted| noted.collapsed.insert(earlier)) {
             engine.tell(Notice::Collapsed { earlier, into });
@@ -85,13 +85,13 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Miss { items } })
 }
 
-/// A missed fire, and the own items it was noted for. One that moves here later may have left its owner before that one
-/// came to the fire, so nobody noted it.
+/// A missed fire, and the own items it was noted for. An item that moves here later may have left its owner before the
+/// owner came to the fire, so no instance noted it.
 #[derive(Debug)]
 pub(in crate::engine) struct Noted {
     at: i64,
     items: Vec<ShardingItem>,
-    /// Earlier ones of which it takes the place; said once.
+    /// Earlier missed fires whose place it takes; each is reported once.
     collapsed: BTreeSet<i64>,
 }
 
@@ -102,7 +102,8 @@ impl Noted {
     }
 }
 
-/// Of a fire that was missed as a whole, the own items, and those acquired soon after it; whether that is done.
+/// Notes a fire that was missed as a whole for the own items, and for those acquired soon after it. Returns whether
+/// that is done.
 fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
     let Some(at) = engine.missed else {
         note_acquired(engine, now, total);
@@ -116,7 +117,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
         if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) || is_covered(engine, item, at) {
             continue;
         }
-        // What the record says of earlier ones is seen when it is written.
+        // The engine sees the earlier missed fires of the record when it writes the record.
         collapsed.extend(engine.missed_items.insert(item, at).filter(|earlier| *earlier < at));
     }
     for earlier in &collapsed {
@@ -141,7 +142,7 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             if noted.items.contains(&item) {
                 continue;
             }
-            // While it is being read, it is new the next time as well.
+            // While the record is being read, the item is new the next time as well.
             let Some(record) = engine.record_of(item) else { continue };
             let is_known = record.covers(Fire::Scheduled(noted.at)) || record.to_make_up() >= Some(noted.at);
             let is_late = lateness(now, noted.at) > LATE_ACQUISITION;
@@ -168,8 +169,8 @@ fn is_covered(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
     }
 }
 
-/// Says which missed fires are not made up for by themselves, as the open one takes their place: their items begin for it,
-/// or it is made up for instead.
+/// Reports which missed fires are not made up for by themselves, as the open fire takes their place: their items begin
+/// for it, or it is made up for instead.
 pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[ShardingItem]) {
     let Fire::Scheduled(at) = fire else { return };
     let mut earlier = BTreeSet::new();
@@ -179,7 +180,7 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
         let is_left_out = |missed: &i64| *missed < at && !record.covers(Fire::Scheduled(*missed));
         earlier.extend(missed.into_iter().flatten().filter(is_left_out));
     }
-    // Said when the one that is made up for was missed.
+    // These were reported when the fire that is made up for was missed.
     if let Some(noted) = engine.noted.as_deref().filter(|noted| noted.at == at) {
         earlier.retain(|earlier| !noted.collapsed.contains(earlier));
     }
@@ -192,8 +193,8 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
     }
 }
 
-/// Takes away marks that nobody will act on: the leader all of them when misfire is off, an owner those of its items
-/// that are disabled or were begun for a later fire.
+/// Deletes `misfire` nodes that no instance will act on: the leader deletes all of them when misfire is off, an owner
+/// deletes those of its items that are disabled or were begun for a later fire.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     if engine.phase != Phase::Active || !engine.is_registered() {
@@ -259,17 +260,17 @@ impl JobEngine {
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
         let missed = exists(ItemNode::Misfire) || self.missed_items.contains_key(&item);
-        // What was cut off before is taken over first: making up for a later fire would take its place.
+        // A run that was cut off before is taken over first: making up for a later fire would take its place.
         let waits = self.is_failover_on() && self.mirror.exists(&JobPath::FailoverItem(item));
         missed && !waits && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
     }
 
     /// The fire that an item missed, if it was not begun for it or a later one; `None` while data are missing. A Java
-    /// peer tells only that there is one: then it is the last one.
+    /// peer shows only that there is a missed fire: then it is the last fire.
     pub(super) fn misfire_of(&self, item: ShardingItem) -> Option<Option<i64>> {
         let record = self.record_of(item)?;
         let here = self.missed_items.get(&item).copied();
-        // A Java peer writes none.
+        // A Java peer does not write which fire was missed.
         let of_java = self.calendar.last().filter(|_| record.missed.is_none());
         let missed = record.to_make_up().max(here).or(of_java);
         Some(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))

@@ -36,13 +36,13 @@ pub(super) use reshard::Sharding;
 pub(super) use resolve::Unresolved;
 pub(super) use servers::IdleServers;
 
-/// What a rule came to.
+/// The result of a rule.
 pub(super) enum Step {
     /// Nothing to do, or data are wished for; the next rule is asked.
     Pass,
-    /// Nothing that comes after this rule may be done yet.
+    /// No rule after this one may be asked yet.
     Stop,
-    /// Something changed that needed no write: all rules are asked anew.
+    /// Something changed that needed no write: all rules are asked again.
     Again,
     /// Commit this.
     Write(Proposal),

@@ -1,7 +1,8 @@
 //! Calling a listener once for the group: for each fire one instance claims the call, the others wait for its end.
 //!
-//! The marks of running items tell who has begun and who has not ended: nothing else is registered. Claims stand in a
-//! versioned record, so a call is made at most once for a fire, whatever is lost and whoever comes late.
+//! The marks of running items say which items have begun and have not ended: nothing else is registered. Claims stand
+//! in a versioned record, so a call is made at most once for a fire, whatever is lost and whichever instance comes
+//! late.
 
 mod awaited_items;
 
@@ -20,7 +21,7 @@ use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-/// What is to be done with a round that waits.
+/// The decision on a round that waits.
 enum Verdict {
     Wait,
     /// The call is over, or will not be made.
@@ -30,10 +31,10 @@ enum Verdict {
     Claim,
 }
 
-/// One transaction for all calls that are claimed, and for what became of earlier claims.
+/// One transaction for all calls that are claimed, and for the outcome of earlier claims.
 pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
     let waiting = engine.waiting_rounds();
-    // In a session in which the instance is not registered nobody would believe in its claims.
+    // No instance would trust a claim from a session in which this instance is not registered.
     if (waiting.is_empty() && engine.settled.is_empty()) || !engine.is_registered() {
         return Step::Pass;
     }
@@ -59,8 +60,8 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::CallOnce { claims, settled } })
 }
 
-/// Lets every round go on as far as it may. What is to be claimed is added to the record, and
-/// returned, with whether one went on.
+/// Lets every round go on as far as it may. Adds the new claims to the record and returns them, with whether a round
+/// went on.
 fn settle(
     engine: &mut JobEngine,
     now: Now,
@@ -80,7 +81,7 @@ fn settle(
             Verdict::Call(claim) if engine.session.is_proven(now) => engine.on_claimed(waits.round, claim),
             Verdict::Call(_) => engine.prove(),
             Verdict::Claim => {
-                // The same one until its outcome is known: it may have been applied.
+                // The claim stays the same until its outcome is known: it may have been applied.
                 let claim = waits.claim.clone().unwrap_or_else(|| engine.next_attempt());
                 if let Some(wait) = engine.wait_of(waits.round) {
                     wait.claim = Some(claim.clone());
@@ -107,7 +108,7 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
             return Verdict::GoOn;
         }
         Some(call) => match engine.is_caller_there(call) {
-            // Whoever leaves has done his part: the others see to the rest.
+            // An instance that leaves does not wait for the end of the call: the others do.
             Some(true) if leaves => return Verdict::GoOn,
             None | Some(true) => return Verdict::Wait,
             Some(false) if engine.planted.has(Bug::RepeatedCall) => {}
@@ -122,14 +123,15 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
         }
         None => {}
     }
-    // Items of Java instances begin without waiting for the call, and may have ended when it is its turn.
+    // Items of Java instances begin without waiting for the call, and may have ended when the call is to be made.
     let all_had_begun =
         hook == Hook::Before && engine.wait_of(waits.round).is_some_and(|wait| wait.complete_at.is_some());
     if !all_had_begun {
         match engine.awaited_items(now, waits) {
             Some(items) if items.is_empty() => {}
             Some(_) if leaves => return Verdict::GoOn,
-            // Those who leave begin nothing more, and two of them would wait for each other. The others find the call made.
+            // Instances that leave begin nothing more, and two of them would wait for each other. The other instances
+            // find the call made.
             Some(_) if is_leaving => {}
             _ => return Verdict::Wait,
         }
@@ -160,8 +162,8 @@ impl JobEngine {
         }
     }
 
-    /// Whether it is the turn of this instance to claim a call, so that not all claim it at once. Before the items it is
-    /// that of whoever has the lowest one, after them that of whoever called before them.
+    /// Whether this instance is the first to claim a call, so that not all claim it at once. Before the items the first
+    /// is the instance that runs the lowest item; after the items it is the instance that made the call before them.
     fn is_first_to_call(&self, record: &OnceCalls, waits: &Waiting) -> bool {
         match waits.hook {
             Hook::Before => {
@@ -190,7 +192,7 @@ impl JobEngine {
         self.call_listeners(id, hook, next, next + 1, Some(claim));
     }
 
-    /// What a round that waits, waits for.
+    /// What a waiting round waits for.
     pub(in crate::engine) fn waited_for(&self, now: Now, waits: &Waiting) -> WaitedFor {
         if let Some(items) = self.awaited_items(now, waits).filter(|items| !items.is_empty()) {
             return WaitedFor::Items(items);

@@ -1,4 +1,4 @@
-//! Reconciling: at an interval the leader believes nothing that it knows, and looks at everything again.
+//! Reconciling: at an interval the leader discards its view of the job and looks at everything again.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 
-/// Lists the nodes of the job anew and doubts what the assignment was computed from, and that all marks are of live
-/// runs. What is wrong then is repaired by the rules that repair it at any other time.
+/// Lists the nodes of the job again. It forgets the basis of the last assignment, and that all marks were found to be
+/// of live runs. The rules that repair a fault at any other time repair it then.
 pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
     let interval = engine.reconcile_interval().filter(|_| !engine.planted.has(Bug::BlindTrust));
     let Some(interval) = interval else {
@@ -17,7 +17,7 @@ pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
         return Step::Pass;
     };
     let at = match engine.reconcile_at {
-        // Many jobs start together; they need not look together.
+        // Many jobs start together; they need not reconcile together.
         None => now.mono + interval / 2 + interval / 500 * u32::from(engine.identity.suffix % 250),
         Some(at) => at.min(now.mono + interval),
     };

@@ -1,4 +1,4 @@
-//! Fires that fall into a run, of own items that are not part of it any more, or never were.
+//! Fires that fall into a run, for own items that are not part of that run any more, or never were.
 
 use super::Step;
 use crate::engine::engine::JobEngine;
@@ -9,9 +9,9 @@ use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
-/// Writes that such a fire was skipped. Of items that run it is written with their finish; that of others is over, or they
-/// moved here during the run, and those of the group who began that fire would wait for them to begin. Items that ended
-/// here and moved on are for their owner to begin.
+/// Writes that such a fire was skipped. For items that run, their finish writes it. The runs of the other items are
+/// over, or these items moved here during the run: instances of the group that began that fire would wait for them to
+/// begin. Items that ended here and moved on are for their owner to begin.
 pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
     let Some(run) = engine.runs.regular() else { return Step::Pass };
     let is_awaited = run.round.as_ref().is_some_and(|round| round.plan.iter().any(|spec| spec.once.is_some()));
@@ -21,7 +21,7 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
     let items: Vec<ShardingItem> = mine.into_iter().filter(|item| engine.runs.item(*item).is_none()).collect();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     for item in items {
-        // The others follow in the next one.
+        // The other items follow in the next transaction.
         if txn.is_full() {
             break;
         }
@@ -31,7 +31,7 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
         if record.through < Some(at) {
             let skipped = record.skip(at);
             txn.set(&path, skipped.to_bytes(), Some(known.version));
-            // Of an earlier fire, which nobody makes up for any more.
+            // The missed fire is an earlier one, which no instance makes up for any more.
             if skipped.to_make_up().is_none() {
                 txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
             }

@@ -13,9 +13,9 @@ use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, SessionId};
 
-/// What the registry says of a server.
+/// The data of the node of a server that may run items.
 pub(super) const ENABLED: &str = "ENABLED";
-/// Its opposite.
+/// The data of the node of a server that is disabled.
 pub(super) const DISABLED: &str = "DISABLED";
 
 /// Registers the instance, at first or in a new session.
@@ -83,7 +83,8 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
             }
         }
     }
-    // Also what is there is written: an operator may disable it, and a leader sweep it up, at this moment.
+    // The transaction also writes a node that exists, as a guard: an operator may disable it, or a leader may sweep it
+    // up, at this moment.
     let status = if accepted.disabled && !engine.membership.is_back { DISABLED } else { ENABLED };
     match version {
         Some(Some(version)) => {
@@ -104,13 +105,13 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
     txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
     let max_time_diff = accepted.max_time_diff;
     if max_time_diff.is_some() {
-        // Only the answer to a set tells the time of the server.
+        // Only the answer to a set brings the server's time.
         txn.set(&me, wire::instance_yaml(&engine.identity.instance), Some(0));
     }
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign, max_time_diff } })
 }
 
-/// What is known of the id to register under.
+/// The state of the id to register under.
 enum Id {
     /// Data are missing.
     Unknown,
@@ -120,7 +121,7 @@ enum Id {
     Registered,
 }
 
-/// Settles under which id to register.
+/// Chooses the id to register under.
 fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
     loop {
         let owner = match engine.look(&engine.own_node()) {
@@ -143,7 +144,7 @@ fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
     }
 }
 
-/// What joining has to write of the configuration.
+/// The part of the configuration that joining has to write.
 struct Accepted {
     disabled: bool,
     max_time_diff: Option<u32>,
@@ -163,11 +164,11 @@ impl Accepted {
 enum Unacceptable {
     /// The program is wrong.
     ForGood(String),
-    /// The configuration in the registry is wrong, which somebody may mend.
+    /// The configuration in the registry is wrong; an operator may mend it.
     UntilMended(String),
 }
 
-/// Says once of each configuration that it cannot be used. A change of it is looked at when it comes.
+/// Reports once for each configuration that it cannot be used. The engine looks at a change of it when it comes.
 fn wait_for_mended(engine: &mut JobEngine, why: String) {
     if engine.refused_configuration.as_deref() != Some(&why) {
         engine.refused_configuration = Some(why.as_str().into());
@@ -222,8 +223,8 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
     Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
 }
 
-/// Whether the configuration of the program is enough without that of the registry: the program may have allowed that some
-/// of it stands there alone.
+/// Whether the configuration of the program is enough without that of the registry: the program may have allowed that
+/// some of it stands only there.
 fn usable_alone(engine: &JobEngine, why: &str) -> Result<(), String> {
     let missing: Vec<String> = engine.check.problems(&engine.local).iter().map(ToString::to_string).collect();
     if missing.is_empty() { Ok(()) } else { Err(format!("{}: {why}", missing.join("; "))) }

@@ -1,8 +1,9 @@
-//! Reminding the leader of what it forgot.
+//! Repeating a request for resharding that the leader lost.
 //!
-//! Our leaders see for themselves what has to be assigned. A Java leader acts on requests, and loses those that come
-//! while it waits for running items: what belonged to an instance that left then stays with it, and who joined gets
-//! nothing. So whoever misses an assignment for long makes the request anew. It assigns nothing, so it needs no guard.
+//! A leader of this implementation sees by itself what has to be assigned. A Java leader acts on requests, and loses
+//! requests that come while it waits for running items: the items of an instance that left then stay with it, and an
+//! instance that joined gets no items. So an instance that misses an assignment for long makes the request again. The
+//! request assigns nothing, so it needs no guard.
 
 use std::time::Duration;
 
@@ -17,13 +18,13 @@ use crate::ident::InstanceId;
 use crate::registry::CreateMode;
 use crate::registry::path::JobPath;
 
-/// How long an assignment may be missed: far longer than our leaders take.
+/// How long an assignment may be missed: far longer than leaders of this implementation take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long fires wait together for a leader that waits until nothing runs, and how long they go on in between.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// What this instance misses of the leader.
+/// Since when this instance misses what the leader has to do.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Reminder {
     /// Since when there is a request that is not served.
@@ -32,7 +33,7 @@ pub(in crate::engine) struct Reminder {
     unsettled: Option<Duration>,
     /// Since when fires find nothing to do here, or the assignment unsettled.
     missed: Option<Duration>,
-    /// The instances among which this one was left out when it asked last: a strategy may mean it.
+    /// The instances among which this one was left out when it asked last: a strategy may do so on purpose.
     asked_among: Option<Vec<InstanceId>>,
 }
 
@@ -42,8 +43,8 @@ impl Reminder {
     }
 }
 
-/// Makes the request for resharding anew where a leader seems to have lost it: items without a live owner, or none for
-/// this instance, for long.
+/// Makes the request for resharding again where a leader seems to have lost it: for long there are items without a live
+/// owner, or no items for this instance.
 pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
     if engine.leadership.is_some() || engine.phase != Phase::Active || !engine.is_registered() {
         engine.reminder = Reminder::default();
@@ -84,7 +85,7 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
 }
 
 impl JobEngine {
-    /// A fire looked at the assignment.
+    /// Notes that a fire looked at the assignment.
     pub(super) fn note_assignment(&mut self, now: Now, settled: bool, has_items: bool) {
         self.reminder.unsettled = if settled { None } else { self.reminder.unsettled.or(Some(now.mono)) };
         if !settled || !has_items {
@@ -92,12 +93,12 @@ impl JobEngine {
         }
     }
 
-    /// Whether the open fire waits on for its assignment.
+    /// Whether the open fire goes on waiting for its assignment.
     ///
-    /// What a leader has not done for so long it may never do, and fires that follow each other faster than one may wait
-    /// would all be lost. So they wait together for that long, and go on then. But a request that is not served although
-    /// there was the time for another leader is that of a Java leader which waits for a moment without running items:
-    /// so that there is one, fires wait in turns, and go on in between.
+    /// A leader may never do what it has not done for so long, and fires that follow each other faster than one may
+    /// wait would all be lost. So they wait together for that long, and go on then. But where a request is not served
+    /// although there was time for another leader, a Java leader waits for a moment without running items. So that
+    /// there is such a moment, fires wait for some time and go on for some time, in turns.
     pub(super) fn may_wait_for_assignment(&mut self, now: Now) -> bool {
         let quiet_until =
             self.reminder.requested.and_then(|since| quiet_until(now.mono - since, self.session.timeout()));
@@ -112,7 +113,7 @@ impl JobEngine {
     }
 }
 
-/// The end of the turn in which fires wait, when one is on, both counted from the request.
+/// The end of the turn in which fires wait, when they wait now; both times are counted from the request.
 fn quiet_until(waited: Duration, session_timeout: Duration) -> Option<Duration> {
     let first = 2 * session_timeout;
     let turn = waited.checked_sub(first)?.as_millis() / QUIET.as_millis();

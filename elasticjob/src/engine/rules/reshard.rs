@@ -23,7 +23,7 @@ use crate::registry::path::JobPath;
 
 use item_states::Survey;
 
-/// What a resharding in flight will have done.
+/// The result of a resharding in flight.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Sharding {
     pub(in crate::engine) basis: Basis,
@@ -34,16 +34,16 @@ pub(in crate::engine) struct Sharding {
 /// The request that a resharding serves.
 #[derive(Debug, Clone, Copy)]
 enum Request {
-    /// Somebody asked for it; a later request makes it fail.
+    /// There is a request; a later request makes the resharding fail.
     Waits { version: i32 },
-    /// Nobody did: the items move on by themselves. A request that comes meanwhile makes it fail.
+    /// There is no request: the items move on by themselves. A request that comes meanwhile makes the resharding fail.
     None,
 }
 
 /// Asks for resharding when something the assignment depends on changed, then reshards.
 ///
-/// Both happen as soon as they are seen. Items that are busy stay with their owner until they are free, and are looked
-/// at again then, so that a running fire is not disturbed and nobody waits for it.
+/// The leader does both as soon as it sees the reason. Items that are busy stay with their owner until they are free,
+/// and the leader looks at them again then, so that a run is not disturbed and no instance waits for it.
 pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     let (Some(leadership), Some(configuration)) = (&engine.leadership, engine.configuration.clone()) else {
         return Step::Pass;

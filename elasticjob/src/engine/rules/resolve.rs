@@ -1,4 +1,4 @@
-//! Finding out what became of a begin whose answer got lost, or came too late to start anything.
+//! Finding out the outcome of a begin whose answer got lost, or came too late to start anything.
 
 use super::{BeginPlan, Step};
 use crate::engine::engine::{JobEngine, Phase};
@@ -21,9 +21,9 @@ pub(in crate::engine) struct Unresolved {
     pub(in crate::engine) items: Vec<ShardingItem>,
 }
 
-/// Items whose record names the attempt were begun: in the session of the attempt their marks stand and they are
-/// started, whoever owns them by now. After another session the marks are gone, and [`begin`](super::begin) begins them
-/// anew as long as the fire is open.
+/// Items whose record names the attempt were begun. In the session of the attempt their marks stand, and this instance
+/// starts them, whichever instance owns them by now. In another session the marks are gone, and [`begin`](super::begin)
+/// begins them again as long as the fire is open.
 pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
     let Some(unresolved) = engine.unresolved.clone() else { return Step::Pass };
     let Some(begun) = begun_items(engine, &unresolved) else { return Step::Pass };

@@ -1,5 +1,5 @@
-//! The nodes of servers while their instances come and go: those without instances are deleted, as addresses change with
-//! every deployment, and the own one is made anew where a peer deleted it.
+//! The nodes of servers while their instances come and go: the leader deletes those without instances, as addresses
+//! change with every deployment, and an instance creates the node of its own server again where a peer deleted it.
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-/// How long a server has to be without instances. A Java instance makes the node of its server before its own, and
-/// counts as disabled for good when the first is taken away in between.
+/// How long a server has to be without instances. A Java instance creates the node of its server before its own node,
+/// and counts as disabled for good when the node of the server is deleted in between.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// What a leader knows of servers without instances.
+/// The servers without instances that a leader knows.
 #[derive(Debug, Default)]
 pub(in crate::engine) enum IdleServers {
     /// They are still to be looked for: when leading begins, and when the leader reconciles.
     #[default]
     Unknown,
-    /// These had none then, at these versions of their nodes.
+    /// These servers had no instances at that time, at these versions of their nodes.
     Seen { at: Duration, servers: Vec<(JobPath, i32)> },
-    /// There are none.
+    /// There are no such servers.
     None,
 }
 
@@ -40,15 +40,16 @@ impl IdleServers {
     }
 }
 
-/// A Java instance that starts deletes servers of which it sees no instance yet, also while one registers. Without its
-/// server an instance counts as disabled.
+/// Creates the node of the own server again where it is gone. A Java instance that starts deletes servers of which it
+/// sees no instance yet, also while an instance registers. Without the node of its server an instance counts as
+/// disabled.
 pub(super) fn restore(engine: &mut JobEngine, _: Now) -> Step {
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
     if engine.phase != Phase::Active || !engine.is_registered() || engine.mirror.exists(&server) {
         return Step::Pass;
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    // Without its instance it is an operator who took both away.
+    // Where the node of the instance is gone too, an operator deleted both.
     txn.check(&engine.own_node());
     txn.create(&server, ENABLED, CreateMode::Persistent);
     Step::Write(Proposal {
@@ -57,8 +58,8 @@ pub(super) fn restore(engine: &mut JobEngine, _: Now) -> Step {
     })
 }
 
-/// The servers to be deleted now, with the versions of their nodes; `None` while data are missing. One that an operator
-/// disabled stays, so that it is disabled when it comes back.
+/// The servers to be deleted now, with the versions of their nodes; `None` while data are missing. A server that an
+/// operator disabled stays, so that it is still disabled when it comes back.
 pub(super) fn without_instances(engine: &mut JobEngine, now: Now) -> Option<Vec<(JobPath, i32)>> {
     let wanted = match &engine.leadership {
         Some(leadership) => match &leadership.idle_servers {

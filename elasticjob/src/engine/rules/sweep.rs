@@ -1,5 +1,6 @@
-//! Sweeping up after instances that are gone, and after settings that were switched off. The leader does it; where it is
-//! a Java leader, which does not and may wait for marks of the dead for ever, the others do it a little later.
+//! Sweeping up after instances that are gone, and after settings that were switched off. The leader does it. A Java
+//! leader does not, and may wait for ever for the marks of instances that are gone: then the other instances do it a
+//! little later.
 
 use std::time::Duration;
 
@@ -14,13 +15,13 @@ use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 
-/// How much is swept at once, so that years of servers fit into transactions.
+/// How much is swept at once, so that the servers of years fit into transactions.
 const AT_ONCE: usize = 1_000;
 
 /// How long a leader has to sweep before the others do.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Deletes what nobody else would: triggers for instances that are gone, as ids are hardly ever used again, servers
+/// Deletes what nothing else deletes: triggers for instances that are gone, as ids are hardly ever used again, servers
 /// without instances, what failover leaves behind, and nodes of instances and runs that no session owns.
 pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     if engine.phase != Phase::Active || !engine.is_registered() {
@@ -49,7 +50,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
         txn.delete(&server, Some(version));
     }
     for (item, version) in dead.iter().filter(|(item, _)| !engine.is_obstructed(&JobPath::running(*item))) {
-        // Somebody may begin it at this moment.
+        // An instance may begin it at this moment.
         let record = JobPath::fire(*item);
         match version {
             Some(version) => {
@@ -74,7 +75,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     }
     let transaction = txn.build();
     if transaction.ops().len() == guards {
-        // Who takes turns with what is left behind hides it now and then.
+        // A Java instance that takes and drops the item again and again hides what is left behind now and then.
         if engine.mirror.taken_over_items().next().is_none() {
             engine.unswept = None;
         }
@@ -88,9 +89,9 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers, sessionless } })
 }
 
-/// Marks of runs that are lost, with the versions of their items' records, where nobody takes over: failover is off, a
-/// Java leader left an item beyond the total count there, or a Java peer took the item and waits for the mark to go. `None`
-/// while data are missing.
+/// Marks of runs that are lost, with the versions of their items' records, where no instance takes over: failover is
+/// off, a Java leader left an item beyond the total count there, or a Java peer took the item and waits for the mark to
+/// go. `None` while data are missing.
 fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>> {
     let failover = engine.is_failover_on();
     if !failover && !engine.suspects_losses() {
@@ -119,7 +120,8 @@ fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>
     complete.then_some(dead)
 }
 
-/// Whether nobody will take an item over that waits for it: failover is off, the item is no more, or it was begun since.
+/// Whether no instance will take over an item that waits for it: failover is off, the item does not exist any more, or
+/// it was begun since.
 fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
     let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     if !engine.is_failover_on() || item >= total {

@@ -29,10 +29,11 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
     for instance in instances {
         let path = JobPath::Trigger(instance.clone());
         if engine.mirror.exists(&path) {
-            // It may just have been taken, or the leader has shown for a moment that there is none.
+            // The trigger may just have been taken, or the mirror saw the guard of the leader, which creates and
+            // deletes the node to check that there is none.
             txn.check(&path);
         } else {
-            // One that left meanwhile would never take it.
+            // An instance that left meanwhile would never take the trigger.
             txn.check(&JobPath::Instance(instance));
             txn.create(&path, "", CreateMode::Persistent);
             answer = TriggerAnswer::Queued;

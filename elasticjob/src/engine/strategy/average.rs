@@ -1,4 +1,4 @@
-//! `AVG_ALLOCATION`: equal blocks in order; what is left over goes one by one to the first instances.
+//! `AVG_ALLOCATION`: equal blocks in order; the items that are left over go one by one to the first instances.
 
 use super::{AVG_ALLOCATION, Assignment, ShardingStrategy};
 use crate::ident::{InstanceId, JobName};

@@ -1,4 +1,4 @@
-//! Asking a strategy, which may be anybody's code, and looking at what it answers.
+//! Asking a strategy, which may be code of the program, and checking its answer.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::{Assignment, ShardingStrategy};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::panics::panic_message;
 
-/// What is wrong with the answer of a strategy.
+/// The fault in the answer of a strategy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StrategyFault {
     /// It panicked with this message.
@@ -73,7 +73,7 @@ impl fmt::Display for StrategyFault {
 mod tests {
     use super::*;
 
-    /// Answers what it is told to.
+    /// Gives the answer that the test wants.
     struct Answer(fn(&[InstanceId]) -> Assignment);
 
     impl ShardingStrategy for Answer {

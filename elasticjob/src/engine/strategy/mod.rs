@@ -1,5 +1,5 @@
-//! Sharding strategies: which instance gets which items. Pure, and the built-in ones the same as in ElasticJob 3.0.5, so
-//! that a change of leader between implementations moves nothing.
+//! Sharding strategies: which instance gets which items. They are pure. The built-in ones assign as in ElasticJob
+//! 3.0.5, so that a change of leader between implementations moves nothing.
 
 mod average;
 mod checked;
@@ -20,7 +20,7 @@ pub(super) use checked::assign_checked;
 pub use single_balance::SINGLE_SHARDING_BALANCE;
 pub(super) use single_balance::in_turn;
 
-/// The default strategy, which is also what stands in for one that fails.
+/// The default strategy. It also stands in for a strategy that fails.
 pub const AVG_ALLOCATION: &str = "AVG_ALLOCATION";
 
 /// The items of each instance.
@@ -28,7 +28,7 @@ pub type Assignment = BTreeMap<InstanceId, Vec<ShardingItem>>;
 
 /// Assigns items to instances. Jobs name it in `job-sharding-strategy-type`.
 ///
-/// Only the leader asks it, when items have to be assigned anew, and any instance may become the leader. So the answer
+/// Only the leader asks it, when items have to be assigned again, and any instance may become the leader. So the answer
 /// should depend on nothing but the arguments, and all programs of a group should have the strategy. A program without
 /// it does not start a job that names it; a running one keeps its last configuration. Java instances do not know it and
 /// take `AVG_ALLOCATION` for it when they lead.
@@ -73,7 +73,7 @@ pub trait ShardingStrategy: Send + Sync {
 pub type ShardingStrategies = ByType<dyn ShardingStrategy>;
 
 impl ShardingStrategies {
-    /// Those of ElasticJob.
+    /// The strategies of ElasticJob.
     pub fn built_in() -> Self {
         let all: [Arc<dyn ShardingStrategy>; 4] = [
             Arc::new(average::Average),
@@ -89,7 +89,7 @@ impl ShardingStrategies {
         strategies
     }
 
-    /// What is wrong with the strategy of a configuration: it has to be one of these.
+    /// The problem with the strategy of a configuration, if there is one: it has to be one of these.
     pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
         let unknown = self.get(configuration.sharding_strategy_type()).err()?;
         Some(Invalid::new("job-sharding-strategy-type", unknown.to_string()))
@@ -106,7 +106,7 @@ fn java_order(a: &str, b: &str) -> Ordering {
     b.encode_utf16().cmp(a.encode_utf16())
 }
 
-/// `String.hashCode` of Java, on which two of the strategies stand.
+/// `String.hashCode` of Java, on which two of the strategies are based.
 fn java_hash(text: &str) -> i32 {
     text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }

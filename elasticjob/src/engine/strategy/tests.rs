@@ -86,7 +86,7 @@ fn a_turn_begins_with_the_owner_and_moves_on_to_the_next() {
     for (owner, stays, next) in [(second, second, first), (first, first, tenth), (tenth, tenth, second)] {
         assert_eq!((begins(Some(owner), false), begins(Some(owner), true)), (stays.to_owned(), next.to_owned()));
     }
-    // One that is gone has had its turn: whoever came after it goes on, in a circle.
+    // An owner that is gone has had its turn: the instance after it in the list goes on, in a circle.
     for (gone, next) in [("10.0.0.2@-@100", first), ("10.0.0.1@-@0", tenth), ("10.0.0.0@-@1", second)] {
         assert_eq!((begins(Some(gone), false), begins(Some(gone), true)), (next.to_owned(), next.to_owned()), "{gone}");
     }

@@ -94,7 +94,7 @@ fn fires_are_skipped_while_the_clock_is_off_and_that_is_said_once() {
 #[test]
 fn a_begin_whose_answer_tells_that_the_clock_is_off_is_not_started() {
     let mut group = Group::settled(1, &builder(2).build().unwrap());
-    // The clock of the server is set: nothing told of that before.
+    // The clock of the server is set: no answer showed that before.
     group.set_all_clocks(-3_000);
     group.clock_offset = 3_000;
     group.run_until(5_000);
@@ -196,7 +196,7 @@ fn a_host_an_hour_ahead_that_is_gone_blocks_its_items_for_no_longer_than_clocks_
 #[test]
 fn the_fire_that_a_host_an_hour_ahead_began_is_not_begun_again_at_its_time() {
     let mut group = Group::settled(1, &JobConfiguration::builder("job", 1).cron("25 13 * * * ?").build().unwrap());
-    // The next fire is that after it: by a clock an hour ahead this one is its own.
+    // The host whose clock is an hour ahead begins the fire after this one: by its clock that fire is due now.
     group.run_until(5_000);
     group.end_items(0, &[0]);
     group.sleep_until(6_000);

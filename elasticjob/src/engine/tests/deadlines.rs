@@ -1,4 +1,4 @@
-//! Runs are dropped before the server could have given their items away, also where this side comes late.
+//! Runs are dropped before the server could have given their items away, also where the engine is asked late.
 
 use std::time::Duration;
 

@@ -363,7 +363,7 @@ fn a_run_of_a_java_peer_is_taken_over_with_the_time_at_which_it_began() {
     let mut dies = Transaction::new();
     dies.delete("/job/instances/10.0.0.9@-@1", None);
     group.operate(&dies, false);
-    // It may only make its node anew.
+    // It may only be creating its node again.
     group.run_until(7_400);
     assert!(group.starts(0).is_empty());
     group.run_until(7_600);

@@ -1,4 +1,4 @@
-//! Engines on one tree, turned by hand: everything that is asked is answered at once, unless a test says otherwise.
+//! Engines on one tree, driven by hand: every request is answered at once, unless a test says otherwise.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) const EPOCH: i64 = 1_700_000_000_000;
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 const OPERATOR: SessionId = SessionId(1);
 
-/// What becomes of the answer to the next transaction.
+/// The fate of the answer to the next transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lost {
     No,
@@ -40,7 +40,7 @@ pub(super) struct Host {
     pub(super) lost: Lost,
     /// How many transactions are answered before that one.
     pub(super) answered_before: usize,
-    /// What was done since it was looked at last, oldest first.
+    /// What was done since the test looked at it last, oldest first.
     pub(super) commits: Vec<String>,
     pub(super) reads: usize,
     pub(super) started: Vec<Start>,
@@ -69,7 +69,7 @@ impl Host {
 
 pub(super) struct Group {
     pub(super) tree: Tree,
-    /// What those that join from now on can name.
+    /// The strategies that instances which join from now on can name.
     pub(super) strategies: Arc<ShardingStrategies>,
     pub(super) hosts: Vec<Host>,
     /// The listeners of all programs.
@@ -78,7 +78,7 @@ pub(super) struct Group {
     pub(super) clock_offset: i64,
     /// How far the clocks of the hosts and of the server are ahead of what they were, in milliseconds.
     all_clocks: i64,
-    /// What the namespace adds to each path.
+    /// The bytes that the namespace adds to each path.
     pub(super) namespace_bytes: usize,
     now: u64,
     sessions: i64,
@@ -213,12 +213,12 @@ impl Group {
         self.all_clocks = offset;
     }
 
-    /// What the server's clock says.
+    /// The time that the server's clock shows.
     fn server_time(&self) -> i64 {
         EPOCH + self.now as i64 + self.all_clocks
     }
 
-    /// What the clocks of the hosts say.
+    /// The time that the clocks of the hosts show.
     pub(super) fn now(&self) -> Now {
         let wall = self.server_time() + self.clock_offset;
         Now { wall, mono: Duration::from_millis(self.now) }
@@ -273,7 +273,7 @@ impl Group {
         }
     }
 
-    /// Ends the oldest call of listeners that is under way, and tells which it was.
+    /// Ends the oldest call of listeners that is under way, and returns which it was.
     pub(super) fn end_call(&mut self, host: usize) -> (Hook, Vec<String>) {
         let call = self.hosts[host].calls.remove(0);
         self.tell(host, Event::ListenersCalled { round: call.round });
@@ -307,7 +307,7 @@ impl Group {
         JobPath::Trigger(self.hosts[host].engine.instance().clone()).absolute(&job())
     }
 
-    /// Somebody else writes; hosts hear of it unless it is `unheard`.
+    /// Another client writes; hosts hear of it unless it is `unheard`.
     pub(super) fn operate(&mut self, transaction: &Transaction, unheard: bool) {
         let (_, events) = self.tree.commit(OPERATOR, transaction, self.server_time()).unwrap();
         if !unheard {
@@ -322,7 +322,7 @@ impl Group {
         self.operate(&transaction, false);
     }
 
-    /// Who owns each item, as the host's number.
+    /// The owner of each item, as the host's number.
     pub(super) fn owners(&self, total: u32) -> Vec<Option<usize>> {
         let owner = |item| {
             let id = self.text(&JobPath::owner_of(item))?;

@@ -9,7 +9,7 @@ use crate::ident::InstanceId;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction};
 
-/// Two instances of a job with two items; host 0 is asked to run its item, and is not told.
+/// Two instances of a job with two items; a trigger asks host 0 to run its item, and host 0 does not hear of it.
 fn asked(failover: bool) -> (Group, u32) {
     let configuration = JobConfiguration::builder("job", 2).failover(failover).build().unwrap();
     let mut group = Group::settled(2, &configuration);

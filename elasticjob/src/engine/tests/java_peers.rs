@@ -1,4 +1,5 @@
-//! Beside Java instances: what they leave out, leave behind or take away. The operator of the group writes for them.
+//! Engines beside Java instances, which leave nodes out, leave them behind or take them away. The operator of the group
+//! writes for the Java instances.
 
 use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, wire};
@@ -48,7 +49,7 @@ fn java_unmarks(group: &mut Group, item: ShardingItem) {
     });
 }
 
-/// Two of ours and a Java leader, which does nothing.
+/// Two instances of this implementation and a Java leader, which does nothing.
 fn led_by_java(total: u32, failover: bool) -> Group {
     let mut group = Group::settled(2, &every_five(total, failover));
     java_registers(&mut group, false);
@@ -64,7 +65,7 @@ fn items(group: &Group, host: usize) -> Vec<ShardingItem> {
     group.starts(host).into_iter().flat_map(|(_, _, items)| items).collect()
 }
 
-/// Who runs item 0, and who does not.
+/// The host that runs item 0, and the other one.
 fn runner_and_other(group: &Group) -> (usize, usize) {
     let runner = (0..2).find(|host| items(group, *host).contains(&0)).unwrap();
     (runner, 1 - runner)
@@ -116,7 +117,7 @@ fn a_java_instance_that_made_its_node_anew_keeps_its_run() {
         java_dies(&mut group);
         group.run_until(6_000);
         if is_back {
-            // No watch has told of it yet: the takeover itself has to find out.
+            // No watch has reported it yet: the takeover itself has to find out.
             java_registers(&mut group, true);
         }
         group.run_until(9_000);
@@ -138,7 +139,7 @@ fn whoever_misses_an_owner_for_long_asks_the_java_leader_again() {
 #[test]
 fn marks_of_the_dead_that_a_java_leader_leaves_there_are_swept_up_a_little_later() {
     let mut group = led_by_java(2, false);
-    // So that nobody begins the item over its mark.
+    // So that no instance begins the item over its mark.
     moves(&mut group, 0, "10.0.0.8@-@1");
     let dead = JobPath::Instance("10.0.0.8@-@1".parse().unwrap()).absolute(&job());
     write(&mut group, false, |java| {

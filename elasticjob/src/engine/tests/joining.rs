@@ -12,7 +12,7 @@ fn fires(group: &Group, host: usize) -> Vec<Fire> {
     group.starts(host).into_iter().map(|(fire, _, _)| fire).collect()
 }
 
-/// A group of one whose items are given to whoever joins at this time, in milliseconds, and not begun before.
+/// A group of one whose items are given to an instance that joins at this time, in milliseconds, and not begun before.
 fn joined_at(at: u64, joins: &JobConfiguration) -> Group {
     let mut group = Group::settled(1, &every_five(1));
     // Its owner does not come to the fire.
@@ -57,7 +57,7 @@ fn a_group_that_starts_right_after_a_fire_does_not_run_it() {
     assert_eq!(fires(&group, 0), []);
 }
 
-/// A group whose configuration in the registry is this text, before anybody joined.
+/// A group whose configuration in the registry is this text, before an instance joined.
 fn stored(text: &str) -> Group {
     let mut group = Group::new();
     let mut before = Transaction::new();
@@ -121,7 +121,7 @@ fn an_instance_that_waits_for_a_configuration_can_leave() {
     assert!(group.hosts[host].engine.is_stopped());
 }
 
-/// What the server of an instance is at its start: without a mark before, and with one of an operator.
+/// The state of the server of an instance at its start: without a mark before, and with one of an operator.
 fn server_at_start(program: bool, registry: Option<bool>, overwrite: bool) -> [String; 2] {
     let of = |disabled| JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").disabled(disabled);
     [None, Some("DISABLED")].map(|mark| {
@@ -153,7 +153,7 @@ fn a_server_is_disabled_at_the_start_by_its_program_or_the_registry_and_enabled_
         (true, Some(false), false, true),
         (true, Some(false), true, true),
         (false, Some(true), false, true),
-        // What the registry said is replaced.
+        // The value in the registry is replaced.
         (false, Some(true), true, false),
         (false, Some(false), false, false),
     ] {

@@ -184,7 +184,7 @@ fn a_new_job_does_not_run_a_fire_of_before() {
     let mut group = Group::new();
     group.run_until(50_000);
     let host = group.join("10.0.0.1", &configuration);
-    // The one who comes next finds the configuration there, and items that no instance has begun.
+    // The instance that comes next finds the configuration there, and items that no instance has begun.
     let next = group.join("10.0.0.2", &configuration);
     group.run_until(100_000);
     assert_eq!((group.starts(host), group.starts(next)), (vec![], vec![]));
@@ -349,7 +349,7 @@ fn an_item_that_a_java_leader_assigned_since_is_not_begun_late() {
 fn static_items_of_an_owner_that_died_before_the_fire_are_said_by_the_leader() {
     let configuration = JobConfiguration::builder("job", 2).cron("0/40 * * * * ?").time_zone("UTC");
     let mut group = Group::settled(2, &configuration.static_sharding(true).build().unwrap());
-    // The items are assigned with the first fire. Whoever leads stays.
+    // The items are assigned with the first fire. The leader stays.
     group.run_until(20_000);
     let (own, lost) = (group.starts(0)[0].2.clone(), group.starts(1)[0].2.clone());
     group.end_items(0, &own);

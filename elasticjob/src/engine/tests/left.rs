@@ -1,4 +1,4 @@
-//! What an engine that ends leaves to the one that takes its place, and to what cleans up after it.
+//! The runs and nodes that an engine leaves when it ends: to the engine that takes its place, and to the clean-up.
 
 use std::time::Duration;
 

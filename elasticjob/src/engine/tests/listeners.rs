@@ -1,4 +1,4 @@
-//! Listeners that every instance calls, and what all listeners share.
+//! Listeners that every instance calls, and behaviour that all listeners share.
 
 use std::time::Duration;
 

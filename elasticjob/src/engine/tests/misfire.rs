@@ -162,8 +162,8 @@ fn idle_one_goes(group: &mut Group) {
     group.operate(&foreign, false);
 }
 
-/// Three items shared with an instance that never runs anything, at the fire that falls into the run of ours; and the
-/// items that it runs.
+/// Three items shared with an instance that never runs anything, at the fire that falls into the run of the other
+/// instance; and the items that this other instance runs.
 fn busy_beside_an_idle_one() -> (Group, Vec<u32>) {
     let mut group = Group::settled(1, &every_twenty(3));
     idle_one_comes(&mut group);

@@ -92,7 +92,7 @@ fn a_fire_costs_four_transactions_more_for_who_calls_and_reads_for_the_others() 
     let caller = begin(&mut group);
     end_items(&mut group, &[0, 1, 2]);
     group.end_call(caller);
-    // From the second fire on it is known who is there.
+    // From the second fire on the live instances are known.
     group.hosts.iter_mut().for_each(|host| host.clear());
     group.run_until(10_000);
     group.end_call(caller);

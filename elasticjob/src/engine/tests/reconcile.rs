@@ -1,4 +1,4 @@
-//! What the leader finds when it looks at everything again.
+//! The leader looks at everything again, and finds what is wrong.
 
 use super::group::{Group, job};
 use crate::config::JobConfiguration;
@@ -11,7 +11,7 @@ fn every_minutes(minutes: i32) -> JobConfiguration {
     builder.reconcile_interval_minutes(minutes).build().unwrap()
 }
 
-/// Somebody writes, and no watch tells of it.
+/// Another client writes, and no watch reports it.
 fn unheard(group: &mut Group, write: impl FnOnce(&mut Transaction)) {
     let mut transaction = Transaction::new();
     write(&mut transaction);

@@ -60,7 +60,7 @@ fn after_a_gap() -> Group {
     group
 }
 
-/// A connection that breaks takes all questions of that moment along: that is one failure of the registry, not many.
+/// When a connection breaks, all requests of that moment fail with it: that is one failure of the registry, not many.
 #[test]
 fn questions_that_fail_together_are_asked_again_as_soon_as_a_single_one() {
     let mut group = after_a_gap();

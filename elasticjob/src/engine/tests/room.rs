@@ -8,7 +8,7 @@ use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
-/// A long one: each path is longer by so much.
+/// The length of a long namespace: it makes each path longer by so many bytes.
 const NAMESPACE: usize = 121;
 /// The most that is possible there.
 const TOTAL: u32 = 1_008;

@@ -11,7 +11,7 @@ fn configuration(total: u32) -> JobConfiguration {
     builder.job_sharding_strategy_type("SINGLE_SHARDING_BALANCE").build().unwrap()
 }
 
-/// Lets the next fire come and its items end; tells which host ran which items.
+/// Lets the next fire come and its items end; returns which host ran which items.
 fn fire(group: &mut Group, at: u64) -> Vec<Vec<u32>> {
     group.hosts.iter_mut().for_each(Host::clear);
     group.run_until(at);
@@ -60,7 +60,7 @@ fn moving_on_is_one_transaction_of_the_leader() {
         next + 1
     );
     assert_eq!(moves, [&expected]);
-    // Begin, end and the move. Nobody reads more than the owner and the record, each where it changed.
+    // Begin, end and the move. No host reads more than the owner and the record, each where it changed.
     assert_eq!(group.hosts.iter().map(|host| host.commits.len()).sum::<usize>(), 3);
     let reads: Vec<usize> = group.hosts.iter().map(|host| host.reads).collect();
     assert!(reads.iter().all(|reads| *reads <= 2), "{reads:?}");

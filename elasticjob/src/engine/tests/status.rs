@@ -1,4 +1,4 @@
-//! What the status says of a job that waits, and why a fire was not run.
+//! The status of a job that waits, and why a fire was not run.
 
 use super::group::{EPOCH, Group, Lost, every_five};
 use crate::config::JobConfiguration;
@@ -59,7 +59,7 @@ fn a_fire_that_cannot_begin_says_what_it_waits_for() {
 fn fires_that_come_more_often_than_they_wait_for_the_leader_go_on_with_the_items_that_are_assigned() {
     let every_two = JobConfiguration::builder("job", 1).cron("0/2 * * * * ?").build().unwrap();
     let mut group = Group::settled(1, &every_two);
-    // Those that came while it settled.
+    // The runs of fires that came while the group settled.
     group.end_items(0, &[0]);
     group.end_items(0, &[0]);
     group.hosts[0].clear();

@@ -1,4 +1,4 @@
-//! What the leader sweeps up.
+//! The nodes that the leader sweeps up.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The items of others that a call on behalf of the group has to wait for.
+//! The items of other instances that a call on behalf of the group has to wait for.
 
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
@@ -23,7 +23,8 @@ impl JobEngine {
     }
 
     fn items_to_begin(&self, now: Now, waits: &Waiting) -> Option<Vec<ShardingItem>> {
-        // What is made up for or taken over is begun by each instance when it can: nobody comes along.
+        // Each instance begins an item that it makes up for, or takes over, when it can: the group does not begin it
+        // together.
         if waits.source != ExecutionSource::NormalTrigger || now.mono >= waits.since + LATE_ACQUISITION {
             return Some(Vec::new());
         }
@@ -67,7 +68,8 @@ impl JobEngine {
         self.is_undecided(item, fire, owner)
     }
 
-    /// Whether the owner of an item that is late may still begin it. Read only then: mostly all begin at once.
+    /// Whether the owner of an item that is late may still begin it. The engine reads that only then: mostly all items
+    /// begin at once.
     fn is_undecided(&self, item: ShardingItem, fire: Fire, owner: InstanceId) -> Option<bool> {
         let came_at = match self.look(&JobPath::Instance(owner.clone())) {
             Lookup::Missing => return Some(false),
@@ -88,7 +90,7 @@ impl JobEngine {
         Some(is_asked && !is_covered)
     }
 
-    /// The items that were begun for a fire and have not ended. What was lost counts while somebody will take it over.
+    /// The items that were begun for a fire and have not ended. A lost run counts while an instance will take it over.
     fn items_to_end(&self, fire: Fire) -> Option<Vec<ShardingItem>> {
         let takes_over = self.is_failover_on() && !self.available_instances()?.is_empty();
         let mut complete = true;

@@ -30,7 +30,7 @@ pub(super) fn assign(
         .into_iter()
         .filter(|item| !engine.is_item_obstructed(*item))
         .partition(|item| !survey.busy.contains(item));
-    // Only asked for when the number of items changes.
+    // It is only read when the number of items changes.
     let floor = match removed.is_empty() && kept.len() == basis.total as usize {
         true => Floor::default(),
         false => Floor::of(engine, &removed)?,
@@ -45,7 +45,8 @@ pub(super) fn assign(
         let (owner, wanted) = (survey.owner(item), wanted.get(&item).map(InstanceId::as_str));
         let path = JobPath::owner_of(item);
         if owner != wanted {
-            // One that runs elsewhere than where it belongs, as it was taken over, moves: fires need an owner meanwhile.
+            // A busy item whose owner is not available moves: it was taken over and runs elsewhere, and fires need an
+            // owner meanwhile.
             let stays = survey.stays(item, last_pinned.contains(&item));
             if stays && owner.is_some_and(|owner| basis.is_available(owner)) {
                 pinned.insert(item);
@@ -69,13 +70,13 @@ pub(super) fn assign(
     }
     guard_triggers(engine, &mut txn, left);
     for item in removed {
-        // The rest is beyond the total count still, and is removed by the next ones.
+        // The other items are still beyond the total count: the next reshardings remove them.
         if txn.is_full() {
             break;
         }
         moved.push(format!("{item}: removed"));
         for path in engine.mirror.item_tree(item) {
-            // Somebody may begin it at this moment.
+            // An instance may begin it at this moment.
             let version = (path == JobPath::fire(item)).then(|| floor.versions.get(&item).copied()).flatten();
             txn.delete(&path, version);
         }
@@ -85,7 +86,7 @@ pub(super) fn assign(
     }
     match request {
         Request::Waits { version } => txn.delete(&JobPath::Necessary, Some(version)),
-        // There and gone in one transaction: it guards that there is none.
+        // Created and deleted in one transaction: this is the guard that there is no request.
         Request::None => {
             txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
             txn.delete(&JobPath::Necessary, None)
@@ -96,7 +97,7 @@ pub(super) fn assign(
     Some((Proposal { transaction: txn.build(), purpose }, fault))
 }
 
-/// No trigger came meanwhile for those that items are taken from.
+/// Guards that no trigger came meanwhile for the instances that items are taken from.
 fn guard_triggers(engine: &JobEngine, txn: &mut JobTransaction<'_>, left: BTreeSet<&InstanceId>) {
     if left.is_empty() || engine.planted.has(Bug::OutrunTrigger) {
         return;
@@ -110,7 +111,7 @@ fn guard_triggers(engine: &JobEngine, txn: &mut JobTransaction<'_>, left: BTreeS
     }
 }
 
-/// Who shall own each item, and what was wrong with the answer of the strategy, if anything.
+/// Asks the strategy which instance shall own each item. Also returns the fault in its answer, if there is one.
 fn ask(
     engine: &JobEngine,
     basis: &Basis,

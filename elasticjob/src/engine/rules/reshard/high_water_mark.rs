@@ -1,4 +1,4 @@
-//! What items that are removed leave behind.
+//! The high-water mark of removed items: the fires that they may have been begun for.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-/// What items that were removed may have been begun for. It is kept as data of `sharding` and becomes the record of new
-/// items: one that is made anew must not be begun for a fire that it was begun for before.
+/// The last fires that removed items may have been begun for. They are kept as data of `sharding` and become the record
+/// of new items: an item that is created again must not be begun for a fire that it was begun for before.
 #[derive(Default)]
 pub(super) struct Floor {
     record: Option<FireRecord>,
@@ -54,8 +54,8 @@ impl Floor {
 }
 
 impl JobEngine {
-    /// The record of an item. One that has none was made while execution was not monitored, or by a Java leader: then it
-    /// is what removed items left behind. `None` while data are missing.
+    /// The record of an item. An item that has none was created while execution was not monitored, or by a Java leader:
+    /// then its record is the high-water mark of removed items. `None` while data are missing.
     pub(in crate::engine) fn record_of(&self, item: ShardingItem) -> Option<FireRecord> {
         let mut found = self.look(&JobPath::fire(item));
         if found == Lookup::Missing {

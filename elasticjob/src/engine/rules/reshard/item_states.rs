@@ -1,4 +1,4 @@
-//! What the leader sees of the items.
+//! The states of the items, as the leader sees them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +10,18 @@ use crate::registry::path::JobPath;
 
 /// Owners and busy items.
 pub(super) struct Survey<'a> {
-    /// Owner of each item that has one, as the node tells it.
+    /// Owner of each item that has one, as the node says.
     pub(super) owners: BTreeMap<ShardingItem, &'a str>,
-    /// Items that somebody runs, and those that are triggered.
+    /// Items that an instance runs, and those that are triggered.
     pub(super) busy: BTreeSet<ShardingItem>,
-    /// Items that their owner is to run for a manual trigger: it asks instances, and would be lost for an item that moves
-    /// to one that has answered it already.
+    /// Items that their owner is to run for a manual trigger: a trigger asks instances, and would be lost for an item
+    /// that moves to an instance that has answered it already.
     triggered: BTreeSet<ShardingItem>,
 }
 
 impl<'a> Survey<'a> {
-    /// `None` while data are missing. What a mark says is only read where it matters: with every fire there are new ones.
+    /// `None` while data are missing. The data of a mark are only read where they matter: with every fire there are new
+    /// marks.
     pub(super) fn take(
         engine: &'a JobEngine,
         basis: &Basis,
@@ -52,7 +53,7 @@ impl<'a> Survey<'a> {
                 Lookup::Missing => {}
                 Lookup::Unread => complete = false,
                 Lookup::Known(known) => {
-                    // What is lost is run again, or not at all; it holds nobody up.
+                    // A lost run is run again, or not at all; it holds no instance up.
                     match engine.is_run_alive(item, known) {
                         Some(true) => {
                             busy.insert(item);
@@ -66,8 +67,9 @@ impl<'a> Survey<'a> {
         complete.then_some(Self { owners, busy, triggered })
     }
 
-    /// Whether an item stays with its owner for now, so that its run is not disturbed. Not twice for its runs: of a job
-    /// that always overruns the next one has begun before anybody could move the item. Whoever gets it waits for the run.
+    /// Whether an item stays with its owner for now, so that its run is not disturbed. It does not stay twice for its
+    /// runs: the next run of a job that always overruns has begun before the leader could move the item. The new owner
+    /// waits for the run.
     pub(super) fn stays(&self, item: ShardingItem, has_stayed: bool) -> bool {
         self.triggered.contains(&item) || (self.busy.contains(&item) && !has_stayed)
     }

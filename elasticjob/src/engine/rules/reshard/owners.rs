@@ -1,4 +1,4 @@
-//! Who may own items, and who does.
+//! The instances that may own items, and those that do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ impl JobEngine {
         let mut known = true;
         let mut settled = !self.mirror.exists(&JobPath::Necessary) && !self.mirror.exists(&JobPath::Processing);
         let is_static = self.has_static_sharding();
-        // Whoever leads tells of the items of the gone: it has to know that it does.
+        // The leader reports the items of owners that are gone, so an instance has to know here whether it leads.
         known &= !is_static || !matches!(self.look(&JobPath::LeaderInstance), Lookup::Unread);
         let instances: BTreeSet<&str> = self.mirror.instances().map(InstanceId::as_str).collect();
         for item in 0..total {
@@ -86,9 +86,9 @@ impl JobEngine {
         self.open.is_some() || self.mirror.triggers().next().is_some()
     }
 
-    /// The leader says for everybody which items of a fire are not run, because static sharding leaves them to an
-    /// instance that is gone. Once for each of them, also when the instance goes while the fire is due: then of those that
-    /// it had not begun.
+    /// The leader reports for the whole group which items of a fire are not run, because static sharding leaves them to
+    /// an instance that is gone. It reports each of them once, also when the instance goes while the fire is due: then
+    /// those that the instance had not begun.
     pub(in crate::engine) fn tell_items_of_the_gone(&mut self) {
         if self.leadership.is_none() || !self.has_static_sharding() {
             return;

@@ -1,4 +1,4 @@
-//! Why the items have to be assigned anew.
+//! The reasons to assign the items again.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use crate::registry::path::JobPath;
 
 /// The reason for a resharding, if there is one.
 ///
-/// With static sharding instances and servers that come and go are none: an item that has an owner keeps it, also one
-/// that is gone. And the first assignment waits for the first fire, so that instances which start together share the
-/// items; otherwise the very first instance had all of them for good.
+/// With static sharding, instances and servers that come and go are no reason: an item that has an owner keeps it, also
+/// an owner that is gone. And the first assignment waits for the first fire, so that instances which start together
+/// share the items; otherwise the very first instance would have all of them for good.
 pub(super) fn cause(
     engine: &JobEngine,
     configuration: &JobConfiguration,
@@ -47,7 +47,7 @@ pub(super) fn cause(
         return Some(format!("item {item}, which stayed while it was busy, is free"));
     }
     match last {
-        // A new leader trusts an assignment that everybody takes part in.
+        // A new leader trusts an assignment in which all instances take part.
         None if is_static => None,
         None => {
             let owners: BTreeSet<&str> = survey.owners.values().copied().collect();

@@ -10,9 +10,9 @@ use crate::registry::path::{ItemNode, JobPath};
 
 /// Whether the items move on to the next instance; `None` while data are missing.
 ///
-/// They do when no item is busy and the first item that is not disabled was run by its owner last. Nothing has to be
-/// remembered for that: after they have moved on its owner is another one. So each fire moves them once, whoever leads,
-/// and a fire that nobody ran does not.
+/// They move on when no item is busy and the first item that is not disabled was run by its owner last. The leader has
+/// to remember nothing for that: after the items have moved on, the owner of that item is another one. So each fire
+/// moves them once, whichever instance leads, and a fire that no instance ran does not.
 pub(super) fn is_over(engine: &JobEngine, basis: &Basis, survey: &Survey<'_>) -> Option<bool> {
     let moves = basis.strategy == SINGLE_SHARDING_BALANCE && !engine.planted.has(Bug::KeptTurn);
     if !moves || basis.instances.len() < 2 || !survey.busy.is_empty() {
