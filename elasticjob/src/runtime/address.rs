@@ -55,7 +55,7 @@ pub enum AddressError {
         /// The addresses that could have been chosen.
         available: String,
     },
-    /// The operating system does not tell its network interfaces.
+    /// The operating system does not list its network interfaces.
     #[error("the network interfaces of this host cannot be listed: {0}")]
     Interfaces(#[source] io::Error),
 }
@@ -106,8 +106,9 @@ impl IpPattern {
 
 /// The address of this host.
 ///
-/// See [`choose`] for which it is. Says in the log when there is only the loopback address, or only IPv6. Whether others
-/// can reach the address is not probed: it is a name, nobody connects to it, and in containers a probe may fail.
+/// See [`choose`] for which address it is. Logs a line when there is only the loopback address, or only IPv6. The
+/// library does not probe whether other hosts can reach the address: it is a name, no process connects to it, and in
+/// containers a probe may fail.
 ///
 /// # Errors
 /// [`AddressError::Interfaces`], and what [`choose`] returns.
