@@ -9,7 +9,7 @@ use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Option
 
 /// The address of the request; the second name is that of older releases.
 const URI: [&str; 2] = ["http.uri", "http.url"];
-/// Allows the request of the registry center. Of the program alone.
+/// Allows the request that the registry center sets. Read from the configuration of the program only.
 const FROM_REGISTRY: &str = "http.uri.from-registry";
 const METHOD: &str = "http.method";
 const DATA: &str = "http.data";
