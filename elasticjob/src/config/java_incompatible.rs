@@ -12,7 +12,7 @@ pub struct ForeignToJava {
     pub setting: &'static str,
     /// Its value.
     pub value: String,
-    /// What a Java instance makes of it.
+    /// What a Java instance does with it.
     pub consequence: &'static str,
 }
 

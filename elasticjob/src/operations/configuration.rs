@@ -8,7 +8,7 @@ use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
 use crate::secret::{mask_document, mask_inside};
 
-/// A configuration as the registry center has it.
+/// A configuration in the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredConfiguration {
     /// The configuration.

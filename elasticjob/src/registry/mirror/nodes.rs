@@ -44,7 +44,7 @@ impl Nodes {
         };
     }
 
-    /// Adds a node unless it is there.
+    /// Adds a node unless it exists.
     pub(super) fn add(&mut self, path: JobPath) {
         if !self.contains(&path) {
             self.insert(path, None);
