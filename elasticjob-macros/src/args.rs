@@ -30,7 +30,7 @@ pub struct JobArgs {
 pub struct Setting {
     /// The field of the settings, with the span of the option's name as it is written.
     pub field: Ident,
-    /// What it is set to.
+    /// Its value.
     pub value: Value,
 }
 

@@ -139,7 +139,7 @@ impl ElasticJobApp {
     /// The same, but it also shuts down when `end` completes.
     ///
     /// # Errors
-    /// Those of [`until_shutdown`](Self::until_shutdown).
+    /// The errors of [`until_shutdown`](Self::until_shutdown).
     pub async fn until_shutdown_or(mut self, end: impl Future<Output = ()>) -> Result<(), AppError> {
         let mut signals = Signals::listen().map_err(AppError::Signals)?;
         let why = tokio::select! {

@@ -38,7 +38,7 @@ pub enum SettingError {
         origin: Origin,
         /// The setting.
         key: String,
-        /// What to set.
+        /// The remedy.
         reason: String,
     },
     /// A value of the right type that cannot be used.
@@ -82,7 +82,7 @@ pub enum SettingError {
         origin: Origin,
         /// The setting.
         key: String,
-        /// What is missing and what to do.
+        /// The missing feature, and the remedy.
         reason: String,
     },
     /// A placeholder without a value.

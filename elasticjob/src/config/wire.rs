@@ -47,9 +47,9 @@ pub enum WireError {
     Kind {
         /// The key.
         key: String,
-        /// What is there.
+        /// The kind of the value that is there.
         found: &'static str,
-        /// What belongs there.
+        /// The kind that belongs there.
         expected: &'static str,
     },
     /// The block of a key that is only carried along cannot be cut out.

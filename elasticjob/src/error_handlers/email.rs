@@ -168,7 +168,7 @@ impl JobErrorHandler for Email {
     }
 
     fn bound_options(&self) -> &'static [BoundOptions] {
-        // Whoever receives the mails learns what failed, and gets them in the name of the program.
+        // The recipients of the mails learn what failed, and get the mails in the name of the program.
         const SENT_WITH: &[&str] = &[
             "email.host",
             "email.port",

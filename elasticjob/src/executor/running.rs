@@ -17,7 +17,7 @@ impl Running {
         Self { stop, cancellation, task }
     }
 
-    /// Tells the run that it should come to an end. It is a wish: see `ShardingContext::stop_wanted`.
+    /// Asks the run to come to an end. It is a wish: see `ShardingContext::stop_wanted`.
     pub fn ask_to_stop(&self) {
         self.stop.iter().for_each(CancellationToken::cancel);
     }

@@ -16,7 +16,7 @@ use crate::log::debug;
 /// The name of the type.
 pub const HTTP: &str = "HTTP";
 
-/// The header that tells the server which item asks.
+/// The header with the item that the request is for.
 const SHARDING_CONTEXT: HeaderName = HeaderName::from_static("shardingcontext");
 /// The content type that Java sends where a body has none.
 const FORM: &str = "application/x-www-form-urlencoded";

@@ -43,7 +43,7 @@ pub enum RegistryError {
     /// No answer: the connection or the session was lost, or the time-out passed.
     #[error("the registry center gave no answer: {why}")]
     NoAnswer {
-        /// What happened to the request.
+        /// The failure of the request.
         why: String,
     },
 }
@@ -64,13 +64,13 @@ pub enum CommitError {
     /// It did not reach the server, or the session had ended before: nothing was applied and nothing will be.
     #[error("the transaction did not reach the registry center: {why}")]
     NotReached {
-        /// What happened.
+        /// The cause.
         why: String,
     },
     /// It was sent and the answer was lost: it may have been applied, or may still be applied.
     #[error("the answer to the transaction got lost: {why}")]
     Unknown {
-        /// What happened.
+        /// The cause.
         why: String,
     },
 }

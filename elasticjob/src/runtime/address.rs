@@ -42,7 +42,7 @@ pub enum AddressError {
     InvalidPattern {
         /// The setting.
         pattern: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// No address of the host is as preferred.
@@ -50,7 +50,7 @@ pub enum AddressError {
     NothingPreferred {
         /// The settings that nothing matched.
         wanted: String,
-        /// What is wrong with the preferred interface, if that is it.
+        /// The problem of the preferred interface, if that is the cause.
         why: String,
         /// The addresses that could have been chosen.
         available: String,

@@ -37,7 +37,7 @@ pub enum StartError {
     Kind {
         /// The job.
         job: JobName,
-        /// What is wrong.
+        /// The reason.
         reason: &'static str,
     },
     /// Settings that this version, or this program, does not support.
@@ -57,7 +57,7 @@ pub enum StartError {
     WaitsForConfiguration {
         /// The job.
         job: JobName,
-        /// What is wrong with the configuration.
+        /// The reason why the configuration cannot be used.
         why: String,
     },
     /// It was started before.
@@ -331,7 +331,7 @@ impl ScheduleJobBootstrap {
     /// `HTTP`, or an own one.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    /// The errors of [`new`](Self::new); the type does not exist, or the configuration names another type.
     ///
     /// # Examples
     /// ```
@@ -404,7 +404,7 @@ impl OneOffJobBootstrap {
     /// Makes a job of a type, as [`ScheduleJobBootstrap::of_type`] does.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    /// The errors of [`new`](Self::new); the type does not exist, or the configuration names another type.
     pub fn of_type(
         environment: &JobEnvironment,
         registry: Arc<dyn RegistryCenter>,

@@ -244,7 +244,7 @@ impl Driver {
         }
     }
 
-    /// Tells the engine until when requests of this job or of another job prove the session.
+    /// Reports to the engine until when requests of this job or of another job prove the session.
     fn feed_proof(&mut self) {
         if let Some(proof) = self.registry.proof() {
             self.feed(proven(&self.environment, proof));

@@ -65,7 +65,7 @@ pub enum TriggerError {
     Registry {
         /// The job.
         job: JobName,
-        /// What the registry center answered.
+        /// The answer of the registry center.
         why: String,
     },
 }

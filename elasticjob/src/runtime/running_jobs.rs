@@ -8,7 +8,7 @@ use crate::ident::JobName;
 use crate::registry::RegistryCenter;
 
 /// Jobs by registry center and name. A process has one job of a name at a time: two would share the session of the
-/// process, and the session is what tells instances, leaders and owners of runs apart.
+/// process, and the session is what distinguishes instances, leaders and owners of runs.
 #[derive(Debug, Default)]
 pub(super) struct Members(Mutex<BTreeMap<(usize, JobName), JobHandle>>);
 

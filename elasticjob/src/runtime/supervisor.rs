@@ -50,7 +50,8 @@ async fn take_over(job: &mut Job, last: &JobHandle, started: &mut Started) -> bo
         left = &mut runs => left.unwrap_or_default(),
         () = started.closed() => {
             runs.close();
-            // What the last job sent before belongs to this job alone from now on, even when this job leaves at once.
+            // Messages that the last job sent before this point belong to this job alone, even when this job leaves at
+            // once.
             match runs.try_recv() {
                 Ok(left) => left,
                 Err(_) => return false,

@@ -22,7 +22,7 @@ pub enum DumpError {
     NoAnswer {
         /// The address of the port.
         address: String,
-        /// What happened.
+        /// The cause.
         why: String,
     },
     /// The port answers something else.

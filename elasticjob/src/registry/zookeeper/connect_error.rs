@@ -45,7 +45,7 @@ pub enum ConnectError {
         servers: String,
         /// The action that was tried.
         namespace: String,
-        /// What was tried.
+        /// The action that was tried.
         what: &'static str,
         /// Whether a digest is configured.
         digest: bool,

@@ -5,7 +5,7 @@ use super::*;
 use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobError, JobResult, ListenerContext};
 use crate::spi::{Catalog, CatalogBuilder};
 
-/// What happened, in order: calls of listeners as `name before`, runs of items as `item 0`.
+/// The events of a test, in order: calls of listeners as `name before`, runs of items as `item 0`.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 

@@ -29,7 +29,7 @@ pub enum RdbError {
     Connect {
         /// The database.
         at: String,
-        /// What it answered.
+        /// The answer of the database.
         why: String,
     },
     /// A table is missing and cannot be created, or cannot be read.
@@ -39,7 +39,7 @@ pub enum RdbError {
         at: String,
         /// The table.
         table: &'static str,
-        /// What it answered.
+        /// The answer of the database.
         why: String,
     },
     /// A table has another shape than the one of ElasticJob.
