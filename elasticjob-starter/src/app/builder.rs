@@ -62,9 +62,9 @@ impl ElasticJobAppBuilder {
         self
     }
 
-    /// Adds the code of a job that has no attribute, such as a job of an [own
-    /// kind](elasticjob::api::classed_item_handler). `elasticjob.jobs` configures the job of that name, and other jobs
-    /// that name it in `elastic-job-class`. A later call with the same name replaces the code.
+    /// Adds the code of a job that has no attribute, such as a job of an
+    /// [own kind](elasticjob::api::classed_item_handler). `elasticjob.jobs` configures the job of that name, and other
+    /// jobs that name it in `elastic-job-class`. A later call with the same name replaces the code.
     pub fn job(mut self, name: impl Into<String>, code: ItemHandler) -> Self {
         self.given.insert(name.into(), code);
         self

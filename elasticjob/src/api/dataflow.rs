@@ -13,11 +13,11 @@ use crate::log::debug;
 /// # Rounds
 ///
 /// A run of an item is one round: `fetch`, and `process` unless nothing was fetched. With `streaming.process: true` in
-/// the `props` of the job another round follows, until nothing is fetched or [a stop is
-/// wanted](ShardingContext::stop_wanted): the leader is about to reshard, the instance is leaving, the server or the
-/// item is disabled, the properties of the job changed. Then the round under way is completed, and the item has ended
-/// well; the next fire fetches the rest. Fires that come while a stream goes on are misfires. A stream keeps its slot
-/// in the pool of the job: an item without a slot waits until another item has ended.
+/// the `props` of the job another round follows, until nothing is fetched or
+/// [a stop is wanted](ShardingContext::stop_wanted): the leader is about to reshard, the instance is leaving, the
+/// server or the item is disabled, the properties of the job changed. Then the round under way is completed, and the
+/// item has ended well; the next fire fetches the rest. Fires that come while a stream goes on are misfires. A stream
+/// keeps its slot in the pool of the job: an item without a slot waits until another item has ended.
 ///
 /// When the session of the instance can no longer be proven, the run is cancelled in the middle of a round, as every
 /// run is.

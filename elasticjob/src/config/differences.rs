@@ -13,9 +13,10 @@ use crate::secret::mask_inside;
 const NOT_COMPARED: [&str; 3] = ["overwrite", "elastic-job-class", "elastic-job-type"];
 
 impl JobConfiguration {
-    /// The settings in which this configuration differs from the one of the registry, as `setting: 'this' here, 'that'
-    /// in the registry`. Secrets in the values are masked; properties are listed without values. Left out are
-    /// `overwrite`, which only says which of the two configurations wins, and blocks that are only carried along.
+    /// The settings in which this configuration differs from the one of the registry, as
+    /// `setting: 'this' here, 'that' in the registry`. Secrets in the values are masked; properties are listed without
+    /// values. Left out are `overwrite`, which only says which of the two configurations wins, and blocks that are only
+    /// carried along.
     pub fn differences(&self, registry: &Self) -> Vec<String> {
         let (here, there) = (self.texts(), registry.texts());
         let texts = here.into_iter().zip(there).filter(|((_, here), (_, there))| here != there).map(

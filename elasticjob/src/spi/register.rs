@@ -39,8 +39,8 @@ macro_rules! register_once_listener {
 ///
 /// It takes an expression whose type is a
 /// [`JobExecutorThreadPoolSizeProvider`](crate::api::JobExecutorThreadPoolSizeProvider), and can be used wherever an
-/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one: `use
-/// my_pools as _;`. The documentation of the trait has an example.
+/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
+/// `use my_pools as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_thread_pool_size_provider {
     ($pool:expr $(,)?) => {
@@ -51,8 +51,8 @@ macro_rules! register_thread_pool_size_provider {
 /// Makes a storage for tracing known to the program when it is linked: `elasticjob.tracing.type` can name it.
 ///
 /// It takes an expression whose type is a [`TracingStorage`](crate::trace::TracingStorage), and can be used wherever an
-/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one: `use
-/// my_storages as _;`. The documentation of the trait has an example.
+/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
+/// `use my_storages as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_tracing_storage {
     ($storage:expr $(,)?) => {
@@ -75,8 +75,8 @@ macro_rules! register_job_type {
 /// Makes an error handler known to the program when it is linked: jobs can name it in `job-error-handler-type`.
 ///
 /// It takes an expression whose type is a [`JobErrorHandler`](crate::api::JobErrorHandler), and can be used wherever an
-/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one: `use
-/// my_handlers as _;`. The documentation of the trait has an example.
+/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
+/// `use my_handlers as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_error_handler {
     ($handler:expr $(,)?) => {
