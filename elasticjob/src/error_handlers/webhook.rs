@@ -15,7 +15,7 @@ use crate::http_client::{HttpClients, Limits, start_of_body};
 /// The longest answer that is read, in bytes: an answer only says yes or no.
 const LONGEST_ANSWER: usize = 64 * 1_024;
 
-/// The address to post to, with its options.
+/// The address to post to, and the time limits of a request.
 struct Webhook {
     url: reqwest::Url,
     limits: Limits,

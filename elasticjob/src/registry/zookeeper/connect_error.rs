@@ -43,7 +43,7 @@ pub enum ConnectError {
     Forbidden {
         /// The servers as configured.
         servers: String,
-        /// The action that was tried.
+        /// The namespace.
         namespace: String,
         /// The action that was tried.
         what: &'static str,
