@@ -18,6 +18,7 @@ const DEFAULT: &str = "info,zookeeper_client=error";
 
 /// Writes the log to the standard error, filtered by `ELASTICJOB_LOG` or `RUST_LOG`, by default
 /// `info,zookeeper_client=error`.
+///
 /// A line that cannot be written, because the pipe is closed or the disk is full, is lost; jobs go on. The number of
 /// lost lines is written before the next line that can be written.
 ///

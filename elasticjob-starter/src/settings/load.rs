@@ -289,7 +289,7 @@ impl<'a> Load<'a> {
     }
 }
 
-/// The name in messages and lists of the section without a name.
+/// The name of the section without a name, where a name is needed.
 pub(crate) const DEFAULT: &str = "default";
 
 /// All named sections of a kind, by their names.

@@ -62,8 +62,8 @@ pub enum ConfigError {
 /// next fire), `max-time-diff-seconds` 60,
 /// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
 /// empty.
+///
 /// `Debug` masks its secrets, so that values that contain a configuration can be logged.
-/// `Debug` masks its secrets, so that what holds a configuration can be logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JobConfiguration {
     pub(super) name: JobName,

@@ -1,6 +1,6 @@
 //! Names whose values are secrets. One list decides which values are not written and which are not shown.
 
-/// Words that mean a secret at the end of a name, in the spelling of [`plain`].
+/// Words that make a name the name of a secret, in the spelling of [`plain`].
 const WORDS: [&str; 14] = [
     "password",
     "passwd",

@@ -30,6 +30,7 @@ pub(super) fn is_trusted(host: &str, hosts: Option<&str>) -> bool {
 
 /// The certificates of a PEM file.
 ///
+/// # Errors
 /// The file cannot be read, or has no certificate.
 pub(super) fn read(file: &str) -> Result<Certificate, String> {
     let wrong = |why: &str| format!("'{file}': {why}; name a PEM file with the certificates to trust");

@@ -117,7 +117,7 @@ async fn what_keeps_an_item_from_running_is_told() {
 async fn a_run_lives_is_lost_waits_or_is_left_undone() {
     let desk = ready().await;
     desk.write(&[("/job/sharding/0/running", "10.0.0.1@-@7"), ("/job/sharding/0/fire", &record("RUNNING"))]).await;
-    // The session of its attempt has no node any more, though an instance with the same id is online again.
+    // The session of its attempt has no node, though an instance with the same id is online again.
     assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: Some(false) }]);
     desk.write(&[("/job/config", &format!("{CONFIG}failover: true\n"))]).await;
     assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: Some(true) }]);
