@@ -7,7 +7,6 @@
 //! No job waits for a storage: events go into a bounded queue, and one task writes them in batches. While the storage
 //! is away the task tries again; events that do not fit into the queue are dropped, counted and reported in the log.
 //! Without tracing none of this exists.
-//! this exists.
 
 #[cfg(all(
     feature = "tracing-rdb",
