@@ -8,7 +8,7 @@ use crate::ident::{InstanceId, JobName};
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Op};
 
-/// How often the nodes of a job are listed again when other instances write below it.
+/// How often the nodes of a job are listed again when other clients write below it.
 const ATTEMPTS: usize = 8;
 
 /// Whether to remove a job while instances are online.

@@ -19,7 +19,8 @@ use crate::panics::catch;
 
 /// Drives a job to its end. When the driver ends by a bug, the session of the process goes on for the other jobs. So
 /// the supervisor deletes what this session owns in the job, and then starts another driver in the same session. After
-/// several such ends in a row the job stays out of the group, and its status says so: only the program can end it then.
+/// several such ends in a row the job stays out of the group, and its status says so: the program should end then, and
+/// be started again.
 pub(super) async fn supervised(mut job: Job, last: Option<JobHandle>, mut started: Started, _reader: Reader) {
     let name = job.engine.job_name().clone();
     if let Some(last) = last

@@ -25,7 +25,7 @@ pub enum ConnectError {
         /// The finding for each server, and what to do.
         detail: String,
     },
-    /// The namespace does not exist, and is not to be created.
+    /// The namespace does not exist, and the configuration does not allow creating it.
     #[error(
         "ZooKeeper at '{servers}' has no namespace '{namespace}': correct it; the first instance of a job creates it"
     )]

@@ -26,7 +26,7 @@ const SYSTEM: &str = "of the system";
 pub(in super::super) struct Loaded {
     pub(super) tls: ZookeeperTls,
     certificates: TlsCerts,
-    /// The same for connections of our own.
+    /// The same for the connections of this library itself.
     pub(super) config: Arc<ClientConfig>,
 }
 
