@@ -82,7 +82,7 @@ impl Webhook {
     }
 }
 
-/// Cuts a text to so many bytes. A text that was cut ends with a mark.
+/// Cuts a text to at most so many bytes. A text that was cut ends with a mark.
 fn cut(mut text: String, most: usize) -> String {
     const MARK: char = '…';
     if text.len() > most {
