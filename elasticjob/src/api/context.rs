@@ -33,7 +33,7 @@ pub struct ItemRun {
     pub source: ExecutionSource,
     /// See [`ShardingContext::fencing_token`].
     pub fencing_token: Option<i64>,
-    /// See [`ShardingContext::stop_wanted`]. A child of `cancellation`: a run that has to end is also wished to end.
+    /// See [`ShardingContext::stop_wanted`]. A child of `cancellation`: a run that has to end is also asked to end.
     pub stop: CancellationToken,
     /// See [`ShardingContext::cancelled`].
     pub cancellation: CancellationToken,
@@ -111,7 +111,7 @@ impl ShardingContext {
         self.0.fencing_token
     }
 
-    /// Completes when the run is wished to come to an end: the leader is about to reshard (an instance came or went, or
+    /// Completes when the run is asked to come to an end: the leader is about to reshard (an instance came or went, or
     /// the settings changed), the program is being stopped, an operator disabled the server or the item, or the
     /// properties of the job changed. Completes too when the run is [`cancelled`](Self::cancelled).
     ///
@@ -122,7 +122,7 @@ impl ShardingContext {
         self.0.stop.cancelled().await;
     }
 
-    /// Whether the run is wished to come to an end, see [`stop_wanted`](Self::stop_wanted). For loops and blocking
+    /// Whether the run is asked to come to an end, see [`stop_wanted`](Self::stop_wanted). For loops and blocking
     /// code.
     pub fn is_stop_wanted(&self) -> bool {
         self.0.stop.is_cancelled()
