@@ -1,4 +1,4 @@
-//! What stands in the parentheses of the attribute.
+//! The options in the parentheses of the attribute.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ pub use value::Value;
 /// The options of one attribute.
 #[derive(Default)]
 pub struct JobArgs {
-    /// The option `crate`: where the library is found.
+    /// The option `crate`: the path of the library.
     pub library: Option<Path>,
     /// The option `name`.
     pub name: Option<LitStr>,
@@ -30,12 +30,12 @@ pub struct JobArgs {
 pub struct Setting {
     /// The field of the settings, with the span of the option's name as it is written.
     pub field: Ident,
-    /// What it is set to.
+    /// Its value.
     pub value: Value,
 }
 
 impl JobArgs {
-    /// Reads the options one by one, so that a wrong one does not hide what is wrong with the others.
+    /// Reads the options one by one, so that a wrong option does not hide the errors of the others.
     pub fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
         let mut seen: Vec<(&'static JobOption, String)> = Vec::new();
@@ -70,7 +70,7 @@ impl JobArgs {
         let name = option_name(input)?;
         let written = name.to_string();
         let Some(option) = job_option::all().find(|option| option.answers_to(&written)) else {
-            // What follows an unknown name cannot be judged.
+            // Without a known option the value cannot be checked.
             input.parse::<TokenStream>()?;
             return Err(syn::Error::new(name.span(), unknown(&written)));
         };
@@ -100,7 +100,7 @@ impl JobArgs {
     }
 }
 
-/// The name of an option, or what is wrong with what stands in its place.
+/// The name of an option, or the error of the tokens in its place.
 fn option_name(input: ParseStream<'_>) -> syn::Result<Ident> {
     if !input.peek(Ident::peek_any) {
         let span = input.span();

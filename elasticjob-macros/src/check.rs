@@ -1,4 +1,4 @@
-//! What the values of the options have to be, alone and together.
+//! Checks the values of the options, alone and in combination.
 
 mod kind;
 mod schedule;
@@ -9,8 +9,8 @@ use syn::LitStr;
 use crate::args::{JobArgs, Value};
 use crate::errors::Errors;
 
-/// Adds what is wrong with the options to `errors`, each at the literal or name it is about.
-/// `job` is what the job is, as `elastic_job_type` names it.
+/// Adds the errors of the options to `errors`, each at its literal or name. `job` is the kind of the job, as
+/// `elastic_job_type` names it.
 pub fn check(args: &JobArgs, job: &str, errors: &mut Errors) {
     if let Some(name) = &args.name {
         report(name, node_name::check_job_name(&name.value()), errors);

@@ -1,4 +1,4 @@
-//! Everything wrong with one item, reported at once.
+//! The errors of one item, which are reported together.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -27,12 +27,12 @@ impl Errors {
         }
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there is no error so far.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// One `compile_error!` for each error; nothing when there is none.
+    /// One `compile_error!` for each error; no tokens when there is none.
     pub fn into_tokens(self) -> TokenStream {
         self.0.map(|errors| errors.into_compile_error()).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The code that registers a job.
+//! Generates the code that registers a job.
 
 mod bind;
 #[cfg(test)]
@@ -14,8 +14,8 @@ use crate::check::check;
 use crate::errors::Errors;
 use crate::item::JobItem;
 
-/// The item as it was written, and its registration or all that is wrong with it. `library` is where the library is found
-/// when no option says so.
+/// The item as it was written, with its registration or with all its errors. `library` is the path of the library when
+/// no option gives another one.
 pub fn expand(library: Path, args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = JobArgs::parse(args, &mut errors);
@@ -38,13 +38,13 @@ pub fn expand(library: Path, args: TokenStream, item: TokenStream) -> TokenStrea
     quote!(#item #registration)
 }
 
-/// What a job is made of.
+/// The parts of a job.
 struct Job {
     /// Name of the function or type.
     name: LitStr,
     /// The variant of its kind.
     kind: &'static str,
-    /// A call of it gives a warning.
+    /// Whether a call of it causes a warning.
     is_deprecated: bool,
     /// Finds its arguments and makes its handler.
     bind: TokenStream,
@@ -69,14 +69,14 @@ fn job(library: &Path, item: &mut JobItem, errors: &mut Errors) -> Option<Job> {
 
 fn register(library: &Path, args: &JobArgs, job: Job) -> TokenStream {
     let Job { name: function, kind, is_deprecated, bind } = job;
-    // A call of a deprecated function would warn where the user cannot help it.
+    // Otherwise a call of a deprecated function would cause a warning that the user cannot avoid.
     let allow = is_deprecated.then(|| quote!(#[allow(deprecated)]));
     let name = args.name.as_ref().unwrap_or(&function);
     let kind = format_ident!("{kind}");
     let settings = settings(library, args);
-    // No `cfg` is repeated: the compiler judges those of the item, wherever they stand, before it comes here.
-    // The unnamed constant keeps the name of the static out of the user's module. Closures, not functions, and the
-    // span of the macro: names of local variables are then hygienic and cannot hide the user's function.
+    // No `cfg` is repeated: the compiler has evaluated every `cfg` of the item before this macro runs. The unnamed
+    // constant keeps the name of the static out of the user's module. The code has closures instead of functions, and
+    // the span of the macro: names of local variables are then hygienic and cannot hide the user's function.
     quote_spanned! {Span::mixed_site()=>
         #allow
         const _: () = {

@@ -1,4 +1,4 @@
-//! What the attribute stands on.
+//! The item that the attribute is on.
 
 mod dataflow;
 mod function;
@@ -11,7 +11,7 @@ use syn::{Attribute, Token};
 pub use dataflow::{DataflowImpl, Flow};
 pub use function::{Argument, JobFunction};
 
-/// What a job is made of.
+/// The code of a job.
 pub enum JobItem {
     /// A function.
     Function(JobFunction),
@@ -20,7 +20,7 @@ pub enum JobItem {
 }
 
 impl JobItem {
-    /// What the job is, as `elastic_job_type` names it.
+    /// The kind of the job, as `elastic_job_type` names it.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Function(_) => "SIMPLE",

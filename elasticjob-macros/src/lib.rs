@@ -16,7 +16,7 @@ pub fn elastic_job(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::expand(parse_quote!(::elasticjob), args.into(), item.into()).into()
 }
 
-/// The same for crates that depend on the starter alone. The starter exports it as `elastic_job`.
+/// The same attribute for crates that depend only on the starter. The starter exports it as `elastic_job`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn __starter_elastic_job(args: TokenStream, item: TokenStream) -> TokenStream {

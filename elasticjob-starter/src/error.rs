@@ -1,4 +1,4 @@
-//! Why an application did not start or a handle was not found.
+//! Errors of an application: it did not start, or a handle was not found.
 
 use std::fmt;
 use std::io;
@@ -11,94 +11,94 @@ use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
 use crate::plan::PlanError;
 use crate::settings::{Origin, SettingError};
 
-/// One thing that keeps an application from starting.
+/// A problem that keeps an application from starting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The settings of the program.
+    /// A problem of the settings of the program.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// The jobs that code and settings describe together.
+    /// A problem of the jobs that code and settings describe together.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The host.
+    /// A problem of the host.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// The host has no address as `elasticjob.preferred.network` wants it.
+    /// The host has no address that matches `elasticjob.preferred.network`.
     #[error("{origin}: {reason}")]
     Address {
-        /// Where the settings stand.
+        /// The place of the settings.
         origin: Origin,
-        /// What is wrong with them.
+        /// The problem.
         reason: AddressError,
     },
-    /// A job.
+    /// A problem of a job.
     #[error(transparent)]
     Start(#[from] StartError),
 }
 
-/// Why an application did not start, or what it was asked for could not be done.
+/// An application did not start, or could not do what the program asked for.
 ///
-/// Its `Debug` is its `Display`: what a program prints whose `main` returns it can be read.
+/// Its `Debug` is the same as its `Display`, so a program whose `main` returns it prints a readable text.
 #[non_exhaustive]
 pub enum AppError {
-    /// Everything that is wrong with settings and jobs. No registry center was touched.
+    /// All problems of settings and jobs. There was no connection to a registry center.
     Invalid(Vec<Problem>),
-    /// A registry center of the settings was not reached, or refused.
+    /// A registry center of the settings was not reached, or refused the connection.
     Connect {
         /// Its section of the settings.
         section: String,
-        /// What is wrong. The keys in its text are those below the section.
+        /// The problem. The keys in its text are below that section.
         error: ConnectError,
     },
-    /// The storage that runs are traced to was not reached, or refused.
+    /// The storage of tracing was not reached, or refused the connection.
     Tracing {
-        /// Where the setting stands.
+        /// The place of the setting.
         origin: Origin,
         /// The setting.
         key: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// The coordination of a job ended by a bug again and again.
+    /// The coordination of a job ended by a bug several times in a row.
     JobFailed {
         /// The job.
         job: JobName,
-        /// What ended it last.
+        /// The cause of the last end.
         why: String,
     },
     /// The dump port could not be opened.
     Dump {
-        /// Where the setting stands.
+        /// The place of the setting.
         origin: Origin,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// A job could not be started.
     Start(StartError),
-    /// No job could be started, as the configurations of all of them in the registry center cannot be used.
+    /// No job could be started, as the configurations of all jobs in the registry center cannot be used.
     NoneStarted(Vec<StartError>),
-    /// A handle was asked for by a name that no job of its kind has.
+    /// The program asked for a handle by a name that no job of that kind has.
     NoSuchJob {
         /// The name.
         bean: String,
-        /// What was asked for.
+        /// The kind of handle.
         wanted: &'static str,
-        /// What there is.
+        /// The names that exist.
         known: String,
     },
-    /// A handle was asked for while `elasticjob.enabled` is false.
+    /// The program asked for a handle while `elasticjob.enabled` is false.
     Disabled {
         /// The name.
         bean: String,
     },
     /// A job was not triggered.
     Trigger(TriggerError),
-    /// The filter of the log.
+    /// The filter of the log is not valid.
     LogFilter {
         /// The environment variable.
         variable: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The registry center is closed for good, so that no job runs any more.

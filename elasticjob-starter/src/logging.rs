@@ -1,4 +1,4 @@
-//! Logging for programs that have none of their own.
+//! Logging for programs that set up no logging of their own.
 
 mod lossy;
 
@@ -12,17 +12,17 @@ use crate::AppError;
 /// Filters of the log; the first one that is set counts.
 const VARIABLES: [&str; 2] = ["ELASTICJOB_LOG", "RUST_LOG"];
 
-/// What is shown by default. What the client of ZooKeeper tells of its connections is told by our own log too, with what
-/// it means.
+/// The default filter. The library reports the connections of the ZooKeeper client in its own log lines, with their
+/// meaning, so the lines of the client are not needed.
 const DEFAULT: &str = "info,zookeeper_client=error";
 
 /// Writes the log to the standard error, filtered by `ELASTICJOB_LOG` or `RUST_LOG`, by default
 /// `info,zookeeper_client=error`.
 ///
-/// A line that cannot be written, as the pipe is closed or the disk is full, is lost; jobs go on. How many were lost stands
-/// before the next line that can be written.
+/// A line that cannot be written, because the pipe is closed or the disk is full, is lost; jobs go on. The number of
+/// lost lines is written before the next line that can be written.
 ///
-/// A program that has set up `tracing` itself keeps what it has. Nothing in this library calls this function.
+/// A program that has set up `tracing` itself keeps its subscriber. No other function of this library calls this one.
 ///
 /// # Errors
 /// [`AppError::LogFilter`] when the variable is not a filter.
@@ -32,7 +32,7 @@ pub fn init_logging() -> Result<(), AppError> {
     // An error means that the program has a subscriber already.
     let _ = tracing_subscriber::fmt()
         .with_writer(Lossy::new(std::io::stderr()))
-        // It would tell of them on the standard error, which may be what is broken, and panic.
+        // The subscriber would report such errors on the standard error, which may be the broken output, and panic.
         .log_internal_errors(false)
         .with_ansi(is_terminal)
         .with_env_filter(filter)

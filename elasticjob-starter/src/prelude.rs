@@ -1,4 +1,4 @@
-//! What a program with jobs needs: `use elasticjob_starter::prelude::*;`.
+//! The imports of a program with jobs: `use elasticjob_starter::prelude::*;`.
 
 pub use elasticjob::api::{
     Assignment, CancellationToken, ClassedJobItemExecutor, Dataflow, DistributeOnceElasticJobListener,

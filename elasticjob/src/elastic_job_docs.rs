@@ -1,4 +1,4 @@
-//! The documentation of the attribute says what the table of its options says.
+//! Checks that the documentation of the attribute agrees with the table of its options.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
-//! Texts from outside in a line of a log or a dump.
+//! Texts from outside, made safe for a line of a log or a dump.
 
 use std::fmt::{self, Display, Write};
 
-/// What is shown with its control characters escaped, so that nobody forges a line of a log with it, or paints the
-/// terminal: errors of jobs, output of scripts, answers of servers, data of nodes.
+/// Shows a text with its control characters escaped, so that the text cannot forge a line of a log or change the colors
+/// of the terminal: errors of jobs, output of scripts, answers of servers, data of nodes.
 pub(crate) struct Escaped<T>(pub(crate) T);
 
 impl<T: Display> Display for Escaped<T> {
@@ -26,14 +26,15 @@ impl Write for Escaping<'_, '_> {
     }
 }
 
-/// Whether a character is not shown but does something: also to the direction of a text, and what some take for the end
-/// of a line. A tab is harmless.
+/// Whether a character is not visible but has an effect. That includes characters that change the direction of a text,
+/// and characters that some programs read as the end of a line. A tab is harmless.
 fn is_control(character: char) -> bool {
     let turns = matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
     turns || character.is_control() && character != '\t'
 }
 
-/// The data of a node as a dump has them: a line that begins with `/` is a node, whatever stands in the data.
+/// The data of a node for a dump. In a dump every line that begins with `/` is a node, so no line of the data may begin
+/// with it.
 pub(crate) fn in_dump(data: &str, has_lines: bool) -> String {
     if !has_lines {
         return Escaped(data).to_string();

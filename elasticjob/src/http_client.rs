@@ -1,4 +1,4 @@
-//! The HTTP client of what is built in.
+//! The HTTP client of the built-in types and error handlers.
 
 #[cfg(test)]
 pub(crate) mod server;
@@ -24,13 +24,13 @@ pub(crate) struct Limits {
     pub(crate) read: Duration,
 }
 
-/// Takes an answer to its end, as the other side may work on until then, and keeps the start of it.
+/// Reads an answer to its end, as the server may work on until then, and keeps the first bytes of it.
 ///
 /// # Errors
-/// The answer broke off, or is longer than `most`: an answer that does not end is none.
+/// The answer broke off, or is longer than `most`: an answer that does not end is an error.
 pub(crate) async fn start_of_body(answer: &mut Response, keep: usize, most: usize) -> Result<Vec<u8>, JobError> {
     let (mut start, mut taken) = (Vec::new(), 0_usize);
-    // The address of an error may be a secret.
+    // An error of the client names the address, which may be a secret.
     while let Some(part) = answer.chunk().await.map_err(reqwest::Error::without_url)? {
         taken = taken.saturating_add(part.len());
         if taken > most {
@@ -41,18 +41,18 @@ pub(crate) async fn start_of_body(answer: &mut Response, keep: usize, most: usiz
     Ok(start)
 }
 
-/// How many clients are kept: jobs share their limits more often than not.
+/// How many clients are kept. Often several jobs have the same limits.
 const KEPT: usize = 8;
 
-/// The clients that were asked for last, one for each of their limits.
+/// The clients that were used last, one for each set of limits.
 #[derive(Debug, Default)]
 pub(crate) struct HttpClients(Mutex<VecDeque<(Limits, Slot)>>);
 
-/// A client, or the place where it is being made.
+/// A client, or the cell in which it is being made.
 type Slot = Arc<OnceCell<Client>>;
 
 impl HttpClients {
-    /// The client with these limits. Made beside the runtime, as that reads the certificates of the host.
+    /// The client with these limits. It is made on a thread that may block, as it reads the certificates of the host.
     pub(crate) async fn with(&self, limits: Limits) -> Result<Client, JobError> {
         let slot = self.slot(limits);
         let client = slot.get_or_try_init(|| async move { spawn_blocking(move || make(limits)).await? }).await?;
@@ -72,10 +72,11 @@ impl HttpClients {
 fn make(limits: Limits) -> Result<Client, JobError> {
     cryptography::settle();
     let client = Client::builder().connect_timeout(limits.connect).read_timeout(limits.read);
-    // To follow one may turn a POST into a GET, and tells another host what was meant for this one.
+    // Following a redirect may turn a POST into a GET, and would send another host the data that were meant for this
+    // one.
     let client = client.redirect(Policy::none());
-    // A connection that was kept from the fire before may just be closed by the other side, or belong to a runtime that
-    // has ended.
+    // The server may be about to close a connection that was kept from an earlier fire, or the connection may belong to
+    // a runtime that has ended.
     Ok(client.pool_max_idle_per_host(0).build()?)
 }
 

@@ -1,4 +1,4 @@
-//! Identifiers: names and ids that are checked once, where they enter. Clones share their text.
+//! Identifiers: names and ids that are checked once, when they are made. Clones share their text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,8 +15,8 @@ pub type ShardingItem = u32;
 
 /// Name of a job: one segment of a registry path, unique in a namespace.
 ///
-/// Any text but a blank one, `.` or `..`, without `/` and `@-@`, and without the characters that ZooKeeper refuses in a
-/// path: control characters, private ones and those above U+FFEF, such as emoji.
+/// Any text that is not blank, `.` or `..`, without `/` and `@-@`, and without the characters that ZooKeeper refuses in
+/// a path: control characters, private characters and characters above U+FFEF, such as emoji.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct JobName(Arc<str>);
@@ -59,12 +59,12 @@ impl InstanceId {
         Self(format!("{ip}{ID_DELIMITER}{pid}").into())
     }
 
-    /// The same process under another id, for when this id is taken: `ip@-@pid-4hex`.
+    /// Another id of the same process, for when this id is taken: `ip@-@pid-4hex`.
     pub fn with_suffix(&self, suffix: u16) -> Self {
         Self(format!("{}-{suffix:04x}", self.0).into())
     }
 
-    /// The address of the server: what stands before `@-@`, or the whole id where there is none.
+    /// The address of the server: the part before `@-@`, or the whole id where there is no `@-@`.
     pub fn server_ip(&self) -> &str {
         self.0.split_once(ID_DELIMITER).map_or(self.as_str(), |(ip, _)| ip)
     }
@@ -82,7 +82,7 @@ impl InstanceId {
 /// Id of an execution as ElasticJob writes it: `job@-@items@-@READY@-@ip@-@pid`.
 ///
 /// It names the job, the items and the instance. It is the same for every run of the same items on the same instance;
-/// what tells runs apart is the attempt of a run.
+/// only the attempt distinguishes such runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(Arc<str>);
 

@@ -1,9 +1,10 @@
-//! Distributed scheduled jobs: annotate an async function, start the same program on many hosts; every scheduled fire
-//! is split into sharding items that are spread over the live instances, and taken over when one of them dies.
+//! Distributed scheduled jobs: annotate an async function and start the same program on many hosts. Every scheduled
+//! fire is split into sharding items, which are spread over the live instances. When an instance dies, other instances
+//! take its items over.
 //!
-//! A program mostly depends on `elasticjob-starter`, which starts all jobs of the program from its settings. This package
-//! has what the starter is made of: the builder API, for programs that make their configurations themselves, and what
-//! operators see and do.
+//! Most programs depend on `elasticjob-starter`, which starts all jobs of the program from its settings. This package
+//! contains the parts of the starter: the builder API, for programs that make their configurations themselves, and the
+//! operations for operators.
 //!
 //! ```
 //! use elasticjob::prelude::*;
@@ -29,13 +30,13 @@
 //! # }
 //! ```
 //!
-//! | module | what it has |
+//! | module | content |
 //! |---|---|
-//! | [`api`] | what jobs, listeners, error handlers and strategies implement or receive |
+//! | [`api`] | the traits that programs implement, and the values that their code receives |
 //! | [`config`] | [`JobConfiguration`](config::JobConfiguration), checked when it is built |
 //! | [`runtime`] | the [environment](runtime::JobEnvironment) of a process, bootstraps, handles, status |
 //! | [`registry`] | registry centers: [ZooKeeper](registry::zookeeper), the [embedded](registry::memory) one, and the trait for others |
-//! | [`operations`] | what is going on and why; enable, disable, trigger, remove |
+//! | [`operations`] | the state of jobs and its reasons; enable, disable, trigger, remove |
 //! | [`trace`] | events of runs, and where they are written |
 //! | [`schedule`] | cron expressions and time zones |
 //! | [`spi`] | implementations by type name: linked ones, and the [catalog](spi::Catalog) |
@@ -43,14 +44,14 @@
 //! | `testing` | with the feature of that name: the suite that every registry back end passes, and the simulator |
 //!
 //! # Features
-//! | feature | on by default | what it adds |
+//! | feature | on by default | content |
 //! |---|---|---|
 //! | `zookeeper` | yes | the ZooKeeper registry center |
 //! | `zookeeper-tls` | | TLS to ZooKeeper |
 //! | `http` | yes | jobs of the type `HTTP`, the error handlers `WECHAT` and `DINGTALK` |
 //! | `email` | yes | the error handler `EMAIL` |
 //! | `tracing-sqlite`, `tracing-postgres`, `tracing-mysql` | | tracing to a database |
-//! | `testing` | | what tests of registry back ends need |
+//! | `testing` | | the tools that tests of registry back ends need |
 
 pub mod api;
 pub mod config;

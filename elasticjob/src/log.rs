@@ -1,24 +1,24 @@
-//! The one way in which the library logs: whatever the subscriber of the program does, it is never a reason to stop.
+//! The only way in which the library logs: whatever the subscriber of the program does, it never stops the library.
 //!
-//! A subscriber is code of the program. It may panic: with a bug of its own, or because the file or the pipe that it writes
-//! to is broken. A panic that unwound from here would end the task that logs, and with it the coordination of a job, the
-//! session with the registry center, or the timers of all jobs. So nothing of the library calls the macros of `tracing`;
-//! these have the same names and arguments, and drop a line that the subscriber panics about.
+//! A subscriber is code of the program. It may panic: by a bug of its own, or because the file or the pipe that it
+//! writes to is broken. A panic that unwound from here would end the task that logs, and with it the coordination of a
+//! job, the session with the registry center, or the timers of all jobs. So the library never calls the macros of
+//! `tracing`. The macros here have the same names and arguments, and drop a line when the subscriber panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Lines that subscribers panicked about.
+/// How many lines were lost to panics of subscribers.
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 
-/// Logs; a panic of the subscriber ends here. The line is lost then, and counted.
+/// Logs a line. A panic of the subscriber ends here; the line is lost then, and counted.
 pub fn guarded(log: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(log)).is_err() {
         DROPPED.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// How many lines of this process the subscriber panicked about.
+/// How many lines of this process were lost to panics of the subscriber.
 pub fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }

@@ -1,12 +1,12 @@
-//! A moment by both clocks of the host: one that never steps, and the one on the wall.
+//! A moment by both clocks of the host: one that never steps, and the wall clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A moment of this host, to measure how long ago something was.
 ///
-/// Neither clock alone can be trusted with it. A machine that is suspended stops the one that `Instant` goes by; a virtual
-/// machine that is paused stops all clocks but what sets the one on the wall right afterwards; and that one may be set to
-/// anything.
+/// Neither clock alone is reliable for that. While a machine is suspended, the clock of `Instant` stops. While a
+/// virtual machine is paused, all its clocks stop, and only the wall clock is corrected right afterwards. But the wall
+/// clock may be set to any time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     /// Since some fixed point, such as the start of the machine. Never steps, and goes on while the machine is suspended
@@ -38,7 +38,7 @@ impl Moment {
 pub(crate) fn mono_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
 
-    // Elsewhere than on Linux the monotonic clock is what there is.
+    // On other systems there is only the monotonic clock.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const CLOCK: ClockId = ClockId::Boottime;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]

@@ -1,4 +1,4 @@
-//! What a caught panic says, and where it was.
+//! Catches panics, with their message and place.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -7,25 +7,25 @@ use std::sync::Once;
 
 use futures_util::FutureExt;
 
-/// A panic that the hook was told of.
+/// A panic that the panic hook has seen.
 struct Seen {
     message: String,
     place: String,
 }
 
 thread_local! {
-    /// The last one of this thread.
+    /// The last panic of this thread.
     static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
 }
 
-/// Runs `future`, which is code of the user, to its end, or to its panic, of which a description is returned. Polled again
-/// after that it would panic again: it is dropped before.
+/// Runs `future`, which is code of the user, to its end or to its panic. Returns a description of the panic. After a
+/// panic the future is dropped at once, as it would panic again if it were polled again.
 pub(crate) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
     note_places();
     AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| describe_panic(panic.as_ref()))
 }
 
-/// The same of a function.
+/// The same for a function.
 pub(crate) fn catch_blocking<T>(function: impl FnOnce() -> T) -> Result<T, String> {
     note_places();
     catch_unwind(AssertUnwindSafe(function)).map_err(|panic| describe_panic(panic.as_ref()))
@@ -37,8 +37,8 @@ pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("a value that is not text").to_owned()
 }
 
-/// Notes from now on where panics are: that is told to nobody but the hook of the program. The one that was there is called
-/// as before.
+/// From now on notes the places of panics. Only the panic hook of the process gets a place, so this sets a hook, which
+/// also calls the hook that was there before.
 fn note_places() {
     static NOTING: Once = Once::new();
     NOTING.call_once(|| {
@@ -53,12 +53,12 @@ fn note_places() {
 fn note(info: &PanicHookInfo<'_>) {
     let Some(place) = info.location() else { return };
     let seen = Seen { message: panic_message(info.payload()), place: place.to_string() };
-    // Without a place where that is not possible any more: a second panic would end the process.
+    // The panic is not noted where that is not possible any more: a second panic would end the process.
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| *last = Some(seen)));
 }
 
-/// The message of a panic that was just caught on this thread, and its place if it was noted. A panic that was passed on
-/// from another thread had its place there.
+/// The message of a panic that was just caught on this thread, and its place if it was noted here. The place of a panic
+/// that another thread passed on was noted on that thread.
 fn describe_panic(panic: &(dyn Any + Send)) -> String {
     let message = panic_message(panic);
     let last = LAST.try_with(|last| last.try_borrow_mut().ok()?.take()).ok().flatten();

@@ -1,4 +1,4 @@
-//! What a program that makes its jobs itself needs: `use elasticjob::prelude::*;`.
+//! The imports of a program that makes its jobs itself: `use elasticjob::prelude::*;`.
 
 pub use crate::api::{
     Assignment, CancellationToken, ClassedJobItemExecutor, Dataflow, DistributeOnceElasticJobListener,
@@ -20,7 +20,7 @@ pub use crate::trace::{JobEvent, TracingStorage, WriteError};
 mod tests {
     use super::*;
 
-    /// Everything that a program passes between threads can be: a change that takes this away does not compile.
+    /// All values that a program passes between threads can be sent: a change that breaks this does not compile.
     #[test]
     fn what_a_program_holds_can_be_sent_and_all_but_a_bootstrap_be_shared() {
         fn shared<T: Send + Sync + 'static>() {}

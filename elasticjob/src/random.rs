@@ -1,4 +1,4 @@
-//! Numbers nobody else has, for names that must not collide.
+//! Random numbers and ids, for names that must not collide.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};

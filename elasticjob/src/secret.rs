@@ -1,4 +1,4 @@
-//! Texts that are shown nowhere, and what keeps them out of what is shown.
+//! Secrets, and masking of secrets in texts that are shown.
 
 mod document;
 mod keys;
@@ -11,15 +11,15 @@ pub use keys::is_secret_key;
 pub(crate) use keys::stays_with_program;
 pub(crate) use text::mask_inside;
 
-/// A password or the like. It is shown as [`Secret::MASK`], so that what holds it can be logged.
+/// A password or a similar text. It is shown as [`Secret::MASK`], so that values that contain it can be logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Box<str>);
 
 impl Secret {
-    /// What is shown in place of a secret.
+    /// The text that is shown instead of a secret.
     pub const MASK: &str = "***";
 
-    /// The text itself, for whom it is meant.
+    /// The secret text itself.
     pub fn reveal(&self) -> &str {
         &self.0
     }

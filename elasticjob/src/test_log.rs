@@ -1,9 +1,9 @@
-//! The log, for tests that look at it.
+//! The log, for tests that read it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What is logged while it is the default subscriber: a line for each event, the level first.
+/// Collects the log while it is the default subscriber: a line for each event, the level first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Logged(Arc<Mutex<Vec<String>>>);
 
@@ -12,7 +12,7 @@ impl Logged {
         self.0.lock().unwrap().clone()
     }
 
-    /// What was logged since the last call.
+    /// The lines since the last call.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
@@ -53,7 +53,7 @@ impl Panicking {
         Self { told: Arc::default() }
     }
 
-    /// How many lines it was told.
+    /// How many lines it has received.
     pub(crate) fn lines(&self) -> u64 {
         self.told.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Implementations by type name: what a setting such as `job-sharding-strategy-type` refers to. Pure.
+//! Implementations by type name, to which settings such as `job-sharding-strategy-type` refer. Pure.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub struct ByType<T: ?Sized> {
     kind: &'static str,
     known: BTreeMap<Box<str>, Entry<T>>,
-    /// Names that are built in where a cargo feature is on, each with that feature.
+    /// Names that are built in only with a cargo feature, each with that feature.
     features: &'static [(&'static str, &'static str)],
 }
 
@@ -17,7 +17,7 @@ struct Entry<T: ?Sized> {
     value: Arc<T>,
 }
 
-/// Where an implementation comes from.
+/// The origin of an implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeOrigin {
     /// It is part of this library.
@@ -35,7 +35,7 @@ pub enum TypeOrigin {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two of type '{name}', each a {kind}: {first} and {second}; give the own one another type name")]
 pub struct TypeClash {
-    /// What they are, for example `sharding strategy`.
+    /// The kind of both, for example `sharding strategy`.
     pub kind: &'static str,
     /// The name.
     pub name: String,
@@ -49,13 +49,13 @@ pub struct TypeClash {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {kind} '{name}' in this program{}; there are {known}", without(.feature))]
 pub struct UnknownType {
-    /// What was looked for, for example `sharding strategy`.
+    /// The kind, for example `sharding strategy`.
     pub kind: &'static str,
     /// The name.
     pub name: String,
-    /// What there is.
+    /// The names that exist.
     pub known: String,
-    /// The cargo feature that it is built in with.
+    /// The cargo feature with which it is built in.
     pub feature: Option<&'static str>,
 }
 
@@ -66,17 +66,17 @@ fn without(feature: &Option<&str>) -> String {
 }
 
 impl<T: ?Sized> ByType<T> {
-    /// None yet; `kind` is what they are, for messages.
+    /// An empty registry. `kind` names its implementations in messages.
     pub fn new(kind: &'static str) -> Self {
         Self::with_features(kind, &[])
     }
 
-    /// The same where some names are built in only with a cargo feature.
+    /// The same, where some names are built in only with a cargo feature.
     pub(crate) fn with_features(kind: &'static str, features: &'static [(&'static str, &'static str)]) -> Self {
         Self { kind, known: BTreeMap::new(), features }
     }
 
-    /// Adds one.
+    /// Adds an implementation.
     ///
     /// # Errors
     /// [`TypeClash`] when the name is taken; the first one stays.
@@ -88,10 +88,10 @@ impl<T: ?Sized> ByType<T> {
         Ok(())
     }
 
-    /// The one with this name.
+    /// The implementation with this name.
     ///
     /// # Errors
-    /// [`UnknownType`] lists all there are.
+    /// [`UnknownType`] lists all names that exist.
     pub fn get(&self, name: &str) -> Result<&Arc<T>, UnknownType> {
         let found = self.known.get(name).map(|entry| &entry.value);
         found.ok_or_else(|| {

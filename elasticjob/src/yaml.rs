@@ -1,8 +1,8 @@
-//! Reads YAML that others wrote: the configuration in the registry, the settings of a program.
+//! Reads YAML of other programs: the configuration in the registry, the settings of a program.
 //!
-//! The text is taken event by event, so what is too large, nested too deeply or has too many values is refused while it is
-//! read, not after it. Scalars are kept as they are written: what type they have is for the reader of a key to say, as
-//! SnakeYAML writes by the rules of YAML 1.1 and this parser reads by those of 1.2.
+//! The reader takes the text event by event. So a text that is too large, is nested too deeply or has too many values
+//! is refused while it is read, not after it. Scalars are kept as they are written, and the reader of a key decides on
+//! their type: SnakeYAML writes by the rules of YAML 1.1, and this parser reads by the rules of 1.2.
 
 mod old_forms;
 
@@ -14,10 +14,10 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag
 
 use old_forms::OldForms;
 
-/// How deep lists and maps may stand inside of each other. No setting needs more than six.
+/// How deep lists and maps may be nested. No setting needs more than six levels.
 const MAX_DEPTH: usize = 64;
 
-/// How much is read.
+/// The limits of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Bytes of the text, and of its scalars after aliases were filled in.
@@ -26,25 +26,25 @@ pub struct Limits {
     pub nodes: usize,
 }
 
-/// A value and where it stands. Two are equal that say the same, wherever they stand.
+/// A value and its place. Two nodes with the same value are equal, whatever their places are.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Where it begins.
     pub place: Place,
-    /// Its tag, as it is written; [`Node::text`] knows the one that matters.
+    /// Its tag, as it is written; [`Node::text`] interprets the only one that matters.
     tag: Option<String>,
-    /// What it is.
+    /// Its value.
     pub value: Value,
 }
 
-/// What a node is.
+/// The value of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// A single value, as it is written but for quotes and escapes.
+    /// A single value as it is written, but with its quotes and escapes resolved.
     Scalar {
-        /// What is written.
+        /// The text.
         text: String,
-        /// Whether it stands there without quotes.
+        /// Whether it is written without quotes.
         plain: bool,
     },
     /// A list.
@@ -62,13 +62,13 @@ pub struct Place {
     pub column: usize,
 }
 
-/// Why a text is not read.
+/// The reason why a text is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 pub struct Unreadable {
-    /// Where that was seen.
+    /// The place of the problem.
     pub place: Place,
-    /// What is wrong.
+    /// The problem.
     pub reason: Cow<'static, str>,
 }
 
@@ -101,7 +101,7 @@ impl Node {
         }
     }
 
-    /// Whether it says that there is no value.
+    /// Whether it is a null value.
     pub fn is_null(&self) -> bool {
         let is_text = || self.tag.as_deref() == Some("!!str");
         match &self.value {
@@ -112,7 +112,7 @@ impl Node {
         }
     }
 
-    /// What to call it where another kind is expected.
+    /// The name of its kind, for a message where another kind is expected.
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Scalar { .. } if self.is_null() => "nothing",
@@ -150,13 +150,13 @@ pub fn parse(text: &str, limits: Limits) -> Result<Option<Node>, Unreadable> {
     }
 }
 
-/// What is said of a text with several documents.
+/// The message for a text with several documents.
 pub const SECOND_DOCUMENT: &str = "a second document begins; only one is read";
 
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
     old: Option<&'a OldForms>,
-    /// What the anchors so far stand for, and how large that is.
+    /// The values of the anchors so far, with their sizes.
     anchors: BTreeMap<usize, (Node, Size)>,
     limits: Limits,
     left: Size,
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
         match self.parser.next_event() {
             Some(Ok((event, span))) => Ok((event, span.start.into())),
             Some(Err(error)) => Err(scan_error(&error)),
-            // The end of the stream is an event of its own, and nothing is asked for after it.
+            // The end of the stream is an event of its own; no event is requested after it.
             None => Ok((Event::StreamEnd, Place { line: 1, column: 1 })),
         }
     }
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
         let node = Node { place, tag: tag.map(|tag| written(&tag)), value };
         if anchor > 0 {
             let size = Size { bytes: before.bytes - self.left.bytes, nodes: before.nodes - self.left.nodes };
-            // It is held a second time.
+            // The value is stored a second time.
             self.take(size, place)?;
             self.anchors.insert(anchor, (node.clone(), size));
         }
@@ -264,7 +264,7 @@ fn written(tag: &Tag) -> String {
 
 fn scan_error(error: &ScanError) -> Unreadable {
     let place = (*error.marker()).into();
-    // It looks ahead, and may see its own limit, which is a larger one, before this side sees the values.
+    // The parser reads ahead. It may reach its own limit, which is larger, before this reader sees the values.
     if error.info() == "recursion limit exceeded" {
         return too_deep(place);
     }

@@ -1,1 +1,1 @@
-//! Examples, each a program of its own in `src/bin`. All of them read `application.yaml` of this folder.
+//! Examples, each a program of its own in `src/bin`. All of them read `application.yaml` in this folder.

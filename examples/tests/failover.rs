@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// What a line says of a run that begins.
+/// The content of a line about a run that begins.
 #[derive(Debug)]
 struct Begin<'a> {
     instance: &'a str,
@@ -11,7 +11,7 @@ struct Begin<'a> {
     token: i64,
 }
 
-/// Takes a line of the form `north: item 0 of <time> begins, source FAILOVER, token 7`.
+/// Parses a line of the form `north: item 0 of <time> begins, source FAILOVER, token 7`.
 fn begin(line: &str) -> Option<Begin<'_>> {
     let (instance, rest) = line.split_once(": item 0 of ")?;
     let (at, rest) = rest.split_once(" begins, source ")?;

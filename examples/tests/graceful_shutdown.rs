@@ -10,7 +10,7 @@ use elasticjob_tests::group::{TemporaryFolder, TestProcess};
 use elasticjob_tests::harness::Harness;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
-/// Everything that is waited for happens within this, or never.
+/// Everything that a test waits for happens within this time, or never.
 const LIMIT: Duration = Duration::from_secs(30);
 
 fn main() -> ExitCode {

@@ -12,9 +12,9 @@ use elasticjob_tests::harness::Harness;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
 const REGIONS: [&str; 3] = ["Beijing", "Shanghai", "Guangzhou"];
-/// How many fires are looked at.
+/// How many fires the test checks.
 const FIRES: usize = 4;
-/// Everything that is waited for happens within this, or never.
+/// Everything that a test waits for happens within this time, or never.
 const LIMIT: Duration = Duration::from_secs(40);
 
 fn main() -> ExitCode {
@@ -48,7 +48,7 @@ async fn together(server: Arc<ZookeeperServer>) {
     }
 }
 
-/// What was printed for a fire.
+/// The printed lines of a fire.
 #[derive(Debug, Default)]
 struct Fire {
     lines: Vec<Line>,
@@ -67,7 +67,7 @@ impl Fire {
         self.lines.iter().filter(is_settled).map(|line| line.process).collect()
     }
 
-    /// Whether every region was settled, and everybody is through with it.
+    /// Whether every region was settled, the statement is closed, and every process has removed its folder.
     fn is_whole(&self) -> bool {
         let count = |end: &str| self.lines.iter().filter(|line| line.text.ends_with(end)).count();
         let processes = self.settled_by().len();
@@ -87,7 +87,7 @@ impl Group {
         let start = |number: usize| {
             let lines = folder.path().join(format!("lines-{number}"));
             let mut command = Command::new(env!("CARGO_BIN_EXE_listeners"));
-            // The settings of the examples are found from here.
+            // The settings of the examples are found relative to this folder.
             command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("--elasticjob.jobs.settlement.cron=* * * * * ?");
             command.env("ELASTICJOB_REG_CENTER_NAMESPACE", "listeners");
             if let Some(server) = server {
@@ -99,7 +99,7 @@ impl Group {
         Self { members: (0..processes).map(start).collect(), _folder: folder }
     }
 
-    /// What was printed, fire by fire. Lines of one process are in order.
+    /// The printed lines, fire by fire. Lines of one process are in order.
     fn fires(&self) -> BTreeMap<String, Fire> {
         let mut fires: BTreeMap<String, Fire> = BTreeMap::new();
         for (process, (_, lines)) in self.members.iter().enumerate() {
@@ -112,7 +112,7 @@ impl Group {
         fires
     }
 
-    /// Waits until so many fires are as wanted, and returns these.
+    /// Waits until `count` fires are as wanted, and returns these.
     async fn wait(&self, what: &str, count: usize, is_wanted: impl Fn(&Fire) -> bool) -> Vec<(String, Fire)> {
         let started = Instant::now();
         loop {

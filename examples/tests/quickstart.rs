@@ -23,7 +23,7 @@ const PARAMETERS: [&str; ITEMS as usize] = ["Beijing", "Shanghai", "Guangzhou"];
 const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
 const EVERY_MS: i64 = 2_000;
 
-/// Everything that is waited for happens within this, or never.
+/// Everything that a test waits for happens within this time, or never.
 const LIMIT: Duration = Duration::from_secs(40);
 
 fn main() -> ExitCode {
@@ -43,7 +43,7 @@ async fn two_fires() {
     assert!(status.success(), "{status}\n{}", group.logs());
     let history = group.history();
     let fires = Vec::from_iter(history.fires(JOB));
-    // One more may have begun before it ended.
+    // One more run may have begun before the program ended.
     let [first, second, ..] = fires[..] else { panic!("{fires:?}\n{}", group.logs()) };
     for fire in [first, second] {
         assert_eq!(history.owners(JOB, fire).len(), ITEMS as usize, "{history:?}");
@@ -95,7 +95,7 @@ async fn three_processes(server: Arc<ZookeeperServer>) {
     group.check(Expected::every(EVERY_MS, JOB, ITEMS, from, until));
 }
 
-/// How to start `quickstart`, firing every [`EVERY_MS`].
+/// The parameters of a `quickstart` that fires every [`EVERY_MS`].
 struct Quickstart {
     server: Option<Arc<ZookeeperServer>>,
     namespace: &'static str,
@@ -105,7 +105,7 @@ struct Quickstart {
 impl Program for Quickstart {
     fn command(&self, records: &Path, _: Option<&str>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quickstart"));
-        // The settings of the examples are found from here.
+        // The settings of the examples are found relative to this folder.
         command.current_dir(env!("CARGO_MANIFEST_DIR")).args(self.arguments);
         command.arg("--elasticjob.jobs.quickstart.cron=0/2 * * * * ?");
         command.env("ELASTICJOB_REG_CENTER_NAMESPACE", self.namespace);
@@ -118,7 +118,7 @@ impl Program for Quickstart {
         command
     }
 
-    /// Each line is a run that is over.
+    /// Reads the records of a process: each line is a run that is over.
     fn records(&self, pid: u32, text: &str) -> ProcessRecords {
         let runs = complete_lines(text)
             .zip(0..)
@@ -131,7 +131,8 @@ impl Program for Quickstart {
     }
 }
 
-/// Takes a line of the form `<scheduled time, RFC 3339> item=0 parameter=Beijing instance=<id>`, no other.
+/// Parses a line of the form `<scheduled time, RFC 3339> item=0 parameter=Beijing instance=<id>`; no other form is
+/// accepted.
 fn run(pid: u32, number: u64, line: &str) -> Option<Run> {
     let words: Vec<&str> = line.split(' ').collect();
     let [time, item, parameter, instance] = words.as_slice() else { return None };

@@ -1,9 +1,9 @@
-//! The message for a name that is no option.
+//! The error for a name that is no option.
 
 use elasticjob_syntax::job_option::{self, JobOption};
 use elasticjob_syntax::suggest;
 
-/// Names the option that may be meant, or all of them.
+/// Names the option that the user may have meant, or all options.
 pub fn unknown(written: &str) -> String {
     match nearest(written) {
         Some(name) => format!("there is no option `{written}`: did you mean `{name}`?"),
@@ -14,8 +14,8 @@ pub fn unknown(written: &str) -> String {
     }
 }
 
-/// The option that was meant: spelled nearly so, spelled in camel case, known elsewhere by that name, or with a longer
-/// name that contains what is written.
+/// The option that the user may have meant: with nearly the same spelling, with the same name in camel case, with that
+/// name in other editions, or with a longer name that contains the written one.
 fn nearest(written: &str) -> Option<&'static str> {
     let spelled =
         job_option::all().flat_map(|option| [option.name].into_iter().chain(option.short).chain(elsewhere(option)));
@@ -29,7 +29,7 @@ fn nearest(written: &str) -> Option<&'static str> {
     containing.map(|option| option.name)
 }
 
-/// What other editions and older releases call an option.
+/// The names of an option in other editions and older releases.
 fn elsewhere(option: &'static JobOption) -> impl Iterator<Item = &'static str> {
     option.elsewhere.into_iter().chain(option.older.iter().copied())
 }

@@ -28,7 +28,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// Reads the value of `option`, which was written as `written`. `None` when it is wrong: `errors` knows why.
+    /// Reads the value of `option`, which was written as `written`. `None` when the value is wrong; `errors` has the
+    /// error then.
     pub fn parse(option: &JobOption, written: &Ident, tokens: TokenStream, errors: &mut Errors) -> Option<Self> {
         let parsed = (|input: ParseStream<'_>| Self::parse_kind(option.kind, input)).parse2(tokens.clone());
         let Ok(value) = parsed else {
@@ -71,7 +72,7 @@ impl Value {
     }
 }
 
-/// A value of the right form, whose parts are still to be looked at.
+/// A value of the right form, whose parts are not checked yet.
 enum Parsed {
     Value(Value),
     Names(Punctuated<Lit, Token![,]>),
@@ -154,7 +155,7 @@ fn text(literal: Lit, what: &str, errors: &mut Errors) -> Option<LitStr> {
     }
 }
 
-/// Refuses a blank text where only the absence of the option says "none".
+/// Refuses a blank text: only leaving the option out means "none".
 fn said(text: &LitStr, written: &Ident, errors: &mut Errors) -> bool {
     let blank = text.value().trim().is_empty();
     if blank {

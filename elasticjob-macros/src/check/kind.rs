@@ -1,6 +1,6 @@
-//! What a job is made of, and what the options say that it is.
+//! Compares the code of a job with the kind in its options.
 
-/// Checks the type that a job names. Of types that are not built in nothing is known here.
+/// Checks the type that a job names. Types that are not built in are not known here.
 pub fn check(named: &str, job: &str) -> Result<(), String> {
     let what = match named {
         _ if named == job => return Ok(()),
@@ -14,7 +14,7 @@ pub fn check(named: &str, job: &str) -> Result<(), String> {
     Err(format!("a job of the type {named} is {what}; this one is {job}"))
 }
 
-/// Checks the properties that belong to what a job is made of.
+/// Checks the properties that belong to the kind of the job.
 pub fn check_prop(key: &str, value: &str, job: &str) -> Result<(), String> {
     match (job, key) {
         ("DATAFLOW", "streaming.process") if !["true", "false"].contains(&value.to_lowercase().as_str()) => {

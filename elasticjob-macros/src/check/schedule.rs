@@ -1,12 +1,12 @@
-//! Cron expressions, and whether there is any fire at all.
+//! Checks cron expressions, and whether they ever fire.
 
 use elasticjob_syntax::cron::{CronError, CronExpression};
 
-/// The year before which no job was written. The year of the build would find more schedules that are over, but a
-/// program that compiles today has to compile next year too.
+/// The year before which no job was written. With the year of the build the check would find more schedules that have
+/// ended, but a program that compiles today must also compile next year.
 const FIRST_YEAR: i32 = 2026;
 
-/// What is wrong with a cron expression, with a caret under the place.
+/// The error of a cron expression, with a caret under its place.
 pub fn check(expression: &str) -> Result<(), String> {
     let parsed: CronExpression =
         expression.parse().map_err(|error: CronError| format!("this is not a cron expression\n{}", error.caret()))?;
@@ -16,7 +16,8 @@ pub fn check(expression: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Points at the fields that leave no fire: day and month, or the year when there are fires in other years.
+/// Points at the fields that make every fire impossible: day and month, or the year when there are fires in other
+/// years.
 fn why_never(expression: &str) -> CronError {
     let fields: Vec<&str> = expression.split_ascii_whitespace().take(7).collect();
     let without_year: String = fields.iter().take(6).flat_map(|field| [*field, " "]).collect();

@@ -1,4 +1,4 @@
-//! The code that finds arguments and makes a handler.
+//! Generates the code that finds the arguments and makes a handler.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -6,11 +6,11 @@ use syn::{Path, Type};
 
 use crate::item::{Argument, Flow, JobFunction};
 
-/// Of a job that is a function.
+/// The code for a job that is a function.
 pub(super) fn function(library: &Path, item: &JobFunction, arguments: &[Argument]) -> TokenStream {
     let span = Span::mixed_site();
     let (function, returns) = (&item.sig.ident, item.returns());
-    // What the function as a whole gets wrong, a future that is not `Send`, is shown at its name.
+    // An error of the function as a whole, such as a future that is not `Send`, is shown at its name.
     let at_name = span.located_at(function.span());
     let handler = |run| match item.is_async() {
         true => quote_spanned!(at_name=> #library::__private::handler::<#returns, _, _>(#run)),
@@ -24,12 +24,13 @@ pub(super) fn function(library: &Path, item: &JobFunction, arguments: &[Argument
     finding(library, arguments, &found, &handler(run))
 }
 
-/// Of a dataflow job.
+/// The code for a dataflow job.
 pub(super) fn dataflow(library: &Path, ty: &Type, flow: &Flow) -> TokenStream {
     let span = Span::mixed_site();
     let Flow { fetched, processed, fetch, process, fetch_arguments, process_arguments, data } = flow;
     let (for_fetch, for_process) = (names(fetch_arguments, 0), names(process_arguments, fetch_arguments.len()));
-    // As above, for each of the two. Data of another type than `process` takes are shown where that stands.
+    // As above, for each of the two functions. Data of a type that `process` does not take are shown at the type of its
+    // argument.
     let (at_fetch, at_process) = (span.located_at(*fetch), span.located_at(*process));
     let fetch = Ident::new("fetch", *fetch);
     let process = Ident::new("process", *process);
@@ -48,7 +49,7 @@ fn names(arguments: &[Argument], from: usize) -> Vec<Ident> {
     (from..from + arguments.len()).map(|n| format_ident!("arg{n}", span = Span::mixed_site())).collect()
 }
 
-/// Finds arguments under names of their own, then makes a handler with them.
+/// Finds the arguments, each under a name of its own, then makes a handler with them.
 fn finding(library: &Path, arguments: &[Argument], found: &[Ident], handler: &TokenStream) -> TokenStream {
     let span = Span::mixed_site();
     if arguments.is_empty() {

@@ -14,7 +14,7 @@ fn expanded(args: &str, item: &str) -> String {
 
 #[track_caller]
 fn assert_golden(args: &str, item: &str, golden: &str) {
-    // What is parsed and what is generated know different things of blanks between signs.
+    // Parsed code and generated code have different blanks between signs.
     let plain = |code: &str| code.split_whitespace().collect::<String>();
     let actual = expanded(args, item);
     let (left, right) = (plain(&actual), plain(&tokens(golden).to_string()));

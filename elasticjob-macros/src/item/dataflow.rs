@@ -1,4 +1,4 @@
-//! The `impl` of a dataflow job: one function that fetches, one that processes what was fetched, and whatever they need.
+//! The `impl` of a dataflow job: one function fetches data, one processes them; other items are allowed.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -10,13 +10,13 @@ use syn::{Attribute, Generics, LitStr, Token, Type, Visibility, braced};
 use super::function::{Argument, JobFunction};
 use crate::errors::Errors;
 
-/// An `impl`. Of its items only the two functions are looked at, and of these not the bodies.
+/// An `impl`. Of its items only the two functions are parsed, and these without their bodies.
 pub struct DataflowImpl {
     attrs: Vec<Attribute>,
     unsafety: Option<Token![unsafe]>,
     impl_token: Token![impl],
     generics: Generics,
-    /// `Trait for`, which does not belong there.
+    /// The tokens `Trait for`, which are an error.
     of_trait: TokenStream,
     ty: Type,
     brace: Brace,
@@ -28,18 +28,18 @@ enum ImplItem {
     Other(TokenTree),
 }
 
-/// The functions, with what they need.
+/// The two functions, with their arguments.
 pub struct Flow {
-    /// What each returns.
+    /// The types that they return.
     pub fetched: TokenStream,
     pub processed: TokenStream,
-    /// Where the name of each stands.
+    /// The places of their names.
     pub fetch: Span,
     pub process: Span,
-    /// What each needs, `process` beside the data.
+    /// Their arguments; those of `process` without the data.
     pub fetch_arguments: Vec<Argument>,
     pub process_arguments: Vec<Argument>,
-    /// Where `process` says what the data are.
+    /// The place of the type of the data in `process`.
     pub data: Span,
 }
 
@@ -67,7 +67,7 @@ impl Parse for DataflowImpl {
     }
 }
 
-/// Whether a function of a name that is ours comes next.
+/// Whether a function named `fetch` or `process` comes next.
 fn is_function(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     if ahead.call(Attribute::parse_outer).is_err() || ahead.parse::<Visibility>().is_err() {
@@ -104,12 +104,13 @@ impl DataflowImpl {
         Some(LitStr::new(&name.unraw().to_string(), name.span()))
     }
 
-    /// Whether a call of a function gives a warning.
+    /// Whether a call of a function causes a warning.
     pub fn is_deprecated(&self) -> bool {
         self.functions().any(JobFunction::is_deprecated)
     }
 
-    /// Checks what is there, takes out our attributes of arguments and tells what the functions need.
+    /// Checks the functions, removes the attributes of this crate from their arguments, and returns what the functions
+    /// need.
     pub fn flow(&mut self, errors: &mut Errors) -> Option<Flow> {
         self.check_head(errors);
         let own = self.ty.to_token_stream();
@@ -178,13 +179,13 @@ impl DataflowImpl {
     }
 }
 
-/// Takes the last argument of `process`, which is what was fetched. It may have another name for its type; then none of
-/// the others is a vector.
+/// Takes the last argument of `process`, which is the fetched data. Its type may have another name than `Vec`; then no
+/// other argument may be a vector.
 fn take_data(process: &JobFunction, arguments: &mut Vec<Argument>, errors: &mut Errors) -> Option<Span> {
     let is_vector = |argument: &Argument| matches!(&argument.ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"));
     let expected = "the last argument of `process` is what `fetch` returned, `Vec<T>`";
     let Some(last) = arguments.pop() else {
-        // All that is wrong with its arguments was said.
+        // The errors of its arguments are reported already.
         if process.sig.inputs.is_empty() {
             errors.on(&process.sig.ident, expected);
         }
@@ -199,7 +200,7 @@ fn take_data(process: &JobFunction, arguments: &mut Vec<Argument>, errors: &mut 
     Some(syn::spanned::Spanned::span(&last.ty))
 }
 
-/// Writes the type itself for `Self`, which means nothing outside of the `impl`.
+/// Replaces `Self`, which has no meaning outside of the `impl`, by the type itself.
 fn with_self(tokens: TokenStream, own: &TokenStream) -> TokenStream {
     let is_self = |ident: &Ident| ident == "Self";
     let replaced = tokens.into_iter().map(|token| match token {

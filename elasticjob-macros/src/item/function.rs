@@ -1,4 +1,4 @@
-//! A function that a job is made of.
+//! The function of a job.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -8,11 +8,11 @@ use syn::{Attribute, Error, FnArg, LitStr, Meta, Pat, PatType, ReturnType, Safet
 
 use crate::errors::Errors;
 
-/// A function. Its body is never looked at, so that it comes out as it was written, even when it is incomplete.
+/// A function. Its body is never parsed, so that it is emitted as it was written, even when it is incomplete.
 pub struct JobFunction {
     attrs: Vec<Attribute>,
     vis: Visibility,
-    /// The signature, without the attributes of arguments that are ours.
+    /// The signature, without the attributes of this crate on its arguments.
     pub sig: Signature,
     body: TokenStream,
 }
@@ -39,7 +39,7 @@ impl Parse for JobFunction {
     }
 }
 
-/// Up to the end of the function: what comes then is another item.
+/// The tokens up to the end of the function; after that another item begins.
 fn body(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut body = TokenStream::new();
     while !input.is_empty() {
@@ -66,24 +66,24 @@ impl ToTokens for JobFunction {
 }
 
 impl JobFunction {
-    /// Whether a call of the function gives a warning.
+    /// Whether a call of the function causes a warning.
     pub fn is_deprecated(&self) -> bool {
         self.attrs.iter().any(|attr| attr.path().is_ident("deprecated"))
     }
 
-    /// Whether it awaits. One that does not runs on a thread for blocking work.
+    /// Whether it is async. A function that is not async runs on a thread for blocking work.
     pub fn is_async(&self) -> bool {
         self.sig.asyncness.is_some()
     }
 
-    /// Refuses a `cfg` of its own, where the function cannot be left out.
+    /// Refuses a `cfg` of its own: the function cannot be left out here.
     pub fn check_presence(&self, errors: &mut Errors) {
         for attr in self.attrs.iter().filter(|attr| is_conditional(attr)) {
             errors.on(attr, "a dataflow job has both functions or is not there: put the `cfg` on the `impl`");
         }
     }
 
-    /// What it returns. `_` where it can be written nowhere else, because of an `impl Trait`.
+    /// The type that it returns. `_` where the type can be written nowhere else, because it has an `impl Trait`.
     pub fn returns(&self) -> TokenStream {
         match &self.sig.output {
             ReturnType::Default => quote!(()),
@@ -92,7 +92,7 @@ impl JobFunction {
         }
     }
 
-    /// Checks the signature, takes out our attributes of its arguments and tells what the arguments are.
+    /// Checks the signature, removes the attributes of this crate from its arguments, and returns the arguments.
     pub fn arguments(&mut self, errors: &mut Errors) -> Vec<Argument> {
         self.check_qualifiers(errors);
         check_return(&self.sig.output, errors);
@@ -164,7 +164,8 @@ fn is_conditional(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")
 }
 
-/// Takes `#[bean("name")]` out of the attributes of an argument. Nobody else knows it, so it goes even when it is wrong.
+/// Takes `#[bean("name")]` out of the attributes of an argument. The compiler does not know it, so it is removed even
+/// when it is wrong.
 fn take_bean(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
     let mut found = None;
     attrs.retain(|attr| {
@@ -199,7 +200,7 @@ fn check_return(output: &ReturnType, errors: &mut Errors) {
     }
 }
 
-/// Whether `impl Trait` is part of the type. Such a type cannot be written anywhere but in the signature.
+/// Whether the type contains `impl Trait`. Such a type can be written only in the signature.
 fn mentions_impl(ty: &Type) -> bool {
     fn search(tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {

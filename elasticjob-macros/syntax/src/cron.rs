@@ -1,15 +1,16 @@
 //! The Quartz cron dialect: parser and evaluator on civil time.
 //!
-//! It knows neither time zones nor clocks.
+//! It uses no time zones and no clocks.
 //!
 //! Six or seven fields: second, minute, hour, day-of-month, month, day-of-week and, optionally, year. Exactly one of
 //! the two day fields is `?`. Accepted as Quartz does: ranges that wrap (`22-3`), a step of zero (`0/0` is `0`), any
 //! step after a range, empty list members (`1,,2`), text behind a three-letter name (`MONDAY`, and the step of
 //! `MON-FRI/2`, have no effect), list members beside `15W` or `MON#1` (the lowest one counts), fields after the seventh.
 //!
-//! Refused although Quartz takes it, because part of the text would be dropped or could never fire: other trailing
-//! characters (`5x`, `*5`, `1-6L`), `?` in a list, `L-3` and `LW` as day-of-week, zero as end of a range that starts
-//! at one, years outside 1970 to 2225 (Quartz ends a hundred years after the current one; no clock is read here).
+//! Refused, although Quartz accepts it, because Quartz would ignore part of the text, or because that part could never
+//! fire: other trailing characters (`5x`, `*5`, `1-6L`), `?` in a list, `L-3` and `LW` as day-of-week, zero as end of a
+//! range that starts at one, years outside 1970 to 2225 (Quartz ends a hundred years after the current year; this
+//! parser reads no clock).
 //!
 //! A day that a month does not have is skipped. Quartz differs for `31W` in a 30-day month and `30W` in a 29-day
 //! February: it fires on the month's last day where that is a Friday. For `L-30W` it loops for ever in a 30-day month;
@@ -43,7 +44,7 @@ pub struct CronExpression {
     days: DayRule,
 }
 
-/// Which days of a month match. Days of the month are bits 1 to 31, days of the week bits 0 (Sunday) to 6.
+/// The days of a month that match. Days of the month are bits 1 to 31, days of the week bits 0 (Sunday) to 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DayRule {
     OfMonth(u32),

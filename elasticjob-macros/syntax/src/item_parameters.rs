@@ -1,15 +1,15 @@
 //! Parameters of sharding items: `0=Beijing,1=Shanghai`.
 //!
-//! Commas separate the parts. Blanks around items and parameters do not count, and one comma may end the list, as in the
-//! Java release. A parameter can contain neither `=` nor `,`.
+//! Commas separate the parts. Blanks around items and parameters do not count, and the list may end with one comma, as
+//! in the Java release. A parameter can contain neither `=` nor `,`.
 
 use std::collections::BTreeSet;
 
-/// Why parameters of items cannot be used.
+/// Parameters of items that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ItemParameterError {
-    /// Nothing stands between two commas.
+    /// There is nothing between two commas.
     #[error("a part is blank: write item=parameter and commas between them, as 0=Beijing,1=Shanghai")]
     Blank,
     /// A part has no `=`.
@@ -23,10 +23,10 @@ pub enum ItemParameterError {
     Number {
         /// The part.
         part: String,
-        /// What should be a number.
+        /// The text that should be a number.
         item: String,
     },
-    /// Nothing stands behind the `=`.
+    /// There is nothing after the `=`.
     #[error("item {item} has a blank parameter: leave the item out")]
     NoParameter {
         /// The item.
@@ -38,13 +38,13 @@ pub enum ItemParameterError {
         /// The part.
         part: String,
     },
-    /// The same item twice.
+    /// The same item is given twice.
     #[error("item {item} is given twice")]
     Repeated {
         /// The item.
         item: u32,
     },
-    /// There is no such item.
+    /// The item does not exist.
     #[error("there is no item {item}: {}", existing(.total))]
     OutOfRange {
         /// The item.
@@ -68,7 +68,8 @@ pub fn parts(text: &str) -> impl Iterator<Item = Result<(u32, &str), ItemParamet
     parts.into_iter().flatten().map(|part| read(part.trim()))
 }
 
-/// As [`parts`], and each item once and below the total, where that is known.
+/// As [`parts`]. It also refuses an item that is given twice, and an item that is not below the total, where the total
+/// is known.
 pub fn checked(text: &str, total: Option<u32>) -> impl Iterator<Item = Result<(u32, &str), ItemParameterError>> {
     let mut seen = BTreeSet::new();
     parts(text).map(move |part| {
@@ -91,7 +92,7 @@ fn read(part: &str) -> Result<(u32, &str), ItemParameterError> {
         return Err(ItemParameterError::NoEquals { part: part.to_owned() });
     };
     let (item, parameter) = (item.trim(), parameter.trim());
-    // Items are 32-bit numbers with a sign in Java.
+    // In Java items are signed 32-bit numbers.
     let Some(item) = item.parse::<u32>().ok().filter(|item| i32::try_from(*item).is_ok()) else {
         return Err(ItemParameterError::Number { part: part.to_owned(), item: item.to_owned() });
     };

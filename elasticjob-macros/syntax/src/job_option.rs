@@ -9,38 +9,38 @@ pub struct JobOption {
     pub name: &'static str,
     /// The same in kebab-case: its key in settings files.
     pub key: &'static str,
-    /// What it may be set to.
+    /// The kind of its value.
     pub kind: OptionKind,
-    /// What it does, as Markdown.
+    /// Its effect, as Markdown.
     pub meaning: &'static str,
-    /// What counts where it is not set.
+    /// The default.
     pub unset: Unset,
-    /// A value, as it might stand in a settings file.
+    /// An example of a value in a settings file.
     pub example: &'static str,
-    /// What a number counts; empty where the meaning says it.
+    /// The unit of a number; empty where the meaning names it.
     pub counts: &'static str,
     /// A shorter name for it in the attribute.
     pub short: Option<&'static str>,
-    /// What other editions of ElasticJob call it; for suggestions only.
+    /// Its name in other editions of ElasticJob; for suggestions only.
     pub elsewhere: Option<&'static str>,
     /// Keys of older releases in settings files.
     pub older: &'static [&'static str],
-    /// A setting beside it that cannot be given as well.
+    /// A setting in the same section that excludes this one.
     pub instead_of: Option<&'static str>,
-    /// More about it, as a Markdown link from `docs/`.
+    /// A Markdown link to more about it, relative to `docs/`.
     pub see: Option<&'static str>,
-    /// Its key in the registry center, which is that of ElasticJob.
+    /// Its key in the registry center, which is ElasticJob's key.
     pub java: Option<&'static str>,
-    /// Meaning and default in the attribute, where they are others than in a settings file.
+    /// Meaning and default in the attribute, where they differ from those in a settings file.
     pub in_attribute: Option<(&'static str, &'static str)>,
 }
 
-/// What an option may be set to.
+/// The kind of value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionKind {
     /// Any text.
     Text,
-    /// A text that says something; where nothing is to be said the option is left out.
+    /// A text that is not blank; to give none, leave the option out.
     Name,
     /// `true` or `false`.
     Flag,
@@ -48,7 +48,7 @@ pub enum OptionKind {
     Count,
     /// A whole number, negative ones too.
     Number,
-    /// Names; in the attribute in brackets.
+    /// A list of names; in the attribute in brackets.
     Names,
     /// Pairs of texts; in the attribute in braces.
     Props,
@@ -56,12 +56,12 @@ pub enum OptionKind {
     Path,
 }
 
-/// What counts where an option is not set.
+/// The default of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unset {
     /// The same as with this value.
     Value(&'static str),
-    /// What is done then, in words, as Markdown.
+    /// The default behaviour, in words, as Markdown.
     Words(&'static str),
 }
 
@@ -78,7 +78,7 @@ pub const NAME: JobOption = JobOption {
     )
 };
 
-/// The option for the place of the library.
+/// The option for the path of the library.
 pub const LIBRARY: JobOption = JobOption::new(
     "crate",
     "crate",
@@ -96,7 +96,7 @@ pub fn all() -> impl Iterator<Item = &'static JobOption> + Clone {
 }
 
 impl JobOption {
-    /// An option with what every one has.
+    /// An option with the fields that every option has.
     pub(crate) const fn new(
         name: &'static str,
         key: &'static str,
@@ -123,12 +123,12 @@ impl JobOption {
         }
     }
 
-    /// Whether the option is meant by `written`.
+    /// Whether `written` is a name of the option.
     pub fn answers_to(&self, written: &str) -> bool {
         self.name == written || self.short == Some(written)
     }
 
-    /// How the option is written in the attribute, for a message.
+    /// The form of the option in the attribute, for a message.
     pub fn written_as(&self, written: &str) -> String {
         let example = self.example;
         match self.kind {
@@ -141,7 +141,7 @@ impl JobOption {
         }
     }
 
-    /// What the option takes in the attribute, for a message.
+    /// The value that the option takes in the attribute, for a message.
     pub fn expected(&self) -> &'static str {
         match self.kind {
             OptionKind::Text | OptionKind::Name => "a string literal",
@@ -154,7 +154,7 @@ impl JobOption {
         }
     }
 
-    /// What it takes, in one word for the documentation of the attribute.
+    /// The kind of its value, in one word for the documentation of the attribute.
     pub fn takes(&self) -> &'static str {
         match self.kind {
             OptionKind::Text | OptionKind::Name => "text",

@@ -1,16 +1,16 @@
 //! The settings of a job: one row each.
 //!
-//! From a row come the option of the attribute `#[elastic_job]`, the key of the settings files with its line in
-//! `docs/settings.md`, the field of the library's `JobSettings`, the setter of its builder, and the key in the registry
-//! center. What a setting does stands where it is used.
+//! Each row is the source of the option of the attribute `#[elastic_job]`, of the key in settings files with its line
+//! in `docs/settings.md`, of the field of the library's `JobSettings`, of the setter of its builder, and of the key in
+//! the registry center. The effect of a setting is implemented where the setting is used.
 
 use crate::job_option::{JobOption, OptionKind, Unset};
 
-/// Hands the rows to the macro `$then`. The settings in `configuration` describe the job; those in `program` say how the
-/// program that has it goes about it.
+/// Passes the rows to the macro `$then`. The settings in `configuration` describe the job; those in `program` describe
+/// how the program that has the job handles it.
 ///
-/// A row is `field = "key-in-files": Kind, "meaning", unset, "example" { further fields of JobOption }`, where `unset` says
-/// what counts where the setting is not given: a value, or words.
+/// A row is `field = "key-in-files": Kind, "meaning", unset, "example" { further fields of JobOption }`, where `unset`
+/// is the default: a value, or words.
 #[macro_export]
 macro_rules! each_job_setting {
     ($then:ident) => {

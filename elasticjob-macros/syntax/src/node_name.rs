@@ -1,9 +1,10 @@
-//! Names that become a node of the registry: what ZooKeeper refuses in a path, and the rule for names of jobs.
+//! Names that become a node of the registry: the characters that ZooKeeper refuses in a path, and the rule for names of
+//! jobs.
 
 /// The delimiter inside instance ids and task ids, fixed by the registry layout of ElasticJob.
 pub const ID_DELIMITER: &str = "@-@";
 
-/// Why a text cannot be the name of a node.
+/// The reason why a text cannot be the name of a node.
 fn unfit_for_node(text: &str) -> Option<String> {
     if text.trim().is_empty() {
         Some("it is blank".to_owned())
@@ -22,7 +23,7 @@ fn unfit_for_node(text: &str) -> Option<String> {
     }
 }
 
-/// Why a text is not a valid identifier.
+/// A text that is not a valid identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} '{}' is not valid: {reason}", .value.escape_debug())]
 pub struct InvalidIdent {
@@ -31,7 +32,7 @@ pub struct InvalidIdent {
     reason: String,
 }
 
-/// Checks what becomes a node, and is called `what` in the message.
+/// Checks a text that becomes a node; `what` is its name in the message.
 ///
 /// # Errors
 /// [`InvalidIdent`] names the character or form that is not allowed.

@@ -1,11 +1,11 @@
-//! What spellings of a name have in common, and what a mistyped one may have meant.
+//! Compares spellings of a name, and finds the name that a mistyped one may mean.
 
-/// What kebab-case, camelCase and snake_case of one name have in common.
+/// The form that kebab-case, camelCase and snake_case of one name share.
 pub fn squash(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
-/// The known name that a mistyped one is nearest to, if any is near.
+/// The known name that is nearest to a mistyped one. `None` when no name is near.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = squash(name);
     let limit = (name.chars().count() / 3).max(1);
@@ -17,7 +17,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, known)| known)
 }
 
-/// A hint for a name that is unknown: the nearest known one, else all of them.
+/// A hint for an unknown name: the nearest known name, else all known names.
 pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(name, known.iter().copied()) {

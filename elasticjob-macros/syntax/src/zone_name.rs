@@ -1,17 +1,17 @@
-//! Names of time zones: those of the IANA database, and fixed offsets as Java writes them.
+//! Names of time zones: the names of the IANA database, and fixed offsets as Java writes them.
 //!
-//! `zone_names.txt` holds the names of the database, one a line, sorted. The names alone are here because the rules of
-//! the zones would make the attribute as heavy as the library. A test of the library compares the file with the names it
-//! has rules for, and writes the file when the environment variable `UPDATE_ZONES` is set.
+//! `zone_names.txt` has the names of the database, one on each line, sorted. Only the names are here, because the rules
+//! of the zones would make the attribute as heavy as the library. A test of the library compares the file with the
+//! names that have rules, and writes the file when the environment variable `UPDATE_ZONES` is set.
 
 use std::sync::LazyLock;
 
 use strsim::damerau_levenshtein;
 
-/// Sorted. A program may start with thousands of schedules: a name in its own spelling is found at once.
+/// Sorted, so that a name in its own spelling is found at once: a program may start with thousands of schedules.
 static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| include_str!("zone_names.txt").lines().collect());
 
-/// What a text means as a time zone.
+/// The meaning of a text as a time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZoneName {
     /// A fixed offset, in seconds east of Greenwich: `UTC`, `GMT`, `Z`, `GMT+8`, `UTC+08:30`.
@@ -23,7 +23,7 @@ pub enum ZoneName {
     Iana(&'static str),
 }
 
-/// Why a text is not a time zone.
+/// A text that is not a time zone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ZoneNameError {
@@ -35,7 +35,7 @@ pub enum ZoneNameError {
         /// The most similar names, best first; may be empty.
         suggestions: Vec<&'static str>,
     },
-    /// It starts like a fixed offset but is none.
+    /// It starts like a fixed offset but is not one.
     #[error("time zone '{0}' is not a valid offset: write hours from 0 to 23 and minutes as in 'GMT+8' or 'GMT+08:30'")]
     Offset(String),
 }
@@ -56,7 +56,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Reads a name in any case, or an offset: `+8`, `+08`, `+8:30`, `+08:30`, `+830` or `+0830` behind `GMT` or `UTC`.
 ///
 /// # Errors
-/// [`ZoneNameError`]. Java takes an offset that it cannot read for GMT; here it is an error.
+/// [`ZoneNameError`]. Java reads an offset that it cannot parse as GMT; here it is an error.
 pub fn parse(text: &str) -> Result<ZoneName, ZoneNameError> {
     let name = text.trim();
     if ["Z", "UTC", "GMT"].iter().any(|utc| name.eq_ignore_ascii_case(utc)) {
@@ -94,7 +94,7 @@ fn parse_offset(text: &str) -> Option<i32> {
     Some(sign * (number(hours, 23)? * 3600 + number(minutes, 59)? * 60))
 }
 
-/// Up to three names that a wrong one may stand for: those whose city it is, else those a few letters away.
+/// Up to three names that a wrong one may mean: names with the same city, else names that differ by a few letters.
 fn similar(name: &str) -> Vec<&'static str> {
     let wanted = name.to_lowercase().replace(' ', "_");
     let limit = wanted.len() / 4;

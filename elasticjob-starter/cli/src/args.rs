@@ -1,4 +1,4 @@
-//! What can be written on the command line.
+//! The command line, as types for its parser.
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;

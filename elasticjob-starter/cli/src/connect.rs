@@ -1,4 +1,4 @@
-//! The registry center that settings and flags name.
+//! Connects to the registry center that settings and flags name.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const NO_SERVERS: &str = "no registry center is set: give --server-lists and --n
     elasticjob.reg-center.server-lists in application.yaml or ELASTICJOB_REG_CENTER_SERVER_LISTS; jobs on the embedded \
     registry of a program can be operated in that program alone";
 
-/// Connects as the settings say; flags win over them. What they say of jobs does not matter here.
+/// Connects by the settings; flags win over them. Settings of jobs do not matter here.
 pub(crate) async fn connect(
     flags: &Registry,
     sources: &Sources,
@@ -48,7 +48,7 @@ pub(crate) async fn connect(
     let Some(mut zookeeper) = settings.zookeeper() else {
         return Err(Failure::Usage(NO_SERVERS.to_owned()));
     };
-    // A mistake in its name must not make one.
+    // A mistyped name must not create a namespace.
     zookeeper.create_namespace = false;
     Ok(Arc::new(ZookeeperRegistryCenter::connect(zookeeper, &Handle::current()).await?))
 }

@@ -1,26 +1,26 @@
-//! What goes wrong, and the exit code of it.
+//! Failures of commands, and their exit codes.
 
 use elasticjob::operations::OperationError;
 use elasticjob::operations::dump::DumpError;
 use elasticjob::registry::zookeeper::ConnectError;
 use elasticjob_starter::settings::SettingError;
 
-/// Why a command did not do what was asked for.
+/// The reason why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// What was written on the command line.
+    /// The command line is wrong.
     #[error("{0}")]
     Usage(String),
-    /// The settings that were read.
+    /// The settings are wrong.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  "))]
     Settings(Vec<SettingError>),
     /// There is no session with the registry center.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The operation.
+    /// The operation failed.
     #[error("{}{}", .0, remedy(.0))]
     Operation(#[from] OperationError),
-    /// The dump port.
+    /// The dump port failed.
     #[error(transparent)]
     Dump(#[from] DumpError),
     /// The job has no such item.
@@ -30,7 +30,7 @@ pub(crate) enum Failure {
         job: String,
         /// The item.
         item: u32,
-        /// What there is.
+        /// The items that exist.
         why: String,
     },
     /// Changes cannot be followed.
@@ -38,7 +38,7 @@ pub(crate) enum Failure {
     Watch(String),
 }
 
-/// What helps against it, in commands.
+/// The commands that help against an error.
 fn remedy(error: &OperationError) -> String {
     match error {
         OperationError::Unreadable { job, .. } => format!(

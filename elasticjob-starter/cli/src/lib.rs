@@ -1,8 +1,8 @@
-//! The command line `elasticjob`: looks at jobs in a registry center and operates them, without being part of any.
+//! The command line `elasticjob`: shows and operates the jobs of a registry center, without being an instance of a job.
 //!
-//! What was asked for is written to the standard output, and nothing else: in an error it stays empty, and one line that
-//! begins with `error:` goes to the standard error. Exit codes: 0 done, 1 failed or not found, 2 wrong usage or settings,
-//! 3 the registry center was not reached.
+//! The standard output has only the result of the command. After an error it is empty, and one line that begins with
+//! `error:` goes to the standard error. Exit codes: 0 done, 1 failed or not found, 2 wrong usage or settings, 3 the
+//! registry center was not reached.
 
 mod args;
 mod connect;
@@ -27,20 +27,20 @@ use elasticjob_starter::settings::Sources;
 use args::{Arguments, Command, ConfigCommand, Dump, RegistryCommand};
 use failure::Failure;
 
-/// Where a command writes to.
+/// The outputs of a command.
 pub struct Console<'a> {
-    /// What was asked for.
+    /// For the result.
     pub stdout: &'a mut (dyn Write + Send),
-    /// What went wrong.
+    /// For errors and remarks.
     pub stderr: &'a mut (dyn Write + Send),
-    /// Whether the standard output is a terminal, which can be cleared.
+    /// Whether the standard output is a terminal; only a terminal can be cleared.
     pub is_terminal: bool,
 }
 
 /// Runs the command line. The first argument is the name of the program; settings are read from the environment and the
 /// folders of `sources`. Returns the exit code.
 ///
-/// Has to be called inside of a tokio runtime.
+/// It must be called inside of a tokio runtime.
 pub async fn run<A: Into<OsString> + Clone>(
     arguments: impl IntoIterator<Item = A>,
     sources: Sources,
@@ -50,7 +50,7 @@ pub async fn run<A: Into<OsString> + Clone>(
         Ok(arguments) => arguments,
         Err(error) => {
             let to = if error.use_stderr() { console.stderr } else { console.stdout };
-            // Whoever closed it does not want to know.
+            // When the output is closed, its reader does not want the text.
             let _ = write!(to, "{}", error.render());
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
@@ -67,8 +67,8 @@ pub async fn run<A: Into<OsString> + Clone>(
     }
 }
 
-/// A text with its control characters escaped, but for ends of lines and tabs: what the registry center has may be made
-/// to paint the terminal of who looks at it.
+/// A text with its control characters escaped, except ends of lines and tabs: texts in the registry center may have
+/// been written to change the terminal of an operator.
 fn shown(text: &str) -> String {
     let is_harmless = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
     let mut shown = String::with_capacity(text.len());
@@ -81,7 +81,7 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// Does what was asked for, and returns what is to be said of it.
+/// Performs the command, and returns its output.
 async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<'_>) -> Result<String, Failure> {
     let json = arguments.json;
     match arguments.command {

@@ -23,7 +23,7 @@ struct Fire {
     dst: Option<&'static str>,
 }
 
-/// The fires; that there are fewer of them than was asked for is no error, and is said beside.
+/// The fires. Fewer fires than requested are no error, but a remark says so.
 pub(crate) fn next(next: &Next, as_json: bool, console: &mut Console<'_>) -> Result<String, Failure> {
     let schedule =
         Schedule::parse(&next.expression, next.zone.as_deref()).map_err(|error| Failure::Usage(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Commands that change something: each says what it did.
+//! Commands that change something. Each reports what it did.
 
 use elasticjob::ident::JobName;
 use elasticjob::operations::dump::Addresses;
@@ -9,7 +9,7 @@ use crate::args::{Of, Switch, Trigger};
 use crate::failure::Failure;
 use crate::table::json;
 
-/// A line for each thing that was meant.
+/// A line for each part of the target: the changed parts first, then the unchanged ones.
 fn told<T: Serialize>(
     outcome: &Outcome<T>,
     as_json: bool,
@@ -109,7 +109,7 @@ pub(crate) async fn dump(
     Ok(dumped(job, &operations.dump(job, addresses).await?, as_json))
 }
 
-/// A dump as it is written.
+/// The text of a dump.
 pub(crate) fn dumped(job: &JobName, dump: &str, as_json: bool) -> String {
     if as_json { json(&serde_json::json!({ "job": job, "dump": dump })) } else { dump.to_owned() }
 }

@@ -44,9 +44,9 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
     Ok(change.changes.iter().chain(&notes).map(|line| format!("{line}\n")).collect())
 }
 
-/// The settings as the starter reads them from arguments: the same names, types and errors.
+/// Reads the settings like arguments of the starter: with the same names, types and errors.
 fn parse(set: &Set) -> Result<JobSettings, Failure> {
-    /// Of the program, not of the registry center.
+    /// They belong to the program, not to the registry center.
     const NOT_KEPT: [&str; 5] =
         ["elastic-job-class", "elastic-job-type", "job-bootstrap-bean-name", "registry-center-ref", "tracing-ref"];
     let mut arguments = Vec::new();
@@ -71,7 +71,8 @@ fn parse(set: &Set) -> Result<JobSettings, Failure> {
     }
 }
 
-/// What is wrong, with settings as they are written here: without the place and the path that they have in other sources.
+/// The problem of a setting in the form of this command line: without the place and the path that it has in other
+/// sources.
 fn as_written(error: &SettingError, job: &JobName) -> String {
     let short = |key: &str| {
         let prefixes = [format!("elasticjob.jobs.{job}."), format!("elasticjob.jobs[{job}].")];

@@ -51,7 +51,7 @@ fn briefs(jobs: &[JobBrief]) -> String {
     table.into_text()
 }
 
-/// What failed last: the error of the first item stands for the others.
+/// The last failures: the error of the first item represents the others.
 fn failures(job: &JobBrief) -> Option<String> {
     let (first, error) = job.failed_items.first_key_value()?;
     let others = match job.failed_items.len() - 1 {

@@ -12,7 +12,7 @@ use crate::time::{now, or_dash, zone_of};
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Status<'a> {
-    /// When this was so.
+    /// The time of the snapshot.
     at: i64,
     job: &'a JobName,
     status: JobState,
@@ -37,14 +37,14 @@ pub(crate) async fn status(operations: &Operations, job: &JobName, as_json: bool
     Ok(render(&operations.snapshot(job).await?, as_json))
 }
 
-/// What is written of a job.
+/// The text of a job's status.
 pub(crate) fn render(snapshot: &JobSnapshot, as_json: bool) -> String {
     let now = now();
     let zone = zone_of(snapshot);
     let time = |at| elasticjob::schedule::format_rfc3339(at, zone);
     let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
     let findings = snapshot.findings(now);
-    // `why` tells what is always so.
+    // `why` also shows findings that are always true.
     let findings = findings.iter().filter(|finding| !matches!(finding, Finding::BoundToPrograms(_)));
     let mut findings: Vec<String> = findings.map(|finding| finding.describe(&time)).collect();
     for item in snapshot.items.keys() {

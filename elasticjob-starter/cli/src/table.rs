@@ -1,4 +1,4 @@
-//! Tables for people, JSON for programs.
+//! Tables for readers, JSON for programs.
 
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -41,7 +41,7 @@ impl Table {
     }
 }
 
-/// A cell that keeps to its row: no line ends, no control characters, and a dash where nothing is.
+/// The text of a cell in one row: without ends of lines and control characters. An empty cell becomes a dash.
 fn one_line(cell: &str) -> String {
     match cell.trim() {
         "" => "-".to_owned(),

@@ -1,4 +1,4 @@
-//! Times for people.
+//! Times for readers.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,13 +11,13 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The zone in which the times of a job are written: that of its schedule, else that of this process.
+/// The zone in which the times of a job are written: the zone of its schedule, else the zone of this process.
 pub(crate) fn zone_of(job: &JobSnapshot) -> TimeZone {
     let of_schedule = job.usable().and_then(|configuration| Some(configuration.schedule()?.time_zone()));
     of_schedule.unwrap_or_else(|| TimeZone::local().unwrap_or(TimeZone::UTC))
 }
 
-/// A time in a zone, `-` where there is none.
+/// A time in a zone; `-` where there is none.
 pub(crate) fn or_dash(at: Option<i64>, zone: TimeZone) -> String {
     at.map_or_else(|| "-".to_owned(), |at| format_rfc3339(at, zone))
 }

@@ -1,4 +1,4 @@
-//! `elasticjob status --watch`: written again whenever something changes.
+//! `elasticjob status --watch`: writes the status again after each change.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -18,8 +18,8 @@ use crate::time::{now, zone_of};
 /// Clears the screen and goes to its top.
 const CLEAR: &str = "\x1b[2J\x1b[H";
 
-/// Writes the status of a job now and after each change, each with its time, until Ctrl-C or until nobody reads it any
-/// more. Waits while the registry center is away, and says so.
+/// Writes the status of a job now and after each change, each with its time, until Ctrl-C or until the output is
+/// closed. While the registry center is away, it waits and writes that.
 pub(crate) async fn watch(
     operations: &Operations,
     job: &JobName,
@@ -38,7 +38,7 @@ pub(crate) async fn watch(
             };
             let looked = tokio::select! {
                 looked = look => looked?,
-                // What was looked at is given up: the watch tells when the registry center is back.
+                // The snapshot under way is given up: the watch reports when the registry center is back.
                 () = connection.lost() => {
                     tell_waiting(console, "the connection is lost");
                     continue;
@@ -73,7 +73,7 @@ pub(crate) async fn watch(
     }
 }
 
-/// Says on the standard error that what is shown is not followed by another look for the time being.
+/// Writes to the standard error that the status is not updated for now.
 fn tell_waiting(console: &mut Console<'_>, why: &str) {
     let at = format_rfc3339(now(), TimeZone::local().unwrap_or(TimeZone::UTC));
     let _ = writeln!(console.stderr, "{at} waiting for the registry center: {why}");
@@ -82,12 +82,12 @@ fn tell_waiting(console: &mut Console<'_>, why: &str) {
 /// The connection with the registry center.
 struct Connection {
     session: Receiver<SessionState>,
-    /// Whether it was lost when it was looked at last.
+    /// Whether it was lost at the last check.
     is_away: bool,
 }
 
 impl Connection {
-    /// Waits until it is lost, anew where it is.
+    /// Waits until the connection is lost. When it is lost already, waits for the next loss.
     async fn lost(&mut self) {
         loop {
             let state = *self.session.borrow_and_update();
@@ -96,14 +96,15 @@ impl Connection {
                 return;
             }
             if self.session.changed().await.is_err() {
-                // The end of the watch tells of that.
+                // The end of the watch reports that.
                 std::future::pending::<()>().await;
             }
         }
     }
 }
 
-/// Waits for a change and takes all that are there: one look shows them together. False when there will be none.
+/// Waits for a change and takes all changes that are there: one snapshot shows them together. Returns `false` when no
+/// change will follow.
 async fn changed(changes: &mut dyn WatchStream) -> bool {
     poll_fn(|cx| {
         let mut seen = false;

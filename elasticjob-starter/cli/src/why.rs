@@ -1,4 +1,4 @@
-//! `elasticjob why`: what explains that a job runs or does not.
+//! `elasticjob why`: explains why a job runs or does not run.
 
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{Finding, Operations};
@@ -24,7 +24,7 @@ struct Item {
 
 #[derive(Serialize)]
 struct Told {
-    /// Whether it keeps something from running.
+    /// Whether it keeps the job or the item from running.
     obstacle: bool,
     text: String,
 }

@@ -1,4 +1,4 @@
-//! What an application is made of beside its settings.
+//! The builder of an application: everything besides its settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::AppError;
 use crate::plan::PlanError;
 use crate::settings::Sources;
 
-/// Collects what jobs are given and where settings come from.
+/// Collects the values that jobs receive and the sources of settings.
 #[must_use = "an application starts with `start`"]
 pub struct ElasticJobAppBuilder {
     pub(super) sources: Sources,
@@ -50,7 +50,7 @@ impl ElasticJobAppBuilder {
         self
     }
 
-    /// Provides a value to the jobs that have an argument `#[bean("name")] value: Inject<T>`. A name given twice is an
+    /// Provides a value to the jobs that have an argument `#[bean("name")] value: Inject<T>`. Using a name twice is an
     /// error at start.
     pub fn provide_named<T: Send + Sync + 'static>(mut self, name: impl Into<String>, value: T) -> Self {
         let name = name.into();
@@ -62,115 +62,116 @@ impl ElasticJobAppBuilder {
         self
     }
 
-    /// Adds the code of a job that has no attribute, such as one of an [own kind](elasticjob::api::classed_item_handler).
-    /// `elasticjob.jobs` configures the job of that name, and other ones that name it in `elastic-job-class`. A later one of
-    /// that name replaces it.
+    /// Adds the code of a job that has no attribute, such as a job of an
+    /// [own kind](elasticjob::api::classed_item_handler). `elasticjob.jobs` configures the job of that name, and other
+    /// jobs that name it in `elastic-job-class`. A later call with the same name replaces the code.
     pub fn job(mut self, name: impl Into<String>, code: ItemHandler) -> Self {
         self.given.insert(name.into(), code);
         self
     }
 
     /// Adds a registry center for the jobs that name it: `registry-center-ref: name` in the settings, or
-    /// `#[elastic_job(registry_center = "name")]`. A later one of that name replaces it. It stays open when the
+    /// `#[elastic_job(registry_center = "name")]`. A later call with the same name replaces it. It stays open when the
     /// application shuts down.
     pub fn registry_center(mut self, name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
         self.registry_centers.insert(name.into(), center);
         self
     }
 
-    /// Adds a listener that every instance calls, for the jobs that name its type: `job-listener-types` in the settings,
-    /// `listeners = ["..."]` in the attribute. For one that needs nothing of the application
+    /// Adds a listener that every instance calls, for the jobs that name its type: `job-listener-types` in the
+    /// settings, `listeners = ["..."]` in the attribute. For a listener that needs nothing of the application
     /// [`register_listener!`](crate::register_listener) is enough.
     pub fn listener(mut self, listener: impl ElasticJobListener) -> Self {
         self.catalog = self.catalog.listener(listener);
         self
     }
 
-    /// Adds a listener that is called once for the group of a job, as [`listener`](Self::listener) does the other kind.
+    /// Adds a once listener, in the same way as [`listener`](Self::listener) adds the other kind.
     pub fn once_listener(mut self, listener: impl DistributeOnceElasticJobListener) -> Self {
         self.catalog = self.catalog.once_listener(listener);
         self
     }
 
-    /// Adds a sharding strategy that jobs can name in `job-sharding-strategy-type`, beside the built-in ones and those
-    /// that [`register_sharding_strategy!`](crate::register_sharding_strategy) links. A name that is taken is an error at
-    /// start.
+    /// Adds a sharding strategy that jobs can name in `job-sharding-strategy-type`, in addition to the built-in ones
+    /// and those that [`register_sharding_strategy!`](crate::register_sharding_strategy) links. A name that is taken is
+    /// an error at start.
     pub fn sharding_strategy(mut self, strategy: impl ShardingStrategy + 'static) -> Self {
         self.catalog = self.catalog.sharding_strategy(strategy);
         self
     }
 
-    /// Adds a pool that jobs can name in `job-executor-thread-pool-size-provider-type`, beside the built-in ones and those
-    /// that [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider) links. A name that is
-    /// taken is an error at start.
+    /// Adds a pool that jobs can name in `job-executor-thread-pool-size-provider-type`, in addition to the built-in
+    /// ones and those that [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider) links. A
+    /// name that is taken is an error at start.
     pub fn thread_pool_size_provider(mut self, pool: impl JobExecutorThreadPoolSizeProvider + 'static) -> Self {
         self.catalog = self.catalog.thread_pool_size_provider(pool);
         self
     }
 
-    /// Adds a storage that `elasticjob.tracing.type` can name, beside `RDB` and those that
+    /// Adds a storage that `elasticjob.tracing.type` can name, in addition to `RDB` and those that
     /// [`register_tracing_storage!`](crate::register_tracing_storage) links. A name that is taken is an error at start.
     pub fn tracing_storage(mut self, storage: impl TracingStorage) -> Self {
         self.catalog = self.catalog.tracing_storage(storage);
         self
     }
 
-    /// Adds an error handler that jobs can name in `job-error-handler-type`, beside the built-in ones and those that
-    /// [`register_error_handler!`](crate::register_error_handler) links. A name that is taken is an error at start.
+    /// Adds an error handler that jobs can name in `job-error-handler-type`, in addition to the built-in ones and those
+    /// that [`register_error_handler!`](crate::register_error_handler) links. A name that is taken is an error at
+    /// start.
     pub fn error_handler(mut self, handler: impl JobErrorHandler) -> Self {
         self.catalog = self.catalog.error_handler(handler);
         self
     }
 
-    /// Adds a type of jobs that settings can name in `elastic-job-type`, beside the built-in ones and those that
-    /// [`register_job_type!`](crate::register_job_type) links. A name that is taken is an error at start.
+    /// Adds a type of jobs that settings can name in `elastic-job-type`, in addition to the built-in ones and those
+    /// that [`register_job_type!`](crate::register_job_type) links. A name that is taken is an error at start.
     pub fn job_type(mut self, executor: impl TypedJobItemExecutor) -> Self {
         self.catalog = self.catalog.job_type(executor);
         self
     }
 
-    /// Reads this file, or the files in this folder, instead of those in the usual places.
+    /// Reads this file, or the files in this folder, instead of the files in the usual places.
     pub fn settings_from(mut self, location: impl Into<PathBuf>) -> Self {
         self.sources = self.sources.location(location);
         self
     }
 
-    /// Activates a profile before those of `elasticjob.profiles.active`.
+    /// Activates a profile before the profiles of `elasticjob.profiles.active`.
     pub fn profile(mut self, profile: impl Into<String>) -> Self {
         self.sources = self.sources.profile(profile);
         self
     }
 
-    /// Takes these for the arguments of the program, without its name.
+    /// Uses these as the arguments of the program. The name of the program is not among them.
     pub fn args<T: Into<String>>(mut self, arguments: impl IntoIterator<Item = T>) -> Self {
         self.sources = self.sources.arguments(arguments);
         self
     }
 
-    /// Takes these for the environment of the program.
+    /// Uses these variables as the environment of the program.
     pub fn env<N: Into<String>, V: Into<String>>(mut self, variables: impl IntoIterator<Item = (N, V)>) -> Self {
         self.sources = self.sources.environment(variables);
         self
     }
 
-    /// Replaces all sources of settings, with what [`settings_from`](Self::settings_from), [`profile`](Self::profile),
-    /// [`args`](Self::args) and [`env`](Self::env) gave before.
+    /// Replaces all sources of settings, including those of earlier calls of [`settings_from`](Self::settings_from),
+    /// [`profile`](Self::profile), [`args`](Self::args) and [`env`](Self::env).
     pub fn sources(mut self, sources: Sources) -> Self {
         self.sources = sources;
         self
     }
 
     /// Reads the settings, starts all scheduled jobs, and makes the one-off jobs ready. Job functions run on the tokio
-    /// runtime that this is called in.
+    /// runtime that calls this.
     ///
     /// # Errors
-    /// [`AppError::Invalid`] with everything that is wrong with settings and jobs, before a registry center is touched;
+    /// [`AppError::Invalid`] with all problems of settings and jobs, before any connection to a registry center;
     /// [`AppError::Connect`] when a registry center is not reached; [`AppError::Start`] when it refuses a job. Jobs
     /// that were started by then are shut down again.
     ///
-    /// A job whose configuration in the registry center cannot be used keeps no other one from its start: it is logged and
-    /// told to its error handler, its status says why, and it starts by itself when the configuration is mended. Where that
-    /// is so of all jobs, it is an error, [`AppError::NoneStarted`].
+    /// A job whose configuration in the registry center cannot be used does not keep other jobs from starting. It is
+    /// logged and reported to its error handler, its status says why it waits, and it starts by itself when the
+    /// configuration is corrected. When that applies to all jobs, it is an error, [`AppError::NoneStarted`].
     pub async fn start(self) -> Result<ElasticJobApp, AppError> {
         start(self).await
     }

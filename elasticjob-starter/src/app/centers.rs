@@ -1,5 +1,5 @@
-//! The registry centers of an application, and where its runs are traced to: those without a name, and others that jobs
-//! refer to.
+//! The registry centers and the tracings of an application: the ones without a name, and the named ones that jobs refer
+//! to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::settings::{DEFAULT, Key, RegCenterSettings, SettingError, Settings};
 /// Registry centers that were connected.
 pub(super) struct RegistryCenters {
     by_name: BTreeMap<String, Arc<dyn RegistryCenter>>,
-    /// Those of the settings. The others are for their owner to close.
+    /// The registry centers of the settings. The owners of the others close them.
     pub own: Vec<Arc<dyn RegistryCenter>>,
 }
 
 impl RegistryCenters {
-    /// Connects to those of the settings that jobs belong to. The one without a name is there for programs without jobs,
-    /// too.
+    /// Connects to the registry centers of the settings that jobs belong to. The one without a name is connected for
+    /// programs without jobs, too.
     ///
     /// # Errors
-    /// One of them is not reached, or refuses; the others are closed again.
+    /// A registry center is not reached, or refuses the connection; the others are closed again.
     pub async fn connect(
         builder: &ElasticJobAppBuilder,
         settings: &Settings,
@@ -49,20 +49,20 @@ impl RegistryCenters {
         Ok(Self { by_name, own })
     }
 
-    /// That of a job.
+    /// The registry center of a job.
     pub fn of(&self, job: &PlannedJob) -> Arc<dyn RegistryCenter> {
         let name = job.registry_center.as_deref().unwrap_or(DEFAULT);
         Arc::clone(self.by_name.get(name).expect("a plan has registry centers that there are"))
     }
 
-    /// All of them, the one without a name first.
+    /// All registry centers, the one without a name first.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn RegistryCenter>> {
         let others = self.by_name.iter().filter(|(name, _)| *name != DEFAULT).map(|(_, center)| center);
         self.by_name.get(DEFAULT).into_iter().chain(others)
     }
 }
 
-/// What jobs refer to, and the one without a name where a job, or nothing, does.
+/// The names that jobs refer to; `DEFAULT` for a job without a name, and for a program without jobs.
 fn used<'p>(plan: &'p Plan, reference: impl Fn(&'p PlannedJob) -> Option<&'p str>) -> BTreeSet<&'p str> {
     match plan.jobs.as_slice() {
         [] => BTreeSet::from([DEFAULT]),
@@ -97,7 +97,7 @@ async fn connect(
     }
 }
 
-/// All registry centers by name, with how many bytes the namespace of each adds to a path.
+/// All registry centers by name, each with the bytes that its namespace adds to a path.
 pub(super) fn namespace_bytes(builder: &ElasticJobAppBuilder, settings: &Settings) -> BTreeMap<String, usize> {
     let named = settings.reg_centers.iter().map(|(name, center)| (name.as_str(), center));
     let of_settings = named.chain([(DEFAULT, &settings.reg_center)]).map(|(name, center)| {
@@ -108,7 +108,7 @@ pub(super) fn namespace_bytes(builder: &ElasticJobAppBuilder, settings: &Setting
     of_settings.chain(given).collect()
 }
 
-/// Names that both the settings and the application's builder give.
+/// Names that are both in the settings and given to the application's builder.
 pub(super) fn given_twice(builder: &ElasticJobAppBuilder, settings: &Settings) -> Vec<SettingError> {
     let twice = settings.reg_centers.iter().filter(|(name, _)| builder.registry_centers.contains_key(*name));
     let error = |(name, center): (&String, &RegCenterSettings)| SettingError::Misplaced {
@@ -120,13 +120,13 @@ pub(super) fn given_twice(builder: &ElasticJobAppBuilder, settings: &Settings) -
     twice.map(error).collect()
 }
 
-/// Storages that there are, but not opened.
+/// Storages that were found and are not open yet.
 pub(super) type FoundStorages = BTreeMap<String, tracing::Found>;
 
-/// Opens the storages that jobs are traced to.
+/// Opens the storages of the tracings that jobs use.
 ///
 /// # Errors
-/// One of them is not reached, or refuses.
+/// A storage is not reached, or refuses the connection.
 pub(super) async fn trace(
     mut found: FoundStorages,
     settings: &Settings,

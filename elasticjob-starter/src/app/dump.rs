@@ -1,4 +1,4 @@
-//! The dump port as the settings want it.
+//! Opens the dump port of the settings.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use elasticjob::runtime::JobEnvironment;
 use crate::AppError;
 use crate::settings::DumpSettings;
 
-/// Opens the port for the jobs of these registry centers; the first that has a job of a name is asked.
+/// Opens the port for the jobs of these registry centers. Where several have a job of the same name, the first registry
+/// center is asked.
 ///
 /// # Errors
 /// [`AppError::Dump`] when the operating system refuses address or port.

@@ -21,7 +21,7 @@ pub(super) enum Job {
     OneOff(OneOffJobBootstrap),
 }
 
-/// What a job is reached by.
+/// The handle of a job.
 #[derive(Clone)]
 pub(super) enum Handle {
     Schedule(ScheduleJob),
@@ -79,7 +79,7 @@ pub(super) struct Jobs {
 /// Makes all jobs and finds the arguments of their functions, among which are the handles of all jobs.
 ///
 /// # Errors
-/// Every job that cannot be, and every argument that nothing fills.
+/// All jobs that cannot be made, and all arguments that have no value.
 pub(super) fn make(
     plan: &Plan,
     environment_of: impl Fn(&PlannedJob) -> JobEnvironment,
@@ -132,7 +132,7 @@ fn handler_of_type(job: &PlannedJob, environment: &JobEnvironment) -> ItemHandle
     environment.catalog().job_types().get(kind).expect("a plan has types that there are").handler().clone()
 }
 
-/// A handler that is found after its job was made: its arguments may be handles of jobs.
+/// A handler that is set after its job was made: its arguments may be handles of jobs.
 fn late_handler() -> (Arc<OnceLock<ItemHandler>>, ItemHandler) {
     let slot: Arc<OnceLock<ItemHandler>> = Arc::default();
     let found = Arc::clone(&slot);

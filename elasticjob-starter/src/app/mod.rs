@@ -1,4 +1,4 @@
-//! The application: everything that was started, and how it ends.
+//! The application: the started jobs with their registry centers, and their shutdown.
 
 mod builder;
 mod centers;
@@ -33,14 +33,14 @@ use signals::Signals;
 use crate::AppError;
 use crate::settings::DEFAULT;
 
-/// The jobs of a program, started.
+/// The started jobs of a program.
 ///
-/// Ended by [`until_shutdown`](Self::until_shutdown) or [`shutdown`](Self::shutdown); when it is merely dropped, the
-/// jobs end with the process and their instance stays in the registry until its session expires.
+/// End it with [`until_shutdown`](Self::until_shutdown) or [`shutdown`](Self::shutdown). When it is only dropped, the
+/// jobs end with the process, and their instance stays in the registry until its session expires.
 pub struct ElasticJobApp {
     jobs: Vec<Job>,
     handles: BTreeMap<String, Handle>,
-    /// The registry centers of the settings. Those given to the builder are for their owner to close.
+    /// The registry centers of the settings. The owner of a registry center that was given to the builder closes it.
     registries: Vec<Arc<dyn RegistryCenter>>,
     tracings: BTreeMap<String, Tracing>,
     dump: Option<DumpPort>,
@@ -48,7 +48,7 @@ pub struct ElasticJobApp {
     grace: Duration,
 }
 
-/// How long a shutdown waits for the storage that runs are traced to, after all jobs have left.
+/// How long a shutdown waits for the storage of tracing after all jobs have left.
 const TRACING_GRACE: Duration = Duration::from_secs(3);
 
 impl ElasticJobApp {
@@ -62,7 +62,8 @@ impl ElasticJobApp {
         self.enabled
     }
 
-    /// The tracing of `elasticjob.tracing`, `None` when it is not set: tells how many events were written, and lost.
+    /// The tracing of `elasticjob.tracing`, `None` when it is not set. It counts the events that were written, and
+    /// those that were lost.
     pub fn tracing(&self) -> Option<&Tracing> {
         self.tracings.get(DEFAULT)
     }
@@ -72,7 +73,8 @@ impl ElasticJobApp {
         self.tracings.get(name)
     }
 
-    /// Where dumps of jobs are given, `None` when `elasticjob.dump.port` is not set: with port 0 the one that was free.
+    /// The address of the dump port, `None` when `elasticjob.dump.port` is not set. With port 0 it has the port that
+    /// was free.
     pub fn dump_address(&self) -> Option<SocketAddr> {
         self.dump.as_ref().map(DumpPort::address)
     }
@@ -81,7 +83,7 @@ impl ElasticJobApp {
     /// `OneOffJobBootstrap`.
     ///
     /// # Errors
-    /// [`AppError::NoSuchJob`] with the names there are; [`AppError::Disabled`] when no job was started.
+    /// [`AppError::NoSuchJob`] with the names that exist; [`AppError::Disabled`] when no job was started.
     pub fn one_off_job(&self, bean: &str) -> Result<OneOffJob, AppError> {
         match self.handles.get(bean) {
             Some(Handle::OneOff(job)) => Ok(job.clone()),
@@ -93,7 +95,7 @@ impl ElasticJobApp {
     /// `ScheduleJobBootstrap`.
     ///
     /// # Errors
-    /// [`AppError::NoSuchJob`] with the names there are; [`AppError::Disabled`] when no job was started.
+    /// [`AppError::NoSuchJob`] with the names that exist; [`AppError::Disabled`] when no job was started.
     pub fn schedule_job(&self, bean: &str) -> Result<ScheduleJob, AppError> {
         match self.handles.get(bean) {
             Some(Handle::Schedule(job)) => Ok(job.clone()),
@@ -121,22 +123,23 @@ impl ElasticJobApp {
     }
 
     /// Waits for SIGTERM or Ctrl-C, then shuts down: running items may finish within the grace time
-    /// (`elasticjob.shutdown.grace`), the instance leaves the registry, and error handlers may tell what failed until that
-    /// time is over, for 3 s at least. A second signal cuts items off at once, unless it is the same within a second: what sends
-    /// one to the process and one to its group means a single one.
+    /// (`elasticjob.shutdown.grace`), and the instance leaves the registry. Error handlers may report failures until
+    /// that time is over, for 3 s at the least. A second signal cuts items off at once. The same signal again within a
+    /// second does not count as a second one: some programs send one to the process and one to its group.
     ///
     /// # Errors
     /// [`AppError::Signals`] when signals cannot be received; [`AppError::RegistryClosed`] when the registry center is
-    /// closed for good meanwhile, for example because it refuses the digest when it is back; [`AppError::JobFailed`] when the
-    /// coordination of a job ended by a bug again and again. A supervisor that restarts the program then has all jobs again.
+    /// closed for good meanwhile, for example because it refuses the digest after it was away; [`AppError::JobFailed`]
+    /// when the coordination of a job ended by a bug several times in a row. A supervisor that restarts the program
+    /// then starts all jobs again.
     pub async fn until_shutdown(self) -> Result<(), AppError> {
         self.until_shutdown_or(std::future::pending()).await
     }
 
-    /// The same, and shuts down too when `end` completes.
+    /// The same, but it also shuts down when `end` completes.
     ///
     /// # Errors
-    /// Those of [`until_shutdown`](Self::until_shutdown).
+    /// The errors of [`until_shutdown`](Self::until_shutdown).
     pub async fn until_shutdown_or(mut self, end: impl Future<Output = ()>) -> Result<(), AppError> {
         let mut signals = Signals::listen().map_err(AppError::Signals)?;
         let why = tokio::select! {
@@ -168,7 +171,7 @@ impl ElasticJobApp {
 
     async fn leave(&mut self, mode: ShutdownMode) {
         join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
-        // Until then it shows what holds a shutdown up.
+        // It stays open until then, as it shows what delays a shutdown.
         if let Some(dump) = self.dump.take() {
             dump.close().await;
         }
@@ -177,13 +180,13 @@ impl ElasticJobApp {
     }
 }
 
-/// Completes when a job has failed for good; says which and why.
+/// Completes when a job has failed for good, with the job and the cause.
 async fn failed(jobs: Vec<(JobName, watch::Receiver<JobStatus>)>) -> (JobName, String) {
     let mut failures: FuturesUnordered<_> = jobs
         .into_iter()
         .map(|(name, mut status)| async move {
             let failed = status.wait_for(|status| status.activity == Activity::Failed).await;
-            // An error means that it has left.
+            // An error means that the job has left.
             failed.ok().map(|status| (name, status.trouble.as_deref().unwrap_or("the log says why").to_owned()))
         })
         .collect();
@@ -198,7 +201,7 @@ async fn failed(jobs: Vec<(JobName, watch::Receiver<JobStatus>)>) -> (JobName, S
 /// Completes when one of these registry centers is closed for good.
 async fn closed(registries: Vec<Arc<dyn RegistryCenter>>) {
     let closed = |registry: Arc<dyn RegistryCenter>| async move {
-        // An error means that nobody is there to tell of any change.
+        // An error means that the sender is gone, so no change will come.
         let _ = registry.session().wait_for(|state| *state == SessionState::Closed).await;
     };
     match registries.is_empty() {

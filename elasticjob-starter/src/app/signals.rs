@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-/// A signal that is repeated within this is the same: `timeout` and some supervisors send one to the process and one to its
-/// group.
+/// A signal that is repeated within this time counts as one: `timeout` and some supervisors send one to the process and
+/// one to its group.
 const REPEATED: Duration = Duration::from_secs(1);
 
-/// SIGTERM and Ctrl-C, from when they are listened to.
+/// SIGTERM and Ctrl-C, from the moment when they are listened to.
 #[cfg(unix)]
 pub(super) struct Signals {
     terminate: tokio::signal::unix::Signal,
@@ -23,7 +23,7 @@ impl Signals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// The name of the next one.
+    /// The name of the next signal.
     pub async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
@@ -42,10 +42,10 @@ impl Signals {
         Ok(Self)
     }
 
-    /// The name of the next one.
+    /// The name of the next signal.
     pub async fn next(&mut self) -> &'static str {
         if tokio::signal::ctrl_c().await.is_err() {
-            // Nothing can be received: the program is ended from outside.
+            // No signal can be received: the operating system has to end the program.
             std::future::pending::<()>().await;
         }
         "Ctrl-C"
@@ -53,7 +53,7 @@ impl Signals {
 }
 
 impl Signals {
-    /// The name of the next one that is not the last one repeated.
+    /// The name of the next signal that is not a repetition of `last`.
     pub async fn after(&mut self, last: &str) -> &'static str {
         let until = Instant::now() + REPEATED;
         loop {

@@ -1,4 +1,4 @@
-//! How an application starts.
+//! Starts an application.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,8 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     Err(failed)
 }
 
-/// Jobs that wait for their stored configuration keep others from nothing. Where all do, nothing runs.
+/// Jobs that wait for their stored configuration do not keep other jobs from running. When all jobs wait, nothing runs,
+/// and that is an error.
 fn outcome(started: Vec<Result<(), StartError>>) -> Result<(), AppError> {
     let jobs = started.len();
     let mut waiting = Vec::new();
@@ -70,7 +71,7 @@ fn outcome(started: Vec<Result<(), StartError>>) -> Result<(), AppError> {
     if waiting.is_empty() || waiting.len() < jobs { Ok(()) } else { Err(AppError::NoneStarted(waiting)) }
 }
 
-/// Everything that can be found out without a registry center.
+/// Makes all checks that need no registry center.
 fn checked(
     builder: &ElasticJobAppBuilder,
     linked: &Linked<'_>,
@@ -83,13 +84,13 @@ fn checked(
         return Err(AppError::Invalid(problems));
     }
     problems.extend(builder.wrong.iter().cloned().map(Problem::from));
-    // Without a catalog jobs are looked at as far as that goes: everything that is wrong is told together.
+    // Without a catalog the jobs are checked as far as possible, so that all problems are reported together.
     problems.extend(centers::given_twice(builder, settings).into_iter().map(Problem::from));
     let mut storages = FoundStorages::new();
     if let Ok(catalog) = catalog {
         let all = settings.tracings.iter().filter_map(|(name, tracing)| Some((name.as_str(), tracing.as_ref()?)));
         let all = all.chain(settings.tracing.as_ref().map(|tracing| (DEFAULT, tracing)));
-        // A database that cannot be read is told already.
+        // A problem of the database settings is reported already.
         for (name, tracing) in all.filter(|(_, tracing)| !doubt.is_within(&tracing.section.child("data-source"))) {
             match tracing::find(tracing, catalog, &builder.beans) {
                 Ok(found) => drop(storages.insert(name.to_owned(), found)),
@@ -138,7 +139,7 @@ fn of_environment(error: EnvironmentError, settings: &Settings) -> Problem {
     }
 }
 
-/// One line that says which jobs start and what was read for them.
+/// One line that names the jobs which start, and the settings that were read for them.
 fn announcement(plan: &Plan, settings: &Settings) -> String {
     let jobs: Vec<String> = plan.jobs.iter().map(describe).collect();
     let files: Vec<String> = settings.files.iter().map(|file| file.display().to_string()).collect();

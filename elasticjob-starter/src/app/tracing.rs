@@ -1,4 +1,4 @@
-//! Tracing as the settings want it: the storage is found before a registry center is touched, and opened before a job is
+//! Tracing by the settings. The storage is found before any connection to a registry center, and opened before a job is
 //! started.
 
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use elasticjob::trace::{JobSelection, JobTracingStorage, TracingConfiguration};
 use crate::AppError;
 use crate::settings::{SettingError, Settings, TracingSettings};
 
-/// A storage that is there, but not opened.
+/// A storage that was found and is not open yet.
 pub(super) enum Found {
     Own(Arc<JobTracingStorage>),
     #[cfg(feature = "tracing-rdb")]
     Rdb(rdb::Place),
 }
 
-/// Finds what the `type` of a tracing names.
+/// Finds the storage that the `type` of a tracing names.
 ///
 /// # Errors
-/// There is none of that type, or it lacks something.
+/// There is no storage of that type, or its settings are incomplete.
 pub(super) fn find(settings: &TracingSettings, catalog: &Catalog, beans: &Beans) -> Result<Found, SettingError> {
     if settings.is_rdb() {
         return rdb::find(settings, beans);
@@ -39,7 +39,7 @@ pub(super) fn find(settings: &TracingSettings, catalog: &Catalog, beans: &Beans)
 /// Opens the storage.
 ///
 /// # Errors
-/// [`AppError::Tracing`] when its database is not reached, or refuses.
+/// [`AppError::Tracing`] when its database is not reached, or refuses the connection.
 pub(super) async fn open(found: Found, settings: &TracingSettings) -> Result<TracingConfiguration, AppError> {
     let configuration = match found {
         Found::Own(storage) => {
@@ -52,7 +52,7 @@ pub(super) async fn open(found: Found, settings: &TracingSettings) -> Result<Tra
     Ok(configuration.jobs(settings.jobs.clone()).queue(settings.queue_size))
 }
 
-/// Says which of the names in the settings are of no job: a mistyped one would go unnoticed.
+/// Warns of names in the settings that no job has: without a warning a mistyped name would not be noticed.
 pub(super) fn warn_of_strangers<'a>(settings: &Settings, jobs: impl Iterator<Item = &'a str>) {
     let Some(JobSelection::Only(names) | JobSelection::Except(names)) =
         settings.tracing.as_ref().map(|tracing| &tracing.jobs)

@@ -1,11 +1,12 @@
-//! A writer for the log that never fails: a closed pipe or a full disk costs lines, and is no reason to stop.
+//! A writer for the log that never fails: a closed pipe or a full disk loses lines, but stops nothing.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Writes lines as long as it can. The lines that could not be written are counted, and told with the next one that can.
+/// Writes lines as long as it can. It counts the lines that could not be written, and reports them with the next line
+/// that can.
 #[derive(Debug)]
 pub(super) struct Lossy<W>(Mutex<State<W>>);
 
@@ -24,7 +25,7 @@ impl<W: Write> Lossy<W> {
 impl<W: Write> State<W> {
     fn write_line(&mut self, line: &[u8]) -> io::Result<()> {
         if self.lost > 0 {
-            // In one piece with the line after it: a disk that is full but for some bytes takes both or neither.
+            // In one piece with the line after it: a disk that is full except for some bytes takes both or neither.
             let mut told =
                 format!("{} lines of the log could not be written before this one\n", self.lost).into_bytes();
             told.extend_from_slice(line);

@@ -1,4 +1,4 @@
-//! The arguments of job functions that nothing fills.
+//! Finds the arguments of job functions that have no value.
 
 use std::any::type_name;
 use std::collections::BTreeSet;
@@ -10,8 +10,8 @@ use super::drafts::Draft;
 use super::{JobCode, PlanError, Surroundings, bind};
 use crate::settings::Key;
 
-/// Looks for the arguments of all functions among what the application provides and the handles of all jobs, also of
-/// those whose settings are wrong: handles that belong to nothing stand for them.
+/// Looks for the arguments of all functions among the values of the application and the handles of all jobs, including
+/// jobs whose settings are wrong: detached handles take their place.
 pub(super) fn missing(drafts: &[Draft<'_>], around: &Surroundings<'_>) -> Vec<PlanError> {
     let mut beans = around.beans.clone();
     let mut unsure = Unsure { any: around.doubt.is_about(&Key::of(["jobs"])), names: BTreeSet::new() };
@@ -42,7 +42,7 @@ pub(super) fn missing(drafts: &[Draft<'_>], around: &Surroundings<'_>) -> Vec<Pl
 
 /// Handles of jobs whose settings cannot be read.
 struct Unsure {
-    /// A job may have any name for its handle, or is not known at all.
+    /// Whether a job may have any name for its handle, or a job is not known at all.
     any: bool,
     names: BTreeSet<String>,
 }

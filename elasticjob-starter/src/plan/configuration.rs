@@ -1,4 +1,4 @@
-//! Makes the configuration of a job of its settings.
+//! Makes the configuration of a job from its settings.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::drafts::Draft;
 use super::{JobCode, PlanError, Surroundings};
 use crate::settings::{DEFAULT, JobEntry};
 
-/// What the entry sets, over what the attribute sets.
+/// The settings of the entry over the settings of the attribute.
 pub(super) fn over(attribute: JobSettings, entry: Option<&JobEntry>) -> JobSettings {
     match entry {
         Some(entry) => entry.settings.clone().over(attribute),
@@ -16,10 +16,10 @@ pub(super) fn over(attribute: JobSettings, entry: Option<&JobEntry>) -> JobSetti
     }
 }
 
-/// The checked configuration, of which this program can do everything, and what is wrong with it.
+/// The configuration, if it is valid and this program can do all of it; and the problems.
 pub(super) fn configure(draft: &Draft<'_>, around: &Surroundings<'_>) -> (Option<JobConfiguration>, Vec<PlanError>) {
     let checked = JobConfiguration::from_settings(draft.name.clone(), &draft.settings);
-    // What settings name is looked for also where other settings are wrong.
+    // The types that settings name are checked even when other settings are wrong.
     let looked_at = checked.clone().ok().or_else(|| with_names_alone(draft));
     let unfit = looked_at.iter().flat_map(|configuration| problems(draft, configuration, around));
     let wrong: Vec<Invalid> = checked.as_ref().err().cloned().into_iter().flatten().chain(unfit).collect();
@@ -33,7 +33,7 @@ pub(super) fn configure(draft: &Draft<'_>, around: &Surroundings<'_>) -> (Option
     (configuration, errors.collect())
 }
 
-/// What this program cannot do of what a configuration asks for.
+/// The parts of a configuration that this program cannot do.
 fn problems(draft: &Draft<'_>, configuration: &JobConfiguration, around: &Surroundings<'_>) -> Vec<Invalid> {
     let catalog = around.catalog;
     let of_code = match (&draft.code, catalog, configuration.job_type()) {
@@ -52,7 +52,7 @@ fn problems(draft: &Draft<'_>, configuration: &JobConfiguration, around: &Surrou
     [catalog.problems(configuration), of_code, at_start, of_room].concat()
 }
 
-/// A configuration of the types and properties of a job, right in all else.
+/// A configuration with the types and properties of a job, and valid values for everything else.
 fn with_names_alone(draft: &Draft<'_>) -> Option<JobConfiguration> {
     let given = &draft.settings;
     let mut seen = BTreeSet::new();
@@ -71,7 +71,8 @@ fn with_names_alone(draft: &Draft<'_>) -> Option<JobConfiguration> {
     JobConfiguration::from_settings(draft.name.clone(), &settings).ok()
 }
 
-/// Whether a setting is missing that was given in a way that cannot be read, or may stand elsewhere.
+/// Whether the problem only follows from another one: a setting seems to be missing because its value cannot be read,
+/// or because it may be given elsewhere.
 fn is_consequence(draft: &Draft<'_>, wrong: &Invalid, around: &Surroundings<'_>) -> bool {
     let given = &draft.settings;
     let is_missing = match wrong.setting.strip_prefix("props.") {

@@ -1,4 +1,4 @@
-//! The jobs as functions and settings name them, before their settings are checked.
+//! The jobs that functions and settings name, before their settings are checked.
 
 use std::collections::BTreeSet;
 
@@ -15,21 +15,21 @@ use crate::settings::{DEFAULT, Doubt, JobEntry, Key, Origin, Settings};
 pub(super) struct Draft<'a> {
     /// Its name as it is written.
     pub title: String,
-    /// Its name; another one where that is none.
+    /// Its name; a replacement where the written name is not valid.
     pub name: JobName,
-    /// `None` where that is told to be wrong.
+    /// `None` where the code is reported as wrong.
     pub code: Option<JobCode>,
     pub settings: JobSettings,
     pub entry: Option<&'a JobEntry>,
-    /// Whether what is missing may stand in the attribute of a function that is not known, or is told already.
+    /// Whether a missing setting may be in the attribute of a function that is not known, or is reported already.
     pub is_incomplete: bool,
 }
 
 impl Draft<'_> {
-    /// Where a setting stands: in a source of settings, else in the attribute.
+    /// The place of a setting: in a source of settings, else in the attribute.
     pub fn origin(&self, setting: &str) -> Origin {
         let given = self.entry.and_then(|entry| match setting.strip_prefix("props.") {
-            // Where a property is missing, it is what needs it that makes it necessary.
+            // For a missing property, the place of the setting that requires it.
             Some(key) => entry.prop_origins.get(key).or_else(|| {
                 ["props", "job-error-handler-type", "elastic-job-type"].iter().find_map(|name| entry.origins.get(name))
             }),
@@ -51,12 +51,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Whether it has a schedule, right or wrong.
+    /// Whether it has a schedule, valid or not.
     pub fn has_schedule(&self) -> bool {
         self.settings.cron.as_ref().is_some_and(|cron| !cron.trim().is_empty())
     }
 
-    /// The name that it gives its handle.
+    /// The name that its settings give its handle.
     pub fn own_bean_name(&self) -> Option<&str> {
         self.settings.job_bootstrap_bean_name.as_deref().filter(|name| !name.trim().is_empty())
     }
@@ -66,7 +66,7 @@ impl Draft<'_> {
         self.own_bean_name().map_or_else(|| self.usual_bean_name(self.has_schedule()), str::to_owned)
     }
 
-    /// The name of a handle that is given none.
+    /// The name of a handle whose settings give none.
     pub fn usual_bean_name(&self, has_schedule: bool) -> String {
         let kind = if has_schedule { "ScheduleJobBootstrap" } else { "OneOffJobBootstrap" };
         format!("{}{kind}", self.title)
@@ -130,7 +130,7 @@ pub(super) fn of<'a>(
         if (function.settings)().sharding_total_count.is_some() {
             drafts.push(draft(code, function.name, None, errors));
         } else if !used.contains(function.function) {
-            // A function that entries refer to and that has no count itself is only their code.
+            // A function without a count of its own that entries refer to is only the code of those entries.
             let count = Key::of(["jobs", function.name, "sharding-total-count"]);
             if !any_may_be_used && !around.doubt.is_about(&count) {
                 errors.push(PlanError::NotConfigured { job: function.name.to_owned(), place: place(function) });
@@ -173,7 +173,7 @@ fn draft<'a>(
     draft
 }
 
-/// Compares the kind that the settings of a job name, if they do, with what its code is.
+/// Compares the kind in the settings of a job, if there is one, with the kind of its code.
 fn check_kind(draft: &Draft<'_>) -> Result<(), PlanError> {
     let Some(JobCode::Function(function)) = &draft.code else { return Ok(()) };
     match draft.settings.elastic_job_type.as_deref().and_then(JobKind::named) {
@@ -209,8 +209,8 @@ fn type_of(entry: &JobEntry) -> Key {
     Key::of(["jobs", &entry.name, "elastic-job-type"])
 }
 
-/// The code of an entry: the function its class refers to, the type it names, else the function of its name. `None`
-/// where the settings that name it cannot be read.
+/// The code of an entry: the function that its class refers to, the type that it names, else the function with its
+/// name. `None` where the settings that name it cannot be read.
 fn code_of(linked: &Linked<'_>, around: &Surroundings<'_>, entry: &JobEntry) -> Result<Option<JobCode>, Box<NoCode>> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     let origin = |setting: &str| entry.origins.get(setting).unwrap_or(&entry.origin).clone();
@@ -230,7 +230,7 @@ fn code_of(linked: &Linked<'_>, around: &Surroundings<'_>, entry: &JobEntry) -> 
                 let functions = functions.join(", ");
                 Err(NoCode::new(PlanError::AmbiguousFunction { origin, job, class, functions }, meant))
             }
-            // The class name that Java instances of the same job have.
+            // The name is the class of Java instances of the same job.
             (Err(NotOne::Nothing), Some(function)) => Ok(Some(JobCode::Function(function))),
             (Err(NotOne::Nothing), None) if linked.given().contains_key(&entry.name) => {
                 Ok(given_code(linked, &entry.name))
@@ -274,7 +274,7 @@ fn code_of_type(
             Ok(Some(JobCode::Function(function)))
         }
         (None | Some(Ok(())), None) => Ok(Some(JobCode::Type)),
-        // The type name that Java instances of the same job have.
+        // The name is the type of Java instances of the same job.
         (None | Some(Err(_)), Some(code)) => Ok(Some(code)),
         (Some(Ok(())), Some(_)) => {
             let place = function.map_or_else(|| format!("the code that was {GIVEN}"), place);

@@ -1,11 +1,11 @@
-//! What can be wrong with the jobs of a program.
+//! Problems of the jobs of a program.
 
 use elasticjob::api::MissingBean;
 
 use crate::settings::Origin;
 
-/// One thing that is wrong with the jobs that the code and the settings describe together. The text names the job, the
-/// place and what would be right.
+/// A problem of the jobs that the code and the settings describe together. The text names the job, the place and the
+/// remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -27,21 +27,21 @@ pub enum PlanError {
          appear when the program names it: `use the_crate as _;`"
     )]
     NoCode {
-        /// Where the entry or its class stands.
+        /// The place of the entry or of its class.
         origin: Origin,
         /// The job.
         job: String,
-        /// What was looked for.
+        /// The code that was looked for.
         wanted: String,
-        /// What there is, with the nearest name.
+        /// The functions that exist, with the nearest name.
         linked: String,
     },
-    /// A reference to a function that several have.
+    /// A reference to a function that several functions match.
     #[error(
         "{origin}: elasticjob.jobs.{job}.elastic-job-class: '{class}' could be each of {functions}; write the whole path"
     )]
     AmbiguousFunction {
-        /// Where the reference stands.
+        /// The place of the reference.
         origin: Origin,
         /// The job.
         job: String,
@@ -55,30 +55,30 @@ pub enum PlanError {
         "{origin}: elasticjob.jobs.{job}: `elastic-job-class` and `elastic-job-type` exclude each other; keep one of them"
     )]
     ClassAndType {
-        /// Where the type stands.
+        /// The place of the type.
         origin: Origin,
         /// The job.
         job: String,
     },
-    /// A job of a type that there is not.
+    /// A job of a type that does not exist.
     #[error(
         "{origin}: elasticjob.jobs.{job}.elastic-job-type: {unknown}; a function is named with `elastic-job-class`"
     )]
     NoSuchType {
-        /// Where the type stands.
+        /// The place of the type.
         origin: Origin,
         /// The job.
         job: String,
-        /// What was looked for, and what there is.
+        /// The type that was looked for, and the types that exist.
         unknown: String,
     },
-    /// A job of a type that is also the job of a function.
+    /// A job of a type for which there is also a function.
     #[error(
         "{origin}: elasticjob.jobs.{job}: there are two things to run, the type '{kind}' and {place}; remove \
          `elastic-job-type`, or give one of the two another name"
     )]
     TypeAndFunction {
-        /// Where the type stands.
+        /// The place of the type.
         origin: Origin,
         /// The job.
         job: String,
@@ -87,12 +87,12 @@ pub enum PlanError {
         /// The function.
         place: String,
     },
-    /// A job whose settings say that it is of another kind than its code.
+    /// A job whose settings name another kind than the kind of its code.
     #[error(
         "{origin}: elasticjob.jobs.{job}.elastic-job-type: it says {named}, and {place} is {is}; remove the setting, or correct it"
     )]
     OtherKind {
-        /// Where the type stands.
+        /// The place of the type.
         origin: Origin,
         /// The job.
         job: String,
@@ -106,9 +106,9 @@ pub enum PlanError {
     /// A name that no job can have.
     #[error("{origin}: {reason}")]
     InvalidName {
-        /// Where the name stands.
+        /// The place of the name.
         origin: Origin,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// A job without its required settings.
@@ -122,17 +122,17 @@ pub enum PlanError {
         /// Function and place.
         place: String,
     },
-    /// A setting that is missing or cannot be.
+    /// A setting that is missing or not valid.
     #[error("{origin}: job '{job}': {reason}")]
     Invalid {
-        /// Where the setting stands, or the function where the setting is missing.
+        /// The place of the setting, or of the function where the setting is missing.
         origin: Origin,
         /// The job.
         job: String,
-        /// The setting, its value and what would be right.
+        /// The setting, its value and what to write instead.
         reason: String,
     },
-    /// Two handles, or a handle and a provided value, of one name.
+    /// Two handles, or a handle and a provided value, with the same name.
     #[error(
         "the bean name '{bean}' is taken twice: by {first} and by {second}; set `job-bootstrap-bean-name` of one of them"
     )]
@@ -147,23 +147,23 @@ pub enum PlanError {
     /// A registry center, or a tracing, that the application does not have.
     #[error("{origin}: job '{job}': {setting}: {unknown}")]
     UnknownReference {
-        /// Where the name stands.
+        /// The place of the name.
         origin: Origin,
         /// The job.
         job: String,
         /// The setting that names it.
         setting: &'static str,
-        /// What was looked for, and what there is.
+        /// The name that was looked for, and the names that exist.
         unknown: String,
     },
-    /// An argument that cannot be filled.
+    /// An argument that has no value.
     #[error("job '{job}' ({place}): {missing}")]
     MissingBean {
         /// The job.
         job: String,
         /// Function and place.
         place: String,
-        /// The argument, what it asks for and what there is.
+        /// The argument, its type and the values that exist.
         missing: Box<MissingBean>,
     },
 }

@@ -1,4 +1,4 @@
-//! The job functions of the program, and how settings refer to them.
+//! The job functions of the program, and the search for the function that settings refer to.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ pub(crate) struct Linked<'a> {
     given: &'a BTreeMap<String, ItemHandler>,
 }
 
-/// Where the code that the builder was given stands, for messages.
+/// The place of code that the builder was given, for messages.
 pub(super) const GIVEN: &str = "given to the application's builder";
 
-/// A reference to a function that is not exactly one.
+/// A reference that does not match exactly one function.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotOne {
     Nothing,
@@ -69,8 +69,8 @@ impl<'a> Linked<'a> {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// The function that `elastic-job-class` refers to: by its path, by its own name, by the name of its job, or by the
-    /// class name that its attribute gives.
+    /// The function that `elastic-job-class` refers to: by its path, by the last part of its path, by the name of its
+    /// job, or by the class name that its attribute gives.
     pub fn referred(&self, class: &str) -> Result<&'static JobDescriptor, NotOne> {
         let own_name = |function: &JobDescriptor| function.function.rsplit("::").next() == Some(class);
         let by: [&dyn Fn(&JobDescriptor) -> bool; 4] =
@@ -89,7 +89,7 @@ impl<'a> Linked<'a> {
         Err(NotOne::Nothing)
     }
 
-    /// The functions that a reference which is not exactly one may mean.
+    /// The functions that a reference may mean which does not match exactly one.
     pub fn meant(&self, class: &str) -> Vec<&'static str> {
         match self.referred(class) {
             Ok(function) => vec![function.function],
@@ -106,7 +106,7 @@ impl<'a> Linked<'a> {
         nearest(wanted, self.names().chain(self.functions.iter().map(|function| function.function)))
     }
 
-    /// What there is, for a reference that was not found.
+    /// The functions that exist, for a reference that was not found.
     pub fn listing(&self, wanted: &str) -> String {
         if self.functions.is_empty() && self.given.is_empty() {
             return "none is linked at all".to_owned();
@@ -120,7 +120,7 @@ impl<'a> Linked<'a> {
     }
 }
 
-/// A function and where it stands.
+/// A function and its place.
 pub(super) fn place(function: &JobDescriptor) -> String {
     format!("{} at {}", function.function, function.place)
 }

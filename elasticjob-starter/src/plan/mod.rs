@@ -1,5 +1,5 @@
-//! The plan: which jobs run, with which function and which settings. Code and settings meet here, and everything that
-//! does not fit together is found before any registry center is touched.
+//! The plan: the jobs that run, each with its function and its settings. It brings code and settings together, and
+//! finds everything that does not fit before any connection to a registry center.
 
 mod arguments;
 mod configuration;
@@ -27,15 +27,15 @@ pub(crate) struct Plan {
     pub jobs: Vec<PlannedJob>,
 }
 
-/// A job that fits together.
+/// A job whose code and settings fit together.
 pub(crate) struct PlannedJob {
     pub configuration: JobConfiguration,
     pub code: JobCode,
     /// The name under which its handle is found.
     pub bean_name: String,
-    /// The registry center it belongs to, `None` for the one without a name.
+    /// The registry center that it belongs to; `None` for the one without a name.
     pub registry_center: Option<String>,
-    /// Where it is traced to, `None` for what has no name.
+    /// Its tracing; `None` for the one without a name.
     pub tracing: Option<String>,
 }
 
@@ -45,20 +45,20 @@ impl PlannedJob {
     }
 }
 
-/// What runs the items of a job.
+/// The code that runs the items of a job.
 #[derive(Clone)]
 pub(crate) enum JobCode {
     Function(&'static JobDescriptor),
-    /// What the application's builder was given.
+    /// Code that the application's builder was given.
     Given(ItemHandler),
     /// The type that its settings name.
     Type,
 }
 
-/// What the application has beside the settings, and what of the settings is not known.
+/// The parts of the application besides the settings, and the settings that could not be read.
 pub(crate) struct Surroundings<'a> {
-    /// The registry centers of the settings and of the builder, by name, each with the bytes that its namespace adds to a
-    /// path.
+    /// The registry centers of the settings and of the builder, by name, each with the bytes that its namespace adds to
+    /// a path.
     pub registry_centers: &'a BTreeMap<String, usize>,
     /// Names of tracings.
     pub tracings: &'a BTreeSet<String>,
@@ -66,14 +66,14 @@ pub(crate) struct Surroundings<'a> {
     pub provided: &'a BTreeSet<String>,
     /// Provided values.
     pub beans: &'a Beans,
-    /// What settings can name, `None` while that is not known.
+    /// The implementations that settings can name; `None` while they are not known.
     pub catalog: Option<&'a Catalog>,
-    /// What only follows from settings that cannot be read is not told.
+    /// Settings that cannot be read. A problem that only follows from them is not reported.
     pub doubt: &'a Doubt,
 }
 
 impl Plan {
-    /// Puts functions and settings together.
+    /// Brings functions and settings together.
     ///
     /// # Errors
     /// Everything that does not fit.
@@ -102,10 +102,10 @@ impl Plan {
     }
 }
 
-/// The arguments of a job function, found.
+/// Finds the arguments of a job function.
 ///
 /// # Errors
-/// Everything that the application does not provide.
+/// All arguments that the application does not provide.
 pub(crate) fn bind(job: &str, function: &JobDescriptor, beans: &Beans) -> Result<ItemHandler, Vec<PlanError>> {
     (function.bind)(beans).map_err(|missing| {
         let named = |missing| PlanError::MissingBean {
@@ -117,7 +117,7 @@ pub(crate) fn bind(job: &str, function: &JobDescriptor, beans: &Beans) -> Result
     })
 }
 
-/// What a job refers to by name and is not there.
+/// The names that a job refers to and that do not exist.
 fn unknown_references(draft: &Draft<'_>, around: &Surroundings<'_>) -> Vec<PlanError> {
     let references: [(_, _, Vec<&String>); 2] = [
         (draft.registry_center(), &References::REGISTRY_CENTERS, around.registry_centers.keys().collect()),
@@ -136,12 +136,12 @@ fn unknown_references(draft: &Draft<'_>, around: &Surroundings<'_>) -> Vec<PlanE
     unknown.map(error).collect()
 }
 
-/// What jobs refer to by name.
+/// The kinds of names that jobs refer to.
 struct References {
     setting: &'static str,
     section: &'static str,
     what: &'static str,
-    /// What else gives one a name.
+    /// The other place that can define such a name.
     builder: &'static str,
 }
 
@@ -173,7 +173,7 @@ fn duplicate_beans(drafts: &[Draft<'_>], around: &Surroundings<'_>) -> Vec<PlanE
             let first = "a provided value".to_owned();
             errors.push(PlanError::DuplicateBean { bean: bean.clone(), first, second: second.clone() });
         }
-        // Two jobs of one name are told as such.
+        // Two jobs with one name are reported as such.
         if let Some(first) = owners.insert(bean.clone(), &draft.title).filter(|first| *first != draft.title) {
             errors.push(PlanError::DuplicateBean { bean, first: format!("job '{first}'"), second });
         }

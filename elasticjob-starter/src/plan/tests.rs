@@ -68,7 +68,7 @@ impl ElasticJobListener for Audit {
     }
 }
 
-/// The plan, or everything that is wrong with settings and jobs.
+/// The plan, or all problems of settings and jobs.
 fn made_with(
     functions: &'static [JobDescriptor],
     given: &[&str],
@@ -341,7 +341,7 @@ fn needs_handles(beans: &Beans) -> Result<ItemHandler, Vec<MissingBean>> {
     if missing.is_empty() { handler(beans) } else { Err(missing) }
 }
 
-/// Asserts that nothing is told but these, in any order.
+/// Asserts that exactly these errors are reported, in any order.
 fn only_errors(functions: &'static [JobDescriptor], yaml: &str, expected: &[&str]) {
     let errors = made(functions, yaml).err().unwrap_or_else(|| panic!("no error for {yaml}"));
     assert_eq!(errors.len(), expected.len(), "{errors:#?}");

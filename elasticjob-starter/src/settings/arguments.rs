@@ -8,7 +8,7 @@ use super::node::{Node, Origin};
 use super::resolve::{Resolver, Scope, ours};
 use super::sources::SetOption;
 
-/// The settings that arguments and options give, and what is wrong with them.
+/// The settings of arguments and options, and their problems.
 pub(super) fn resolve(sources: &Sources, scope: Scope<'_>) -> (Layer, Vec<SettingError>) {
     let mut resolver = Resolver::new(scope);
     let mut errors = Vec::new();

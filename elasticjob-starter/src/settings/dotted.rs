@@ -1,6 +1,6 @@
-//! Keys written in one text: `elasticjob.jobs[my.job].props.script.command.line`.
+//! Keys that are written as one text: `elasticjob.jobs[my.job].props.script.command.line`.
 
-/// One part of a dotted key. What stands in brackets is taken as it is.
+/// One part of a dotted key. A part in brackets is taken as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub text: String,
@@ -46,7 +46,7 @@ pub(super) fn tokens(key: &str) -> Result<Vec<Token>, &'static str> {
     }
 }
 
-/// The tokens in one text again, brackets only where they are needed to tell it apart.
+/// Joins the tokens again, with brackets only where they are needed.
 pub(super) fn join(tokens: &[Token]) -> String {
     let mut text = String::new();
     for token in tokens {

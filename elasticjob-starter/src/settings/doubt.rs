@@ -1,31 +1,32 @@
-//! Settings that were given in a way that cannot be read. What only follows from that is not told beside it: a count that
-//! is mistyped is wrong, and not missing as well.
+//! Settings that were given with a value that cannot be read. A problem that only follows from such a setting is not
+//! reported: a mistyped count is wrong, and not missing as well.
 
 use std::collections::BTreeSet;
 
 use super::schema::Key;
 
-/// The settings, and the sections, of which something could not be read.
+/// The settings and sections with parts that could not be read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Doubt(BTreeSet<Key>);
 
 impl Doubt {
-    /// A setting, or a section, was given and could not be read; the root where a whole source could not.
+    /// Notes that a setting, or a section, was given and could not be read. The root means that a whole source could
+    /// not be read.
     pub fn add(&mut self, key: Key) {
         self.0.insert(key);
     }
 
-    /// Those of another source, too.
+    /// Adds the settings and sections of another source.
     pub fn join(&mut self, other: &Self) {
         self.0.extend(other.0.iter().cloned());
     }
 
-    /// Whether the setting may have been given, and not been read.
+    /// Whether the setting may have been given but could not be read.
     pub fn is_about(&self, key: &Key) -> bool {
         self.0.iter().any(|doubtful| key.segments().starts_with(doubtful.segments()))
     }
 
-    /// Whether anything in the section may have been given, and not been read.
+    /// Whether any setting of the section may have been given but could not be read.
     pub fn is_within(&self, section: &Key) -> bool {
         self.is_about(section) || self.0.iter().any(|doubtful| doubtful.segments().starts_with(section.segments()))
     }

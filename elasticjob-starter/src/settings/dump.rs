@@ -10,11 +10,11 @@ use super::schema::Key;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DumpSettings {
-    /// `address` to listen on. Default: loopback.
+    /// `address`: the address to listen on. Default: loopback.
     pub address: IpAddr,
-    /// `port`; 0 for any that is free.
+    /// `port`; 0 means any free port.
     pub port: u16,
-    /// Where the port stands.
+    /// The place of the port.
     pub origin: Origin,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<DumpSettings> {
     let port = reader.whole(&key);
     match (port, reader.origin(&key), reader.origin(&section)) {
         (Some(port), Some(origin), _) => Some(DumpSettings { address, port, origin }).filter(|_| enabled),
-        // Off, as in Java, but not without a word: a port that is not there would be missed when it is needed.
+        // Off, as in Java, but with a warning: an operator would notice the missing port only when it is needed.
         (None, None, Some(origin)) if enabled => {
             reader
                 .warnings

@@ -1,4 +1,4 @@
-//! Environment variables: upper case, one separator, and still every setting can be named.
+//! Environment variables: upper case with one separator; still every setting can be named.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,18 @@ use super::resolve::{Resolver, Scope, Wanted, ours};
 use super::schema::{Kind, ROOT, Schema, Setting, nearest};
 
 const PREFIX: &str = "ELASTICJOB_";
-/// The filter of the log, read where logging is set up, and what the programs of SCRIPT jobs are marked with.
+/// Variables that are no settings: the filter of the log, which the set-up of logging reads, and the mark of programs
+/// that SCRIPT jobs start.
 const NOT_SETTINGS: &[&str] = &["ELASTICJOB_LOG", "ELASTICJOB_RUN"];
 
-/// What is known of jobs before the environment is read.
+/// The jobs and properties that are known before the environment is read.
 pub(super) struct Known<'a> {
     pub scope: Scope<'a>,
     pub props: &'a [String],
 }
 
-/// The settings that the environment gives, what is wrong with them, and a warning for each variable with our prefix
-/// that is no setting: others may put such variables there, for example a cluster that has a service of our name.
+/// The settings of the environment, their problems, and a warning for each variable with the prefix of the library that
+/// is no setting. Other programs may set such variables: for example a cluster that has a service named `elasticjob`.
 pub(super) fn resolve(
     environment: &BTreeMap<String, String>,
     known: &Known<'_>,
@@ -35,7 +36,7 @@ pub(super) fn resolve(
             Some(_) if is_of_a_service(name, value) => warnings.extend(unknown(name, known)),
             Some(candidates) => match candidates.as_slice() {
                 [] => warnings.extend(unknown(name, known)),
-                // Whoever does not look at jobs does not mind which of them is meant.
+                // A command that reads no jobs does not need to know which job is meant.
                 [tokens, ..] if !known.scope.wanted.includes(&tokens[0].text) => {}
                 [tokens] => {
                     warnings.extend(unknown_property(name, tokens, known));
@@ -54,8 +55,7 @@ pub(super) fn resolve(
     (layer, errors, warnings)
 }
 
-/// What to say of a property that no file and no option has: whether its letters are capitals, and where its dots are, is
-/// a guess.
+/// The warning for a property that no file and no option has: the capitals and the dots in its name are guessed.
 fn unknown_property(name: &str, tokens: &[Token], known: &Known<'_>) -> Option<String> {
     let [_, job, props, property] = tokens else { return None };
     let is_guessed = props.text == "props" && !name.contains('.') && !known.props.contains(&property.text);
@@ -68,18 +68,18 @@ fn unknown_property(name: &str, tokens: &[Token], known: &Known<'_>) -> Option<S
     })
 }
 
-/// Whether Kubernetes put it there for a service of that name: `ELASTICJOB_DUMP_PORT=tcp://10.0.0.1:9888`. No port of ours
-/// is written like that.
+/// Whether Kubernetes set the variable for a service of that name: `ELASTICJOB_DUMP_PORT=tcp://10.0.0.1:9888`. No port
+/// setting has that form.
 fn is_of_a_service(name: &str, value: &str) -> bool {
     name.ends_with("_PORT") && ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme))
 }
 
-/// The keys a variable can mean, `None` when it is not ours.
+/// The keys that a variable can mean; `None` when it has not the prefix of the library.
 fn candidates(name: &str, known: &Known<'_>) -> Option<Vec<Vec<Token>>> {
     if NOT_SETTINGS.contains(&name) {
         return None;
     }
-    // Container platforms allow the name of a setting itself as the name of a variable.
+    // Container platforms allow variables whose name is the key of a setting itself.
     if name.contains('.') {
         let tokens = ours(name)?.unwrap_or_default();
         let mut check = Resolver::new(known.scope);
@@ -93,7 +93,7 @@ fn candidates(name: &str, known: &Known<'_>) -> Option<Vec<Vec<Token>>> {
     let mut found = Vec::new();
     follow(&ROOT, &words, known, &mut Vec::new(), &mut found);
     found.dedup();
-    // A longer name of a job leaves less to chance than a shorter one with a longer key of a property.
+    // The longest name of a job wins: then less of the variable is a guessed key of a property.
     let length =
         |tokens: &Vec<Token>| tokens.iter().find(|token| token.bracketed).map_or(0, |job| flat(&job.text).len());
     let longest = found.iter().map(length).max().unwrap_or(0);
@@ -121,7 +121,7 @@ fn follow(
                     path.pop();
                 }
             }
-            // A job is known by its code or a file; the others may stand in the environment alone.
+            // A job is known by its code or a file; a named registry center or tracing may be in the environment only.
             if found.len() == before && names.beside.is_some() {
                 for taken in 1..words.len() {
                     path.push(Token::bracketed(words[..taken].join("-").to_lowercase()));
@@ -164,12 +164,12 @@ fn section(
     }
 }
 
-/// What is left of a name in the environment: letters and digits, in upper case.
+/// A name in the form of the environment: letters and digits, in upper case.
 fn flat(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
-/// What to say of a variable that is no setting, if it seems to be meant for one that is wanted.
+/// The warning for a variable that is no setting, if it seems to mean a setting that is wanted.
 fn unknown(name: &str, known: &Known<'_>) -> Option<String> {
     let mut all = Vec::new();
     keys(&ROOT, &mut Vec::new(), known, &mut all);
@@ -216,7 +216,7 @@ fn keys(schema: &'static Schema, path: &mut Vec<String>, known: &Known<'_>, all:
     }
 }
 
-/// The value of an environment variable under a dotted name: as it is, or in the form of the environment.
+/// The value of an environment variable under a dotted name: in that spelling, or in the form of the environment.
 pub(super) fn variable<'a>(environment: &'a BTreeMap<String, String>, name: &str) -> Option<&'a String> {
     environment.get(name).or_else(|| {
         let tokens = dotted::tokens(name).ok()?;

@@ -1,56 +1,56 @@
-//! What can be wrong with settings.
+//! Problems of settings.
 
 use std::path::PathBuf;
 
 use super::node::Origin;
 
-/// One thing that is wrong with the settings. The text names the source, the key, the value and what is expected;
-/// values of secret settings are never part of it.
+/// A problem of the settings. The text names the source, the key, the value and the expected values; values of secret
+/// settings are never part of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingError {
     /// A key that no setting has.
     #[error("{origin}: unknown key '{key}'; {hint}")]
     UnknownKey {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
         /// The key as written.
         key: String,
-        /// The nearest known key, or all that are known there.
+        /// The nearest known key, or all known keys of that section.
         hint: String,
     },
     /// A value of the wrong type or out of range.
     #[error("{origin}: {key}: {value} is not valid: expected {expected}")]
     WrongValue {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
         /// The setting.
         key: String,
         /// The value, quoted, or its kind; `***` for secrets.
         value: String,
-        /// What would be right.
+        /// The values that are allowed.
         expected: String,
     },
     /// A setting that another one makes necessary.
     #[error("{origin}: {key} is missing: {reason}")]
     Missing {
-        /// What makes it necessary.
+        /// The setting that makes it necessary.
         origin: Origin,
         /// The setting.
         key: String,
-        /// What would be right.
+        /// The remedy.
         reason: String,
     },
-    /// A value that what it is for cannot work with.
+    /// A value of the right type that cannot be used.
     #[error("{origin}: {key}: '{value}' is not valid: {reason}")]
     Refused {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
         /// The setting.
         key: String,
         /// The value; `***` where it is a secret.
         value: String,
-        /// What is wrong, and what would be right.
+        /// The reason, and what to write instead.
         reason: String,
     },
     /// A setting that one source gives twice, possibly in two spellings.
@@ -60,15 +60,15 @@ pub enum SettingError {
     Repeated {
         /// The setting.
         key: String,
-        /// Where it stands first.
+        /// The first place.
         first: Origin,
-        /// Where it stands again.
+        /// The second place.
         second: Origin,
     },
-    /// A setting that is good only in some sources.
+    /// A setting that is allowed only in some sources.
     #[error("{origin}: {key} cannot be set here: {reason}")]
     Misplaced {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
         /// The setting.
         key: String,
@@ -78,21 +78,21 @@ pub enum SettingError {
     /// A setting of a feature that does not exist yet.
     #[error("{origin}: {key} is not built in yet: {reason}")]
     NotBuiltIn {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
         /// The setting.
         key: String,
-        /// What is missing and what to do.
+        /// The missing feature, and the remedy.
         reason: String,
     },
     /// A placeholder without a value.
     #[error("{origin}: {key}: {reason}")]
     Placeholder {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
         /// The setting.
         key: String,
-        /// Which placeholder, and what would help.
+        /// The placeholder, and the remedy.
         reason: String,
     },
     /// An environment variable that names two jobs.
@@ -102,7 +102,7 @@ pub enum SettingError {
     AmbiguousJob {
         /// The environment variable.
         origin: Origin,
-        /// The jobs it could mean.
+        /// The jobs that it could mean.
         jobs: String,
     },
     /// A file that is not well-formed.
@@ -110,7 +110,7 @@ pub enum SettingError {
     Syntax {
         /// File and line.
         origin: Origin,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// A file that cannot be read.
@@ -118,20 +118,20 @@ pub enum SettingError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A location or profile for which there is no file.
     #[error("{origin}: {what} has no file: looked for {looked_for}")]
     NoFile {
-        /// Where the location or profile is named.
+        /// The place that names the location or profile.
         origin: Origin,
         /// The setting, and the location or profile.
         what: String,
-        /// The names and folders.
+        /// The names and folders that were tried.
         looked_for: String,
     },
-    /// Two files of one name in different formats.
+    /// Two files with the same name in different formats.
     #[error("{} and {} both have an `elasticjob` section; keep one of them", first.display(), second.display())]
     TwoFormats {
         /// One file.

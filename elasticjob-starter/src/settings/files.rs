@@ -17,13 +17,13 @@ pub(super) struct Document {
     pub path: PathBuf,
     pub layer: Layer,
     pub errors: Vec<SettingError>,
-    /// All its single values, ours or not, for placeholders.
+    /// All its single values, including those outside of the section `elasticjob`, for placeholders.
     pub scalars: Vec<(String, String)>,
     is_ours: bool,
 }
 
 impl Document {
-    /// Notes that something beside it, or in it, cannot be read: it may have any setting.
+    /// Notes that a part of it, or a file beside it, cannot be read: that part may have any setting.
     fn has_unread(&mut self, errors: Vec<SettingError>) {
         if !errors.is_empty() {
             self.layer.doubt_all();
@@ -32,14 +32,14 @@ impl Document {
     }
 }
 
-/// Where files are looked for.
+/// The places where files are looked for.
 pub(super) struct Search {
     /// The first folder that has a file wins.
     folders: Vec<PathBuf>,
-    /// The name without extension, and the file itself where one is named.
+    /// The name without extension, and the file itself if the location names one.
     stem: String,
     file: Option<PathBuf>,
-    /// Paths below it are shown without it.
+    /// Paths below this folder are shown without it.
     working_folder: PathBuf,
 }
 
@@ -52,7 +52,7 @@ impl Search {
         Self { folders, stem: BASE.to_owned(), file: None, working_folder: working_folder.to_owned() }
     }
 
-    /// One folder, or one file whose profile files stand beside it.
+    /// One folder, or one file with its profile files in the same folder.
     pub fn location(working_folder: &Path, location: &str, origin: &Origin) -> Result<Self, SettingError> {
         let path = working_folder.join(location);
         let (folder, stem, file) = match (path.is_dir(), path.is_file(), path.parent(), path.file_stem()) {
@@ -79,7 +79,7 @@ impl Search {
         Ok(Self { folders: vec![folder], stem, file, working_folder: working_folder.to_owned() })
     }
 
-    /// The base file, if there is one, and those in later folders that it hides.
+    /// The base file, if there is one, and the base files in later folders that it hides.
     pub fn base(&self, scope: Scope<'_>) -> Result<(Option<Document>, Vec<PathBuf>), Vec<SettingError>> {
         match &self.file {
             Some(file) => self.read(file, scope).map(|document| (Some(document), vec![])).map_err(|error| vec![error]),
@@ -124,7 +124,8 @@ impl Search {
                     Err(error) => errors.push(error),
                 }
             }
-            // Other programs may have a file of that name too: only one with our section counts, if any has it.
+            // Other programs may have a file of that name too. If a file has the section `elasticjob`, only such files
+            // count.
             if documents.iter().any(|document| document.is_ours) {
                 documents.retain(|document| document.is_ours);
             }
@@ -179,7 +180,7 @@ impl Search {
         Ok(document)
     }
 
-    /// A path as messages show it.
+    /// A path in the form for messages.
     fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.working_folder).unwrap_or(path);
         let below = below.strip_prefix(".").unwrap_or(below);

@@ -15,13 +15,13 @@ use super::schema::Key;
 pub struct JobEntry {
     /// Name of the job.
     pub name: String,
-    /// What the entry sets.
+    /// The settings of the entry.
     pub settings: JobSettings,
-    /// Where each of its settings comes from, by their names in kebab-case.
+    /// The place of each of its settings, by its name in kebab-case.
     pub origins: BTreeMap<&'static str, Origin>,
-    /// Where each of its properties comes from.
+    /// The place of each of its properties.
     pub prop_origins: BTreeMap<String, Origin>,
-    /// Where the entry stands, or its first setting.
+    /// The place of the entry, or of its first setting.
     pub origin: Origin,
 }
 
@@ -67,7 +67,7 @@ impl Fields<'_, '_> {
     }
 }
 
-/// A type that a setting of a job may have.
+/// A type that a setting of a job can have.
 trait Readable: Sized {
     fn read(reader: &mut Reader<'_>, key: &Key) -> Option<Self>;
 }

@@ -1,4 +1,4 @@
-//! One source with canonical keys, and the sources laid over each other.
+//! The settings of one source under canonical keys, and the merging of sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,12 +8,12 @@ use super::error::SettingError;
 use super::node::Origin;
 use super::schema::{Key, has_names};
 
-/// What a source gives for one key.
+/// The value of a source for one key.
 #[derive(Clone)]
 pub(super) enum Given {
     Text(String),
     List(Vec<String>),
-    /// What has a name, such as a job, or properties, without anything in it.
+    /// A named section, such as a job, or properties, without any content.
     Empty,
 }
 
@@ -23,7 +23,8 @@ pub(super) struct Layer {
     values: BTreeMap<Key, (Origin, Given)>,
     /// Items given one by one: `job-listener-types[0]`.
     items: BTreeMap<Key, BTreeMap<usize, (Origin, String)>>,
-    /// Jobs and others with a name of which it says something, be it wrong: they are there, and looked at, all the same.
+    /// Named sections, such as jobs, that the source mentions, even in a wrong way: they exist, and are checked all the
+    /// same.
     mentioned: BTreeMap<Key, Origin>,
     doubt: Doubt,
 }
@@ -65,12 +66,12 @@ impl Layer {
         self.doubt.add(key.clone());
     }
 
-    /// Notes that the source may have any setting beside those that it is known to have.
+    /// Notes that the source may have any setting, in addition to those that were read.
     pub fn doubt_all(&mut self) {
         self.doubt.add(Key::default());
     }
 
-    /// Notes that the source says something of what has a name, such as a job.
+    /// Notes that the source mentions a named section, such as a job.
     pub fn mention(&mut self, key: &Key, origin: &Origin) {
         if let [section, name, ..] = key.segments()
             && has_names(section)
@@ -79,7 +80,7 @@ impl Layer {
         }
     }
 
-    /// What of the source could not be read.
+    /// The parts of the source that could not be read.
     pub fn doubts(&self) -> &Doubt {
         &self.doubt
     }
@@ -89,7 +90,7 @@ impl Layer {
         self.values.keys().chain(self.items.keys())
     }
 
-    /// Makes lists of the items that were given one by one.
+    /// Makes lists from the items that were given one by one.
     pub fn complete(&mut self) -> Vec<SettingError> {
         let mut errors = Vec::new();
         for (key, items) in std::mem::take(&mut self.items) {
@@ -111,7 +112,7 @@ impl Layer {
         errors
     }
 
-    /// The names that the source mentions, of jobs and others, each behind its section.
+    /// The names of jobs and other named sections that the source mentions, each after its section.
     pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         let keys = self.values.keys().chain(self.mentioned.keys()).map(Key::segments);
         let named = keys.filter(|segments| segments.len() > 1 && has_names(&segments[0]));
@@ -142,7 +143,7 @@ impl Layer {
         })
     }
 
-    /// Where a setting stands, or a section: where its name stands, else its first setting.
+    /// The place of a setting, or of a section: the place of its name, else of its first setting.
     pub fn origin(&self, key: &Key) -> Option<&Origin> {
         let own = self.values.get(key).map(|(origin, _)| origin).or_else(|| self.mentioned.get(key));
         own.or_else(|| self.below(key).next().map(|(_, origin)| origin))
@@ -155,9 +156,9 @@ impl Layer {
         names.into_iter().filter_map(|name| Some((name, self.origin(&section.child(name))?))).collect()
     }
 
-    /// What there is below a section.
+    /// The keys below a section.
     fn below<'s>(&'s self, section: &Key) -> impl Iterator<Item = (&'s Key, &'s Origin)> {
-        // Keys are sorted by their segments, so those of a section stand together.
+        // Keys are sorted by their segments, so the keys of a section are neighbours.
         let is_in = move |key: &Key| key.segments().starts_with(section.segments());
         let values = self.values.range(section..).map(|(key, (origin, _))| (key, origin));
         let values = values.take_while(move |(key, _)| is_in(key));
@@ -165,7 +166,7 @@ impl Layer {
         values.chain(mentioned).filter(move |(key, _)| *key != section)
     }
 
-    /// This layer over a weaker one: it wins, one setting at a time.
+    /// This layer over a weaker one. This layer wins, one setting at a time.
     fn over(self, base: Self) -> Self {
         let Self { mut values, items, mut mentioned, mut doubt } = base;
         values.extend(self.values);
@@ -177,7 +178,7 @@ impl Layer {
     }
 }
 
-/// The layers over each other, later ones win. Every value keeps the place it came from.
+/// The layers over each other; later ones win. Every value keeps its place.
 pub(super) fn merge(layers: impl IntoIterator<Item = Layer>) -> Layer {
     layers.into_iter().fold(Layer::default(), |base, layer| layer.over(base))
 }

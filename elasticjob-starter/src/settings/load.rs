@@ -20,7 +20,7 @@ impl Settings {
     /// Reads all sources. `linked` are the names of the jobs of the program, which environment variables may refer to.
     ///
     /// # Errors
-    /// Everything that is wrong, in the order of the sources.
+    /// All problems, in the order of the sources.
     pub fn load(sources: &Sources, linked: &[&str]) -> Result<Self, Vec<SettingError>> {
         let built_in = Catalog::builder().build().ok();
         let props = built_in.iter().flat_map(Catalog::option_names).map(str::to_owned).collect();
@@ -28,8 +28,8 @@ impl Settings {
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 
-    /// Reads all sources, as far as that goes: what can be read may be wrong beside what cannot. `props` are the properties
-    /// that are known, which environment variables may refer to.
+    /// Reads all sources as far as possible, so that problems in readable parts are reported together with unreadable
+    /// parts. `props` are the known properties, which environment variables may refer to.
     pub(crate) fn read(sources: &Sources, linked: &[&str], props: Vec<String>) -> Read<Self> {
         let names = KnownNames::of_jobs(linked.iter().copied());
         let mut load = Load { props, ..Load::new(sources, names, Wanted::All) };
@@ -55,11 +55,11 @@ impl Settings {
 }
 
 impl RegCenterSettings {
-    /// Reads where the registry center is, and what is odd but no error, from all sources. What else they say is not
-    /// looked at, whatever is wrong with it: whoever operates jobs need not be able to run them.
+    /// Reads the settings of the registry center, and warnings about oddities, from all sources. All other settings are
+    /// ignored, even when they are wrong: a program that operates jobs need not be able to run them.
     ///
     /// # Errors
-    /// Everything that is wrong with `elasticjob.reg-center` and with what says which files are read.
+    /// All problems of `elasticjob.reg-center` and of the settings that decide which files are read.
     pub fn load(sources: &Sources) -> Result<(Self, Vec<String>), Vec<SettingError>> {
         let mut load = Load::new(sources, KnownNames::default(), Wanted::RegistryCenter);
         let documents = load.documents();
@@ -70,17 +70,17 @@ impl RegCenterSettings {
     }
 }
 
-/// What the sources come to, and what is wrong with them. Settings that cannot be read have their defaults.
+/// The result of reading all sources, with its problems. Settings that cannot be read have their defaults.
 pub(crate) struct Read<T> {
     pub settings: T,
     pub errors: Vec<SettingError>,
     pub doubt: Doubt,
 }
 
-/// What the sources say, laid over each other.
+/// The content of all sources, merged.
 struct Merged {
     layer: Layer,
-    /// Any other key of the files.
+    /// All other keys of the files.
     scalars: BTreeMap<String, String>,
     files: Vec<std::path::PathBuf>,
 }
@@ -89,7 +89,7 @@ struct Load<'a> {
     sources: &'a Sources,
     /// Names known so far.
     names: KnownNames,
-    /// Properties that are known beside those of the files.
+    /// Properties that are known in addition to those of the files.
     props: Vec<String>,
     wanted: Wanted,
     errors: Vec<SettingError>,
@@ -104,7 +104,7 @@ impl<'a> Load<'a> {
         Self { sources, names, props: Vec::new(), wanted, errors, doubt: Doubt::default(), warnings, profiles }
     }
 
-    /// A source that cannot be read may have any setting.
+    /// Notes that a source which cannot be read may have any setting.
     fn unread(&mut self, errors: impl IntoIterator<Item = SettingError>) {
         self.errors.extend(errors);
         self.doubt.add(Key::default());
@@ -119,7 +119,7 @@ impl<'a> Load<'a> {
         if !self.sources.has_files {
             return Vec::new();
         }
-        // A first look, for what decides which files are read. What is wrong is reported by the second one.
+        // A first reading of the settings that decide which files are read. The second reading reports their problems.
         let (arguments, _) = arguments::resolve(self.sources, self.scope());
         let known = Known { scope: self.scope(), props: &[] };
         let (environment, ..) = environment::resolve(&self.sources.environment, &known);
@@ -275,7 +275,7 @@ impl<'a> Load<'a> {
         Merged { layer: layer::merge(layers), scalars, files }
     }
 
-    /// Turns what the sources say into values.
+    /// Turns the content of the sources into values.
     fn finish<T>(mut self, read: &Merged, values: impl FnOnce(&mut Reader<'_>, &Self) -> T) -> Read<T> {
         let lookup = Lookup::new(&self.sources.environment, &read.scalars, &read.layer);
         let lookup = |name: &str| lookup.find(name);
@@ -289,10 +289,10 @@ impl<'a> Load<'a> {
     }
 }
 
-/// What the one without a name is called where one is named.
+/// The name of the section without a name, where a name is needed.
 pub(crate) const DEFAULT: &str = "default";
 
-/// All of a section by their names.
+/// All named sections of a kind, by their names.
 fn named<T>(reader: &mut Reader<'_>, section: &str, read: impl Fn(&mut Reader<'_>, &Key) -> T) -> BTreeMap<String, T> {
     let section = Key::of([section]);
     let mut all = BTreeMap::new();
@@ -309,7 +309,7 @@ fn named<T>(reader: &mut Reader<'_>, section: &str, read: impl Fn(&mut Reader<'_
     all
 }
 
-/// A text that says something: an empty one is what a placeholder with an empty default leaves.
+/// A text that is not empty: a placeholder with an empty default leaves an empty text.
 pub(super) fn filled(given: Option<super::read::Sourced<String>>) -> Option<String> {
     given.map(|given| given.value).filter(|text| !text.trim().is_empty())
 }
@@ -322,7 +322,7 @@ fn profiles_key() -> Key {
     Key::of(["profiles", "active"])
 }
 
-/// Where placeholders find their values: the environment, our settings, then any other key of the files.
+/// The sources of placeholder values: the environment, the settings of `elasticjob`, then all other keys of the files.
 struct Lookup<'a> {
     environment: &'a BTreeMap<String, String>,
     ours: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! The settings of the program: files, profiles, environment and command line, laid over each other.
+//! The settings of the program: files, profiles, environment and command line, merged.
 //!
 //! Later sources win, one setting at a time: the defaults; `application.{yaml,yml,toml,properties}`; the files of the
 //! active profiles, `application-{profile}.*`; environment variables `ELASTICJOB_...`; arguments `--elasticjob.*`.
@@ -53,13 +53,13 @@ pub struct Settings {
     pub reg_center: RegCenterSettings,
     /// `elasticjob.reg-centers`, by name.
     pub reg_centers: BTreeMap<String, RegCenterSettings>,
-    /// `elasticjob.jobs`, those of one source by name.
+    /// `elasticjob.jobs`, by name.
     pub jobs: Vec<JobEntry>,
     /// `elasticjob.preferred.network.interface`: the network interface whose address names this instance.
     pub preferred_network_interface: Option<String>,
     /// `elasticjob.preferred.network.ip`: a pattern of the address that names this instance.
     pub preferred_network_ip: Option<String>,
-    /// Where the settings of `elasticjob.preferred.network` stand, or the first of them.
+    /// The place of the settings of `elasticjob.preferred.network`, or of the first of them.
     pub preferred_network_origin: Option<Origin>,
     /// `elasticjob.shutdown.grace`: how long running items may go on at a shutdown. Default 25 s.
     pub shutdown_grace: Duration,
@@ -71,8 +71,8 @@ pub struct Settings {
     pub dump: Option<DumpSettings>,
     /// The profiles that are active; later ones win.
     pub profiles: Vec<String>,
-    /// The files that were read, in the order in which later ones win.
+    /// The files that were read; later ones win.
     pub files: Vec<PathBuf>,
-    /// What is odd but no error, for the log.
+    /// Oddities that are no errors, for the log.
     pub warnings: Vec<String>,
 }

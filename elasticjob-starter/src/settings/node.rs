@@ -1,8 +1,8 @@
-//! What a source says, before it is matched with the known settings.
+//! The content of a source, before it is matched with the known settings.
 
 use std::fmt;
 
-/// Where a value stands: file and line, name of an environment variable, or name of an argument.
+/// The place of a value: file and line, name of an environment variable, or name of an argument.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin(String);
 
@@ -31,8 +31,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and where it stands. Scalars are kept as they are written: what type they have is for the setting to say,
-/// so that `007` as a parameter stays `007`.
+/// A value and its place. Scalars are kept as they are written, and the setting decides on their type, so that `007` as
+/// a parameter stays `007`.
 #[derive(Clone)]
 pub(super) struct Node {
     pub origin: Origin,
@@ -52,7 +52,7 @@ impl Node {
         Self { origin, value: NodeValue::Text(text.into()) }
     }
 
-    /// What to call the value where another kind was expected.
+    /// The name of the value's kind, for messages where another kind was expected.
     pub fn kind(&self) -> &'static str {
         match self.value {
             NodeValue::Null => "nothing",

@@ -1,6 +1,6 @@
-//! `${NAME}` and `${NAME:default}` inside of values.
+//! Replaces `${NAME}` and `${NAME:default}` inside of values.
 
-/// Where a name is looked up.
+/// The result of looking a name up.
 pub(super) enum Found {
     /// A value of the environment, taken as it is.
     Plain(String),
@@ -8,10 +8,10 @@ pub(super) enum Found {
     Text(String),
 }
 
-/// Replaces the placeholders of a text; `\${` stands for `${`.
+/// Replaces the placeholders of a text; `\${` means `${`.
 ///
 /// # Errors
-/// Which placeholder has no value, names itself, or has no end. Values are not part of the text.
+/// Says which placeholder has no value, refers to itself, or has no end. Values are not part of the text.
 pub(super) fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<Found>) -> Result<String, String> {
     Expander { lookup, names: Vec::new() }.text(text)
 }
@@ -69,7 +69,7 @@ impl Expander<'_> {
     }
 }
 
-/// The end of a placeholder, past placeholders inside of it.
+/// The end of a placeholder; placeholders inside of it are skipped.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0;
     let mut rest = text.char_indices().peekable();
@@ -84,7 +84,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// The first `:` outside of placeholders inside.
+/// The first `:` that is not inside of an inner placeholder.
 fn separator(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, c) in text.char_indices() {

@@ -13,21 +13,21 @@ use super::node::Origin;
 use super::placeholder::{self, Found};
 use super::schema::{Default, Key, Kind, kind_at, setting_at};
 
-/// A typed value and where it comes from.
+/// A typed value and its place.
 #[derive(Clone)]
 pub(crate) struct Sourced<T> {
     pub value: T,
     pub origin: Origin,
 }
 
-/// Reads values by their keys and collects everything that is wrong.
+/// Reads values by their keys and collects all problems.
 pub(super) struct Reader<'a> {
     pub merged: &'a Layer,
     pub lookup: &'a dyn Fn(&str) -> Option<Found>,
     pub errors: Vec<SettingError>,
-    /// What is odd but no error.
+    /// Oddities that are no errors.
     pub warnings: Vec<String>,
-    /// What cannot be read, here and before.
+    /// Settings that cannot be read, found here or before.
     pub doubt: Doubt,
 }
 
@@ -66,7 +66,7 @@ impl Reader<'_> {
         Some(Sourced { value: items, origin })
     }
 
-    /// A value, or the default that the schema says.
+    /// The value, or the default of the schema.
     pub fn or_default<T>(&mut self, key: &Key, parse: fn(&str) -> Option<T>) -> T {
         self.parsed(key, parse).unwrap_or_else(|| default_at(key, parse))
     }
@@ -101,14 +101,14 @@ impl Reader<'_> {
         value
     }
 
-    /// Tells that a setting is missing, unless it was given in a way that cannot be read.
+    /// Reports that a setting is missing, unless it was given with a value that cannot be read.
     pub fn missing(&mut self, origin: Origin, key: &Key, reason: impl Into<String>) {
         if !self.doubt.is_about(key) {
             self.errors.push(SettingError::Missing { origin, key: key.to_string(), reason: reason.into() });
         }
     }
 
-    /// The names in a section, with the places they come from.
+    /// The names in a section, each with its place.
     pub fn names(&self, key: &Key) -> Vec<(String, Origin)> {
         let names = self.merged.names_below(key);
         names.into_iter().map(|(name, origin)| (name.to_owned(), origin.clone())).collect()
@@ -122,7 +122,7 @@ impl Reader<'_> {
         Some(names.into_iter().filter_map(text).collect())
     }
 
-    /// Where a value comes from.
+    /// The place of a value.
     pub fn origin(&self, key: &Key) -> Option<Origin> {
         self.merged.origin(key).cloned()
     }
@@ -135,7 +135,7 @@ fn default_at<T>(key: &Key, parse: fn(&str) -> Option<T>) -> T {
     }
 }
 
-/// The words that YAML 1.1 and Spring take for truth values.
+/// The words that YAML 1.1 and Spring accept as flags.
 pub(super) fn parse_flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" => Some(true),

@@ -1,42 +1,42 @@
-//! Every setting with its meaning: what `docs/settings.md` is made of.
+//! All settings with their meaning: the source of `docs/settings.md`.
 
 use super::schema::{Default, Names, ROOT, Schema, Setting};
 
-/// The job and the property that stand for any other in keys.
+/// The job and the property that are the examples in keys.
 const JOB_NAME: &str = "settle";
 const PROPERTY: &str = "script.command.line";
 
-/// One setting, as those who write it need to know it.
+/// One setting, for users who write it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SettingReference {
     /// Its names below `elasticjob`, in kebab-case. A job called `settle` stands for any job, its property
     /// `script.command.line` for any property.
     pub path: Vec<&'static str>,
-    /// Names of older releases and of their manual, instead of the last one.
+    /// Names in older releases and in their manual, instead of the last one.
     pub aliases: &'static [&'static str],
-    /// What it is for, in Markdown.
+    /// Its meaning, in Markdown.
     pub meaning: &'static str,
-    /// More about it, as a Markdown link from `docs/`.
+    /// A Markdown link to more about it, relative to `docs/`.
     pub see: Option<&'static str>,
     /// A shorter name that the attribute `#[elastic_job]` has for it.
     pub short_in_attribute: Option<&'static str>,
-    /// What may be given.
+    /// The values that are allowed.
     pub value: String,
-    /// The value that holds when none is given.
+    /// The default value.
     pub default: Option<&'static str>,
-    /// What holds instead where no such value says it, in Markdown.
+    /// The default behaviour where no value describes it, in Markdown.
     pub otherwise: &'static str,
-    /// A value as it might be written.
+    /// An example of a value.
     pub example: &'static str,
-    /// The setting beside it that cannot be given as well.
+    /// The setting in the same section that excludes this one.
     pub instead_of: Option<&'static str>,
-    /// Whether files may have it; the environment and arguments may always.
+    /// Whether files may have it; the environment and arguments always may.
     pub in_files: bool,
 }
 
 impl SettingReference {
-    /// Its key, as properties files and arguments have it.
+    /// Its key in properties files and arguments.
     pub fn key(&self) -> String {
         format!("elasticjob.{}", self.path.join("."))
     }
@@ -47,8 +47,8 @@ impl SettingReference {
     }
 }
 
-/// All settings, in the order in which the page has them. Those of other registry centers and tracings, which have the
-/// settings of the ones without a name, are left out.
+/// All settings, in the order of the page. The settings of named registry centers and named tracings are left out: they
+/// are the same as those of the ones without a name.
 pub fn reference() -> Vec<SettingReference> {
     let mut all = Vec::new();
     collect(&ROOT, &mut Vec::new(), &mut all);
@@ -58,7 +58,7 @@ pub fn reference() -> Vec<SettingReference> {
 fn collect(schema: &'static Schema, path: &mut Vec<&'static str>, all: &mut Vec<SettingReference>) {
     let (settings, depth) = match schema {
         Schema::Section(settings) => (settings, path.len()),
-        // Those are the settings of the one beside it.
+        // They have the same settings as the section without a name.
         Schema::Named(Names { beside: Some(_), .. }, _) => return,
         Schema::Named(_, settings) => {
             path.push(JOB_NAME);

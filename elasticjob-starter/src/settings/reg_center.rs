@@ -11,15 +11,15 @@ use super::node::Origin;
 use super::read::Reader;
 use super::schema::Key;
 
-/// What the longest pause is compared with.
+/// The setting that the longest pause is compared with.
 const BASE_SLEEP: &str = "base-sleep-time-milliseconds";
 
-/// `elasticjob.reg-center`, or one of `elasticjob.reg-centers`: how the registry center is reached. Values that are not set have the defaults of
-/// ElasticJob.
+/// `elasticjob.reg-center`, or one of `elasticjob.reg-centers`: the address of the registry center and the settings of
+/// the connection. Values that are not set have the defaults of ElasticJob.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RegCenterSettings {
-    /// Where the section stands, or its first setting.
+    /// The place of the section, or of its first setting.
     pub origin: Origin,
     /// `host:port` of the ZooKeeper servers. Empty: the embedded registry of this process.
     pub server_lists: Vec<String>,
@@ -31,7 +31,7 @@ pub struct RegCenterSettings {
     pub max_sleep_time_milliseconds: Option<u32>,
     /// How often an attempt to connect is repeated.
     pub max_retries: Option<u32>,
-    /// How long the server keeps a session it does not hear of, in milliseconds; 0 for the default.
+    /// How long the server keeps a session without a sign of life, in milliseconds; 0 for the default.
     pub session_timeout_milliseconds: Option<u32>,
     /// How long one attempt to connect may take, in milliseconds; 0 for the default.
     pub connection_timeout_milliseconds: Option<u32>,
@@ -61,7 +61,7 @@ impl RegCenterSettings {
     }
 }
 
-/// Files alone turn TLS on, too.
+/// Setting only a file turns TLS on, too.
 fn tls(reader: &mut Reader<'_>, section: &Key) -> Option<ZookeeperTls> {
     let enabled = reader.flag(&section.child("enabled"));
     let mut file = |name| filled(reader.text(&section.child(name))).map(PathBuf::from);
@@ -73,7 +73,7 @@ fn tls(reader: &mut Reader<'_>, section: &Key) -> Option<ZookeeperTls> {
     is_on.then_some(tls)
 }
 
-/// The section, or one of that form.
+/// Reads the section, or a named section of the same form.
 pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> RegCenterSettings {
     let key = |name: &str| name.split('.').fold(section.clone(), |key, segment| key.child(segment));
     let settings = RegCenterSettings {
@@ -88,20 +88,20 @@ pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> RegCenterSettings 
         digest: filled(reader.text(&key("digest"))).map(Secret::from),
         tls: tls(reader, &section.child("tls")),
     };
-    // Servers that cannot be read are servers: what else there is to say is said, too.
+    // Servers that cannot be read still count as servers, so that the other problems are reported, too.
     let meant = match reader.doubt.is_about(&key("server-lists")) {
         true => RegCenterSettings { server_lists: vec!["localhost".to_owned()], ..settings.clone() },
         false => settings.clone(),
     };
     for problem in meant.zookeeper().iter().flat_map(ZookeeperConfiguration::problems) {
-        // What TLS lacks is told where TLS is set.
+        // A missing setting of TLS is reported at the place of the TLS settings.
         let whole = if problem.key.starts_with("tls.") { "tls" } else { "server-lists" };
         let origin = |name| reader.origin(&key(name)).unwrap_or_else(|| Origin::place("settings"));
         let (name, reason) = (key(problem.key), problem.reason);
         match problem.value.is_empty() {
-            // The rest makes it necessary.
+            // The other settings make it necessary.
             true => reader.missing(origin(whole), &name, reason),
-            // It was compared with the default, where something else was meant.
+            // It was compared with the default, but another value was given that cannot be read.
             false if problem.key == "max-sleep-time-milliseconds" && reader.doubt.is_about(&key(BASE_SLEEP)) => {}
             false => {
                 let given = if reader.origin(&name).is_some() { problem.key } else { whole };

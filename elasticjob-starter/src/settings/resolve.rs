@@ -1,4 +1,4 @@
-//! Matches what a source says with the settings that exist.
+//! Matches the content of a source with the settings that exist.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,15 @@ use super::layer::{Given, Layer};
 use super::node::{Node, NodeValue, Origin};
 use super::schema::{Key, Kind, KnownNames, Names, ROOT, Schema, Setting, hint, nearest, squash};
 
-/// The name of the section that is ours in a file, and the prefix of our arguments.
+/// The name of the library's section in a file, and the prefix of its arguments.
 const ROOT_NAME: &str = "elasticjob";
 
-/// Which settings are read of the sources.
+/// The settings that are read from the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     All,
-    /// Those that say where the registry center is, and which files are read. All others are not looked at.
+    /// Only the settings of the registry center and those that decide which files are read. All other settings are
+    /// ignored.
     RegistryCenter,
 }
 
@@ -26,21 +27,21 @@ impl Wanted {
     }
 }
 
-/// What a source is searched for.
+/// The settings that a source is searched for.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub names: &'a KnownNames,
     pub wanted: Wanted,
 }
 
-/// Collects the settings of one source and everything that is wrong with them.
+/// Collects the settings of one source and all its problems.
 pub(super) struct Resolver<'a> {
     scope: Scope<'a>,
     layer: Layer,
     errors: Vec<SettingError>,
 }
 
-/// The parts of a dotted key after `elasticjob`, `None` when it is not ours.
+/// The parts of a dotted key after `elasticjob`; `None` when it is not a key of the library.
 pub(super) fn ours(key: &str) -> Option<Result<Vec<Token>, &'static str>> {
     let end = key.find(['.', '[']).unwrap_or(key.len());
     if squash(&key[..end]) != ROOT_NAME {
@@ -59,7 +60,7 @@ impl<'a> Resolver<'a> {
         (self.layer, self.errors)
     }
 
-    /// A whole document, of which only our section counts. Returns whether it has one.
+    /// Reads a whole document, of which only the section `elasticjob` counts. Returns whether it has that section.
     pub fn document(&mut self, root: &Node) -> bool {
         let NodeValue::Map(entries) = &root.value else { return false };
         let mut sections: Vec<&Node> = Vec::new();
@@ -84,12 +85,12 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    /// A value under a dotted key, whose parts after `elasticjob` are given.
+    /// Reads a value under a dotted key. `tokens` are the parts of the key after `elasticjob`.
     pub fn dotted(&mut self, tokens: &[Token], node: &Node) {
         self.resolve(&ROOT, &Key::default(), tokens, node);
     }
 
-    /// Notes settings that were given without a value that can be read, under a dotted key.
+    /// Notes settings, under a dotted key, whose value cannot be read.
     pub fn without_value(&mut self, tokens: &[Token], origin: &Origin) {
         let mut meant = Resolver::new(self.scope);
         meant.dotted(tokens, &Node::text(origin.clone(), ""));
@@ -118,7 +119,7 @@ impl<'a> Resolver<'a> {
                 Some(setting) => self.resolve(&setting.schema, &key.child(setting.name), rest, node),
                 None => {
                     let names = || settings.iter().map(|setting| setting.name);
-                    // The one that is meant is not missing.
+                    // The setting that the key probably means is not missing.
                     match nearest(&first.text, names()) {
                         Some(meant) => self.layer.doubt(&key.child(meant), &node.origin),
                         None => self.layer.mention(key, &node.origin),
@@ -146,7 +147,8 @@ impl<'a> Resolver<'a> {
                     continue;
                 }
             };
-            // Two maps of one name have no value in common that would show that they are the same.
+            // Without this the second of two maps with the same name would not be noticed when they have no key in
+            // common.
             if let ([only], NodeValue::Map(_)) = (tokens.as_slice(), &node.value)
                 && let Some(setting) = settings.iter().find(|setting| setting.is_named(&only.text))
                 && self.is_wanted(key, setting)
@@ -201,7 +203,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The settings of one that has a name.
+    /// Reads the settings of a named section.
     fn one(&mut self, settings: &'static [Setting], section: &Key, name: &str, tokens: &[Token], node: &Node) {
         let key = section.child(name);
         let is_empty = match &node.value {
@@ -216,7 +218,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Where a name ends in a dotted key: at the longest name that is known, else such that a setting follows.
+    /// Finds where a name ends in a dotted key: after the longest known name, else at a place where a setting follows.
     fn split<'t>(&self, settings: &[Setting], section: &Key, tokens: &'t [Token]) -> Option<(String, &'t [Token])> {
         let named = |token: &Token| settings.iter().find(|setting| !token.bracketed && setting.is_named(&token.text));
         if let [first, rest @ ..] = tokens

@@ -1,4 +1,4 @@
-//! What settings are read from.
+//! The sources of settings.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Sources {
     pub(super) has_files: bool,
 }
 
-/// A setting under a name that the program has for it.
+/// A setting that the program reads under a name of its own.
 #[derive(Clone)]
 pub(super) struct SetOption {
     pub name: String,
@@ -24,7 +24,7 @@ pub(super) struct SetOption {
 }
 
 impl Sources {
-    /// Those of this process.
+    /// The sources of this process.
     pub fn of_process() -> Self {
         let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
         Self {
@@ -51,7 +51,8 @@ impl Sources {
         }
     }
 
-    /// Arguments alone, without environment and files: for settings that are given one by one, to an operation say.
+    /// Arguments only, without environment and files: for settings that are given one by one, for example to an
+    /// operation.
     pub fn of_arguments<T: Into<String>>(arguments: impl IntoIterator<Item = T>) -> Self {
         Self { has_files: false, ..Self::in_folder(".") }.arguments(arguments)
     }
@@ -62,8 +63,8 @@ impl Sources {
         self
     }
 
-    /// Adds a setting, by its key below `elasticjob`, that the user gives under a name of the program's own, for example
-    /// `--server-lists`: messages call it by that name. It is as strong as an argument; the two must not meet.
+    /// Adds a setting that the user gives under a name of the program's own, for example `--server-lists`; messages use
+    /// that name. `key` is its key below `elasticjob`. It is as strong as an argument; giving both is an error.
     pub fn option(mut self, name: impl Into<String>, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.push(SetOption { name: name.into(), key: key.into(), value: value.into() });
         self
@@ -86,7 +87,7 @@ impl Sources {
         self
     }
 
-    /// Adds a profile that is active in any case, before those of `elasticjob.profiles.active`.
+    /// Adds a profile that is always active, before those of `elasticjob.profiles.active`.
     pub fn profile(mut self, profile: impl Into<String>) -> Self {
         self.profiles.push(profile.into());
         self

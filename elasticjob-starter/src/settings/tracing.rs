@@ -12,29 +12,29 @@ use super::node::Origin;
 use super::read::Reader;
 use super::schema::Key;
 
-/// What is set although only the built-in storage has it.
+/// Settings that only the built-in storage has.
 const ONLY_RDB: [&str; 3] = ["data-source", "time-zone", "retention"];
 
-/// `elasticjob.tracing`, or one of `elasticjob.tracings`: where runs are traced to.
+/// `elasticjob.tracing`, or one of `elasticjob.tracings`: the storage of events.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TracingSettings {
     pub(crate) section: Key,
     /// `type`: `RDB`, or the type name of an own storage.
     pub storage_type: String,
-    /// Where that stands.
+    /// The place of the type.
     pub origin: Origin,
     /// `data-source`; without it the sqlx pool of the application is used.
     pub data_source: Option<DataSourceSettings>,
     /// `include-job-names` or `exclude-job-names`.
     pub jobs: JobSelection,
-    /// `time-zone` of the times in the tables; default: that of the host.
+    /// `time-zone` of the times in the tables; default: the zone of the host.
     pub time_zone: Option<TimeZone>,
-    /// `queue-size`: how many events wait at most for the storage. Default 10,000.
+    /// `queue-size`: the most events that wait for the storage. Default 10,000.
     pub queue_size: usize,
-    /// `retention.days`: rows that began longer ago are removed.
+    /// `retention.days`: rows that began more than this number of days ago are removed.
     pub retention_days: Option<u32>,
-    /// `retention.rows`: so many rows of a table are kept.
+    /// `retention.rows`: the most rows that a table keeps.
     pub retention_rows: Option<u64>,
 }
 
@@ -42,15 +42,15 @@ pub struct TracingSettings {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DataSourceSettings {
-    /// Of sqlx or of JDBC. It may have a password in it.
+    /// A URL of sqlx or of JDBC. It may contain a password.
     pub url: Secret,
-    /// Where that stands.
+    /// The place of the URL.
     pub origin: Origin,
-    /// Instead of the user in the URL.
+    /// The user, instead of the user in the URL.
     pub username: Option<String>,
-    /// Instead of the password in the URL.
+    /// The password, instead of the password in the URL.
     pub password: Option<Secret>,
-    /// What a Java program needs to know. Here the URL says it all.
+    /// Only Java programs need this. Here the URL is enough.
     pub driver_class_name: Option<String>,
 }
 
@@ -61,11 +61,11 @@ impl TracingSettings {
     }
 }
 
-/// The section, or one of that form; `None` where its type is empty.
+/// Reads the section, or a named section of the same form. `None` where its type is empty.
 pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> Option<TracingSettings> {
     let place = reader.origin(section)?;
     let given = reader.text(&section.child("type"));
-    // Empty is what a placeholder with an empty default leaves.
+    // A placeholder with an empty default leaves an empty text.
     if given.as_ref().is_some_and(|given| given.value.trim().is_empty()) {
         return None;
     }
@@ -73,7 +73,7 @@ pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> Option<TracingSett
         let reason = "write `type: RDB`, or the type name of an own storage; without a type nothing is traced";
         reader.missing(place.clone(), &section.child("type"), reason);
     }
-    // What else is wrong is told beside a type that is missing.
+    // Other problems are reported in addition to a missing type.
     let type_known = given.is_some();
     let settings = TracingSettings {
         section: section.clone(),

@@ -7,7 +7,7 @@ use elasticjob::yaml::{self, Limits, Place, Unreadable, Value};
 use super::error::SettingError;
 use super::node::{Node, NodeValue, Origin};
 
-/// Far more than any settings need; aliases of aliases cannot grow without end.
+/// Far more than any settings need. With limits aliases of aliases cannot grow without end.
 const LIMITS: Limits = Limits { bytes: 16 * 1024 * 1024, nodes: 100_000 };
 
 /// The one document of a YAML text; an empty text is an empty map.
@@ -70,7 +70,7 @@ impl Reader<'_> {
                     second: self.origin(place),
                 });
             }
-            // The line of a map is that of its key, which is what a reader looks for.
+            // The place of a map is the line of its key, which is where a reader looks.
             let origin = match node.value {
                 NodeValue::Text(_) => node.origin,
                 _ => self.origin(place),
@@ -85,7 +85,8 @@ impl Reader<'_> {
         Ok(entries)
     }
 
-    /// `<<: *base` or `<<: [*one, *two]`: entries that the map does not have itself, the first one of a key wins.
+    /// `<<: *base` or `<<: [*one, *two]`: adds entries that the map does not have itself. Of entries with the same key
+    /// the first one wins.
     fn merge(&self, node: Node, place: Place, into: &mut Vec<(String, Node)>) -> Result<(), SettingError> {
         match node.value {
             NodeValue::Map(entries) => into.extend(entries),

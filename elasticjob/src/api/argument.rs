@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Beans, MissingBean, ShardingContext};
 
-/// Where an argument stands, for lookups and messages.
+/// The place of an argument, for lookups and messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentSite {
     /// Name of the argument.
@@ -17,7 +17,7 @@ pub struct ArgumentSite {
     pub bean: Option<&'static str>,
 }
 
-/// What the argument of a job function may be.
+/// A type that the argument of a job function may have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a job function",
     label = "not an argument of a job function",
@@ -25,7 +25,7 @@ pub struct ArgumentSite {
             `#[bean(\"name\")]` with a `OneOffJob` or `ScheduleJob`"
 )]
 pub trait JobArgument: Sized {
-    /// What is found once, at start.
+    /// The part that is found once, at the start of the program.
     type Bound: Send + Sync + 'static;
 
     /// Finds what the argument needs.

@@ -1,4 +1,4 @@
-//! What the application provides to its jobs.
+//! The values that the application provides to its jobs.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ pub struct MissingBean {
     pub argument: &'static str,
     /// The name that the argument asks for, if it asks for one.
     pub bean: Option<&'static str>,
-    /// What the argument asks for.
+    /// The type that the argument asks for.
     pub wanted: String,
-    /// What to do.
+    /// The advice in the message.
     pub remedy: String,
-    /// What there is.
+    /// The values that the application provides.
     pub available: String,
 }
 
@@ -27,7 +27,7 @@ struct Bean {
     value: Arc<dyn Any + Send + Sync>,
 }
 
-/// Values that are injected into job functions: one a type, and any number by name.
+/// Values that are injected into job functions: one of each type, and any number by name.
 #[derive(Debug, Clone, Default)]
 pub struct Beans {
     by_type: Vec<Bean>,
@@ -68,7 +68,7 @@ impl Beans {
         self.by_name.get(name).and_then(Bean::value)
     }
 
-    /// What there is, for an error message: types, then names with their types.
+    /// A list of all values, for an error message: types, then names with their types.
     pub fn listing(&self) -> String {
         let types = self.by_type.iter().map(|bean| format!("`{}`", bean.type_name));
         let names = self.by_name.iter().map(|(name, bean)| format!("\"{name}\" (`{}`)", bean.type_name));

@@ -1,4 +1,4 @@
-//! Kinds of jobs of a program's own: what runs them is made once, and each job is code of that kind.
+//! Own kinds of jobs of a program: one executor runs all jobs of a kind, and each job is code of that kind.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::{ItemHandler, JobResult, ShardingContext, item_handler};
 use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, caught};
 
-/// Runs the items of all jobs of a kind. Beside the kinds `SIMPLE` and `DATAFLOW` a program has its own ones this way: it
-/// says with a trait what the author of a job writes, and with this what becomes of it. The `ClassedJobItemExecutor` of
-/// Java; jobs without code are of a [type](super::TypedJobItemExecutor).
+/// Runs the items of all jobs of a kind. With it a program has its own kinds beside `SIMPLE` and `DATAFLOW`: a trait
+/// says what the author of a job writes, and this executor says what happens with it. The `ClassedJobItemExecutor` of
+/// Java. Jobs without code are of a [type](super::TypedJobItemExecutor).
 ///
 /// # Examples
 /// ```
@@ -48,15 +48,15 @@ pub trait ClassedJobItemExecutor: Send + Sync + 'static {
     /// The code of one job.
     type Job: ?Sized + Send + Sync + 'static;
 
-    /// What is wrong with the configuration of a job of this kind. A job with problems is not started, and a change of its
-    /// configuration that has some is refused. Must not block. Default: nothing.
+    /// The problems of the configuration of a job of this kind. A job with problems is not started, and a change of its
+    /// configuration that has problems is refused. Must not block. Default: no problems.
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let _ = configuration;
         Vec::new()
     }
 
-    /// The names of its options. A property that begins like one of them and is none is a likely mistake, and warned
-    /// of at start. Default: none, so that nothing is warned of.
+    /// The names of its options. A property that begins like one of them and is not one of them is a likely mistake,
+    /// and the library warns of it at start. Default: none, so that it warns of nothing.
     fn options(&self) -> OptionNames {
         &[]
     }
@@ -65,8 +65,8 @@ pub trait ClassedJobItemExecutor: Send + Sync + 'static {
     fn process(&self, job: &Self::Job, context: ShardingContext) -> impl Future<Output = JobResult> + Send;
 }
 
-/// The handler of a job that is code of such a kind: for a bootstrap, or for the application's builder. Jobs of one kind may
-/// share the executor.
+/// The handler of a job of such a kind: for a bootstrap, or for the application's builder. Jobs of one kind may share
+/// the executor.
 pub fn classed_item_handler<E: ClassedJobItemExecutor>(executor: Arc<E>, job: Arc<E::Job>) -> ItemHandler {
     let (checked, options) = (Arc::clone(&executor), executor.options());
     let check =

@@ -1,4 +1,4 @@
-//! What an item of a fire knows of itself.
+//! The context of an item: the job, the fire and the item that a run is for.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -12,7 +12,7 @@ use crate::config::JobConfiguration;
 use crate::engine::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
-/// Everything a run of one item is told. Cheap to clone.
+/// Everything that the run of one item receives. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ShardingContext(Arc<ItemRun>);
 
@@ -33,7 +33,7 @@ pub struct ItemRun {
     pub source: ExecutionSource,
     /// See [`ShardingContext::fencing_token`].
     pub fencing_token: Option<i64>,
-    /// See [`ShardingContext::stop_wanted`]. A child of `cancellation`, as a run that has to end should end.
+    /// See [`ShardingContext::stop_wanted`]. A child of `cancellation`: a run that has to end is also asked to end.
     pub stop: CancellationToken,
     /// See [`ShardingContext::cancelled`].
     pub cancellation: CancellationToken,
@@ -96,33 +96,34 @@ impl ShardingContext {
     }
 
     /// Why the item is run: its fire came, a missed fire is made up for, or the run that a fire began was lost with its
-    /// instance and is done again here. In the last case part of the work may have been done before.
+    /// instance and is run again here. In the last case part of the work may have been done before.
     pub fn source(&self) -> ExecutionSource {
         self.0.source
     }
 
     /// A number that only grows from one run of this item to the next, over all instances.
     ///
-    /// Hand it to the storage that the item writes to and refuse a write with a smaller number than the last one seen:
-    /// that is what stops a process that was frozen, lost its items and does not know it yet. `None` when execution is
-    /// not monitored. It starts anew only when the data of the registry center are wiped.
+    /// Hand it to the storage that the item writes to, and let the storage refuse a write with a smaller number than
+    /// the last one it saw. That stops a process that was frozen, has lost its items and does not know it yet. `None`
+    /// when execution is not monitored. The number starts from the beginning only when the data of the registry center
+    /// are wiped.
     pub fn fencing_token(&self) -> Option<i64> {
         self.0.fencing_token
     }
 
-    /// Completes when somebody would like the run to come to an end: the leader will assign the items again (an instance came
-    /// or went, or the settings changed), the program is being stopped, an operator disabled the server or the item, or
-    /// the properties of the job changed. Also when the run is [`cancelled`](Self::cancelled).
+    /// Completes when the run is asked to come to an end: the leader is about to reshard (an instance came or went, or
+    /// the settings changed), the program is being stopped, an operator disabled the server or the item, or the
+    /// properties of the job changed. Completes too when the run is [`cancelled`](Self::cancelled).
     ///
-    /// It is a wish: nothing is dropped, and a run that returns well has succeeded. A job that works in portions, or waits
-    /// for work, should return after the portion under way; the next fire goes on where it is due then. A stream of
-    /// [`Dataflow`](super::Dataflow) does so by itself.
+    /// It is a wish: nothing is dropped, and a run that returns well has succeeded. A job that works in portions, or
+    /// waits for work, should return after the portion under way; the next fire continues on the instance that owns the
+    /// item then. A stream of [`Dataflow`](super::Dataflow) does so by itself.
     pub async fn stop_wanted(&self) {
         self.0.stop.cancelled().await;
     }
 
-    /// Whether somebody would like the run to come to an end, see [`stop_wanted`](Self::stop_wanted). For loops and
-    /// blocking code.
+    /// Whether the run is asked to come to an end, see [`stop_wanted`](Self::stop_wanted). For loops and blocking
+    /// code.
     pub fn is_stop_wanted(&self) -> bool {
         self.0.stop.is_cancelled()
     }

@@ -1,4 +1,4 @@
-//! Dataflow jobs: fetch what there is to do, then process it.
+//! Dataflow jobs: a job fetches data, then processes them.
 
 use std::fmt;
 use std::future::Future;
@@ -12,21 +12,22 @@ use crate::log::debug;
 ///
 /// # Rounds
 ///
-/// A run of an item is one round: `fetch`, and `process` unless nothing was fetched. With `streaming.process: true` in the
-/// `props` of the job there is another round after it, until nothing is fetched or
-/// [a stop is wanted](ShardingContext::stop_wanted): the leader will assign the items again, the instance is leaving, the server
-/// or the item is disabled, the properties of the job changed. The round under way is completed then, and the item has
-/// ended well; what is left is fetched at the next fire. Fires that come while a stream goes on are misfires. A stream keeps
-/// its place in the pool of the job: one without a place waits until another has ended.
+/// A run of an item is one round: `fetch`, and `process` unless nothing was fetched. With `streaming.process: true` in
+/// the `props` of the job another round follows, until nothing is fetched or
+/// [a stop is wanted](ShardingContext::stop_wanted): the leader is about to reshard, the instance is leaving, the
+/// server or the item is disabled, the properties of the job changed. Then the round under way is completed, and the
+/// item has ended well; the next fire fetches the rest. Fires that come while a stream goes on are misfires. A stream
+/// keeps its slot in the pool of the job: an item without a slot waits until another item has ended.
 ///
-/// When the session of the instance can no longer be proven, the run is cancelled in the midst of a round, as every run is.
+/// When the session of the instance can no longer be proven, the run is cancelled in the middle of a round, as every
+/// run is.
 ///
 /// An error of either function ends the run.
 ///
 /// # Examples
 ///
-/// The attribute makes one of an `impl` with two functions, see [`elastic_job`](macro@crate::elastic_job). With the
-/// builder API:
+/// The attribute makes a dataflow job of an `impl` with two functions, see [`elastic_job`](macro@crate::elastic_job).
+/// With the builder API:
 ///
 /// ```
 /// use elasticjob::api::{Dataflow, JobError, JobResult, ShardingContext, dataflow_handler};
@@ -56,14 +57,14 @@ use crate::log::debug;
 /// let handler = dataflow_handler(SettleOrders);
 /// ```
 pub trait Dataflow: Send + Sync + 'static {
-    /// What is fetched and processed.
+    /// The type of the data.
     type Item: Send;
 
-    /// What there is to do for the item; nothing ends the run. Where it waits for data, it should return when
-    /// [`stop_wanted`](ShardingContext::stop_wanted) completes.
+    /// Fetches the data to process for the item; an empty list ends the run. A `fetch` that waits for data should
+    /// return when [`stop_wanted`](ShardingContext::stop_wanted) completes.
     fn fetch(&self, context: &ShardingContext) -> impl Future<Output = Result<Vec<Self::Item>, JobError>> + Send;
 
-    /// Does it. Never called with nothing.
+    /// Processes the data. Never called with an empty list.
     fn process(&self, context: &ShardingContext, data: Vec<Self::Item>) -> impl Future<Output = JobResult> + Send;
 }
 
@@ -90,27 +91,28 @@ async fn run(dataflow: &impl Dataflow, context: &ShardingContext) -> JobResult {
         if !is_streaming || context.is_stop_wanted() {
             break;
         }
-        // Rounds that never wait for anything would keep the thread, and could not be cut off.
+        // Rounds that never wait for anything would keep the thread, and could not be cut off: this gives the thread
+        // back once a round.
         tokio::task::yield_now().await;
     }
     debug!(job = %context.job_name(), item = context.sharding_item(), rounds, "the dataflow has ended");
     Ok(())
 }
 
-/// What the function `fetch` of a job may return: data, or a result whose error can be displayed, told with its causes as
-/// [`IntoJobResult`](super::IntoJobResult) says.
+/// A type that the function `fetch` of a job may return: data, or a result whose error can be displayed. The error is
+/// reported with its causes as [`IntoJobResult`](super::IntoJobResult) says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what `fetch` of a dataflow job may return",
     label = "return `Vec<T>` or `Result<Vec<T>, E>` where `E: Display`"
 )]
 pub trait IntoFetched {
-    /// What is fetched.
+    /// The type of the data.
     type Item: Send;
 
-    /// The same as a result.
+    /// Converts it into a result.
     ///
     /// # Errors
-    /// The error that it is.
+    /// The error of the function.
     fn into_fetched(self) -> Result<Vec<Self::Item>, JobError>;
 }
 

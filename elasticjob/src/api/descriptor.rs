@@ -1,4 +1,4 @@
-//! A job as the attribute registers it.
+//! A job in the form in which the attribute registers it.
 
 use super::{Beans, ItemHandler, MissingBean};
 use crate::config::{JobKind, JobSettings};
@@ -8,12 +8,12 @@ use crate::config::{JobKind, JobSettings};
 pub struct JobDescriptor {
     /// Name of the job: the option `name`, else the name of the function or the type.
     pub name: &'static str,
-    /// Path of the function or type, for example `my_app::jobs::sync_orders`: what `elastic-job-class` refers to. Its
-    /// own name alone is enough where it is unique.
+    /// Path of the function or type, for example `my_app::jobs::sync_orders`. `elastic-job-class` refers to it. The
+    /// last part of the path is enough where it is unique.
     pub function: &'static str,
-    /// File and line of it.
+    /// File and line of the function or type.
     pub place: &'static str,
-    /// What it is made of.
+    /// The kind of the job.
     pub kind: JobKind,
     /// The settings that the attribute gives.
     pub settings: fn() -> JobSettings,

@@ -1,4 +1,4 @@
-//! Error handlers: what is done when something of a job fails.
+//! Error handlers: code that is called when a part of a job fails.
 
 use std::fmt;
 use std::future::Future;
@@ -12,10 +12,10 @@ use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, caught
 use crate::engine::{ExecutionSource, Hook};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
-/// What names a handler.
+/// The setting that names a handler.
 const SETTING: &str = "job-error-handler-type";
 
-/// What failed, and why. Its `Display` is the text that the handlers of ElasticJob send.
+/// A failure of a job, and its cause. Its `Display` is the text that the handlers of ElasticJob send.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct JobFailure {
@@ -23,17 +23,17 @@ pub struct JobFailure {
     pub configuration: Arc<JobConfiguration>,
     /// The instance it failed on.
     pub instance: InstanceId,
-    /// What failed.
+    /// The part that failed.
     pub what: Failed,
-    /// The run of a fire that it belongs to; `None` of the check of the clock, of fires that did not begin and of a start.
+    /// The run of a fire that failed. `None` for the check of the clock, for fires that did not begin and for a start.
     pub run: Option<FailedRun>,
-    /// Why, with all causes; of a panic its message and place.
+    /// The cause, with all its causes; for a panic its message and place.
     pub error: String,
     /// When it was noticed, in the zone of the job.
     pub at: DateTime<FixedOffset>,
 }
 
-/// The run of a fire that something failed of.
+/// The run of a fire in which something failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailedRun {
@@ -45,39 +45,40 @@ pub struct FailedRun {
     pub source: ExecutionSource,
 }
 
-/// What failed of a job.
+/// The part of a job that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failed {
-    /// An item: with an error or a panic, or it was cut off before its end.
+    /// An item: it returned an error, it panicked, or it was cut off before its end.
     Item(ShardingItem),
     /// A listener.
     Listener {
         /// Its type name.
         type_name: String,
-        /// What it was called for.
+        /// The hook that it was called for.
         hook: Hook,
     },
     /// The check of the clock: see `max-time-diff-seconds`.
     Clock,
-    /// The coordination of the job, which ended by a bug; it starts again by itself, some times in a row.
+    /// The coordination of the job, which ended by a bug. It starts again by itself, a limited number of times in a
+    /// row.
     Coordination,
-    /// The configuration in the registry, which cannot be used. The last good one stays in force; where the job has none yet,
-    /// it waits, and the failure has the one of the program.
+    /// The configuration in the registry, which cannot be used. The last good one stays in force. A job without a good
+    /// one waits, and the failure has the configuration of the program.
     Configuration,
-    /// Fires of these items, of all where there are none: no instance began them, and none will.
+    /// Fires of these items, or of all items when the list is empty: no instance began them, and none will.
     Fires(Vec<ShardingItem>),
 }
 
 impl FailedRun {
-    /// A run as its items and listeners know it.
+    /// A run in the form that its items and listeners see.
     pub fn new(task_id: TaskId, scheduled_at: DateTime<FixedOffset>, source: ExecutionSource) -> Self {
         Self { task_id, scheduled_at, source }
     }
 }
 
 impl JobFailure {
-    /// A failure that is of no run. Made by the runtime, and by tests that call a handler themselves.
+    /// A failure without a run. Made by the runtime, and by tests that call a handler themselves.
     pub fn new(
         configuration: Arc<JobConfiguration>,
         instance: InstanceId,
@@ -88,7 +89,7 @@ impl JobFailure {
         Self { configuration, instance, what, run: None, error: error.into(), at }
     }
 
-    /// The same failure as one of this run.
+    /// The same failure with its run.
     #[must_use]
     pub fn of_run(self, run: FailedRun) -> Self {
         Self { run: Some(run), ..self }
@@ -99,13 +100,13 @@ impl JobFailure {
         self.configuration.job_name()
     }
 
-    /// A property of the job (`props`), where handlers have their options; `None` when it is not set.
+    /// A property of the job (`props`), where handlers have their options. `None` when it is not set.
     pub fn prop(&self, key: &str) -> Option<&str> {
         self.configuration.prop(key)
     }
 }
 
-/// One line for people.
+/// One line for readers.
 impl fmt::Display for JobFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { instance, what, run, error, at, .. } = self;
@@ -138,12 +139,13 @@ impl fmt::Display for Failed {
     }
 }
 
-/// What is done when something of a job fails. Jobs name it in `job-error-handler-type`; its options stand in their
-/// `props`.
+/// The code that is called when a part of a job fails. Jobs name it in `job-error-handler-type`; its options stand in
+/// their `props`.
 ///
-/// It is called beside the job, on the runtime of the program: however long it takes, the job goes on, and an error or a
-/// panic of its own is logged with what it was to tell. A job that is shut down waits for it until the grace time of the
-/// shutdown is over, or a few seconds where nothing is left of that. A program adds its own ones with
+/// The library calls it concurrently with the job, on the runtime of the program: however long it takes, the job goes
+/// on. An error or a panic of the handler is logged, together with the failure that it was to report. A job that is
+/// shut down waits for it until the grace time of the shutdown is over, or for a few seconds where less of that time is
+/// left. A program adds its own ones with
 /// [`register_error_handler!`](crate::register_error_handler), or by hand with
 /// [`CatalogBuilder::error_handler`](crate::spi::CatalogBuilder::error_handler).
 ///
@@ -169,40 +171,41 @@ impl fmt::Display for Failed {
 /// elasticjob::register_error_handler!(Pager);
 /// ```
 pub trait JobErrorHandler: Send + Sync + 'static {
-    /// The name in `job-error-handler-type`, unique in the program. It is asked once.
+    /// The name in `job-error-handler-type`, unique in the program. The library asks for it once.
     fn type_name(&self) -> &str;
 
-    /// What is wrong with the options of a job that names it. A job with problems is not started, and a change of its
-    /// configuration that has some is refused. Must not block. Default: nothing.
+    /// The problems of the options of a job that names this handler. A job with problems is not started, and a change
+    /// of its configuration that has problems is refused. Must not block. Default: no problems.
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let _ = configuration;
         Vec::new()
     }
 
-    /// What else is wrong with them that only the host tells, such as a file that cannot be read. PendingTrigger when the job is
-    /// made, and not of a change of its configuration; it may take the moment that a file takes. A job with problems is
-    /// not started. Default: nothing.
+    /// The problems of these options that only the host shows, such as a file that cannot be read. The library asks for
+    /// them when the job is made, not at a change of its configuration; the check may take as long as reading a file
+    /// takes. A job with problems is not started. Default: no problems.
     fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let _ = configuration;
         Vec::new()
     }
 
-    /// The names of its options. A property that begins like one of them and is none is a likely mistake, and warned
-    /// of at start. Default: none, so that nothing is warned of.
+    /// The names of its options. A property that begins like one of them and is not one of them is a likely mistake,
+    /// and the library warns of it at start. Default: none, so that it warns of nothing.
     fn options(&self) -> OptionNames {
         &[]
     }
 
-    /// The options that the registry center does not decide alone: secrets and where they are sent to. Default: none.
+    /// The options that the registry center does not decide alone: secrets, and the targets that they are sent to.
+    /// Default: none.
     fn bound_options(&self) -> &'static [BoundOptions] {
         &[]
     }
 
-    /// Something failed.
+    /// Handles a failure.
     fn handle(&self, failure: &JobFailure) -> impl Future<Output = JobResult> + Send;
 }
 
-/// A handler, whatever it is made of.
+/// An error handler of any type.
 pub struct ErrorHandler {
     name: Box<str>,
     options: OptionNames,
@@ -211,7 +214,7 @@ pub struct ErrorHandler {
 }
 
 impl ErrorHandler {
-    /// The handler that an implementation is.
+    /// Wraps an implementation.
     pub fn new(handler: impl JobErrorHandler) -> Self {
         let (name, options, bound) = (handler.type_name().into(), handler.options(), handler.bound_options());
         Self { name, options, bound, handler: Box::new(handler) }
@@ -222,12 +225,12 @@ impl ErrorHandler {
         &self.name
     }
 
-    /// What is wrong with the options of a job that names it.
+    /// The problems of the options of a job that names this handler.
     pub fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         caught(SETTING, || self.handler.check(configuration))
     }
 
-    /// What only this host tells to be wrong with them.
+    /// The problems of these options that only this host shows.
     pub fn check_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         caught(SETTING, || self.handler.check_at_start(configuration))
     }
@@ -242,7 +245,7 @@ impl ErrorHandler {
         self.bound
     }
 
-    /// Calls it.
+    /// Calls the handler.
     pub(crate) async fn handle(&self, failure: &JobFailure) -> JobResult {
         self.handler.handle(failure).await
     }

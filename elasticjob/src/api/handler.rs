@@ -1,4 +1,4 @@
-//! What runs the items of a job.
+//! The handler of a job, which runs its items.
 
 use std::fmt;
 use std::future::Future;
@@ -16,13 +16,13 @@ pub type BlockingItem = Box<dyn FnOnce() -> JobResult + Send + 'static>;
 
 /// The run of one item, not begun yet.
 pub enum ItemWork {
-    /// It awaits what it waits for, and is dropped when it is cut off.
+    /// A future. It is dropped when the run is cut off.
     Async(ItemFuture),
-    /// It blocks, so it runs on a thread of its own, and nothing can stop it from outside.
+    /// A function that blocks. It runs on a thread of its own, and nothing can stop it from outside.
     Blocking(BlockingItem),
 }
 
-/// Runs an item: what a job function becomes once its arguments are found. Cheap to clone.
+/// Runs an item. A job function becomes a handler once its arguments are found. Cheap to clone.
 #[derive(Clone)]
 pub struct ItemHandler {
     work: Arc<dyn Fn(ShardingContext) -> ItemWork + Send + Sync>,
@@ -37,14 +37,15 @@ impl ItemHandler {
         Self { work: Arc::new(work), check: ConfigurationCheck::default(), options: &[], bound: &[] }
     }
 
-    /// A handler that needs something of the configuration. A job whose configuration does not have it is not started,
-    /// and a change that takes it away is refused.
+    /// A handler with a check of the configuration. A job whose configuration does not pass is not started, and a
+    /// change of the configuration that does not pass is refused.
     #[must_use]
     pub fn checked_by(self, check: ConfigurationCheck) -> Self {
         Self { check, ..self }
     }
 
-    /// A handler that reads these options. What looks like one of them and is none is warned of at the start of a job.
+    /// A handler that reads these options. At the start of a job the library warns of a property that looks like one of
+    /// them and is not one of them.
     #[must_use]
     pub fn with_options(self, options: OptionNames) -> Self {
         Self { options, ..self }
@@ -61,12 +62,12 @@ impl ItemHandler {
         (self.work)(context)
     }
 
-    /// What it needs of a configuration.
+    /// The check of the configuration.
     pub fn check(&self) -> &ConfigurationCheck {
         &self.check
     }
 
-    /// What is wrong with the configuration of a program, but for what it leaves to the registry center.
+    /// The problems of the configuration of a program, without those that it leaves to the registry center.
     pub fn problems_of_program(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let mut problems = self.check.problems(configuration);
         problems.retain(|problem| !configuration.leaves_to_registry(problem, self.bound));
@@ -111,15 +112,14 @@ where
     })
 }
 
-/// Makes a handler of a plain function or closure that takes the sharding context, and may block: a library without
-/// async, a long computation.
+/// Makes a handler of a plain function or closure that takes the sharding context, and may block: for example with a
+/// library without async, or a long computation.
 ///
-/// Items run on the threads that tokio has for blocking work, as many at a time as the pool of the job allows, by default
-/// `CPU`: twice as many as there are processors. Such a run
-/// cannot be dropped. Where a run is cut off, only its token fires: let it look at
-/// [`ShardingContext::is_cancelled`] every now and then. One that goes on holds its item until it returns. A shutdown leaves
-/// without it 10 s after its grace time at the latest; the process does not end then, as tokio waits for these threads when
-/// its runtime is dropped.
+/// Items run on the threads that tokio has for blocking work, as many at a time as the pool of the job allows. The
+/// default pool is `CPU`: twice as many items as there are processors. Such a run cannot be dropped. When it is cut
+/// off, only its token fires: let the function look at [`ShardingContext::is_cancelled`] every now and then. A run that
+/// goes on holds its item until it returns. A shutdown stops waiting for it 10 s after the grace time at the latest;
+/// the process does not end then, as tokio waits for these threads when its runtime is dropped.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Types of jobs: what runs the items of a job that has no function of its own.
+//! Types of jobs: a type runs the items of jobs that have no function of their own.
 
 use std::fmt;
 use std::future::Future;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::{ItemHandler, JobError, JobKind, JobResult, ShardingContext, item_handler};
 use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration, OptionNames, caught};
 
-/// Runs the items of all jobs of a type, which name it in `elastic-job-type`. What differs from job to job stands in
-/// their `props`.
+/// Runs the items of all jobs of a type, which name it in `elastic-job-type`. The `props` of each job have what differs
+/// from job to job.
 ///
 /// `SCRIPT` and `HTTP` are built in. A program adds its own ones with
 /// [`register_job_type!`](crate::register_job_type), or by hand with
@@ -42,40 +42,40 @@ use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration,
 /// elasticjob::register_job_type!(Truncate);
 /// ```
 pub trait TypedJobItemExecutor: Send + Sync + 'static {
-    /// The name in `elastic-job-type`, unique in the program. It is asked once.
+    /// The name in `elastic-job-type`, unique in the program. The library asks for it once.
     fn type_name(&self) -> &str;
 
-    /// What is wrong with the configuration of a job of this type. A job with problems is not started, and a change of its
-    /// configuration that has some is refused. Must not block. Default: nothing.
+    /// The problems of the configuration of a job of this type. A job with problems is not started, and a change of its
+    /// configuration that has problems is refused. Must not block. Default: no problems.
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let _ = configuration;
         Vec::new()
     }
 
-    /// The names of its options. A property that begins like one of them and is none is a likely mistake, and warned
-    /// of at start. Default: none, so that nothing is warned of.
+    /// The names of its options. A property that begins like one of them and is not one of them is a likely mistake,
+    /// and the library warns of it at start. Default: none, so that it warns of nothing.
     fn options(&self) -> OptionNames {
         &[]
     }
 
-    /// The options that the registry center does not decide alone: commands, addresses that are asked, secrets and where
-    /// they are sent to. Default: none.
+    /// The options that the registry center does not decide alone: commands, addresses that are requested, secrets and
+    /// the targets that they are sent to. Default: none.
     fn bound_options(&self) -> &'static [BoundOptions] {
         &[]
     }
 
-    /// Runs an item, as the function of a job does.
+    /// Runs an item, like the function of a job.
     fn process(&self, context: ShardingContext) -> impl Future<Output = JobResult> + Send;
 }
 
-/// A type of jobs, whatever it is made of.
+/// A type of jobs of any implementation.
 pub struct JobType {
     name: Box<str>,
     handler: ItemHandler,
 }
 
 impl JobType {
-    /// The type that an implementation is.
+    /// Wraps an implementation.
     pub fn new(executor: impl TypedJobItemExecutor) -> Self {
         let (name, options, bound) = (executor.type_name().into(), executor.options(), executor.bound_options());
         let executor = Arc::new(executor);
@@ -89,7 +89,7 @@ impl JobType {
         Self { name, handler: handler.checked_by(check).with_options(options).with_bound_options(bound) }
     }
 
-    /// The type of jobs that have code: what runs them is made of that. A job without is refused.
+    /// A type of jobs whose handler is made of their code. It refuses a job without code.
     pub(crate) fn of_code(kind: JobKind) -> Self {
         let reason = match kind {
             JobKind::Simple => {

@@ -1,4 +1,4 @@
-//! Listeners: what is called before and after the items of a job.
+//! Listeners: code that is called before and after the items of a job.
 
 mod context;
 mod dynamic;
@@ -43,17 +43,18 @@ pub use dynamic::JobListener;
 ///
 /// # When it fails
 ///
-/// An error or a panic is logged with the listener, the job and the fire, and the run goes on as if it had returned.
+/// The error or panic of a listener is logged with the listener, the job and the fire, and the run goes on as if the
+/// listener had returned.
 ///
-/// When a run is cut off, because its session can no longer be proven or a shutdown has no more patience, the token of
-/// the context fires and the future is dropped a moment later. What was not called by then is not called any more, after
-/// the items neither.
+/// When a run is cut off, because its session can no longer be proven or the grace time of a shutdown is over, the
+/// token of the context fires, and the future of the call is dropped a moment later. Listeners that were not called by
+/// then are not called any more, also not after the items.
 pub trait ElasticJobListener: Send + Sync + 'static {
     /// The name in `job-listener-types`. Always the same one.
     fn type_name(&self) -> &str;
 
-    /// Listeners are called in ascending order, before and after the items; those of the same order as they are
-    /// configured. Default: the largest number.
+    /// The order of the calls, before and after the items: ascending, and by the order in the configuration for equal
+    /// numbers. Default: the largest number.
     fn order(&self) -> i32 {
         i32::MAX
     }
@@ -102,43 +103,46 @@ pub trait ElasticJobListener: Send + Sync + 'static {
 /// elasticjob::register_once_listener!(CloseOfBusiness);
 /// ```
 ///
-/// # Who is waited for
+/// # Which items it waits for
 ///
-/// *Before*: the items of the fire that somebody is about to begin. Not: items that are disabled, that nobody owns, whose
-/// owner is gone, disabled or came after the fire, that are busy with another fire or to be made up for later, and what
-/// has not begun 10 seconds after the wait began. All items of the group wait until the call has returned.
+/// *Before*: the items of the fire that an instance is about to begin. It does not wait for items that are disabled,
+/// that have no owner, whose owner is gone, disabled or came after the fire, or that are busy with another fire or to
+/// be made up for later, nor for items that have not begun 10 seconds after the wait began. All items of the group wait
+/// until the call has returned.
 ///
-/// *After*: the items of the fire that were begun, wherever they run. One that was lost with its instance counts until
-/// somebody who took it over ends it, when failover is on; otherwise it does not count.
+/// *After*: the items of the fire that were begun, wherever they run. With failover, an item that was lost with its
+/// instance counts until an instance that took it over ends it; without failover it does not count.
 ///
 /// Each of the two is called at most once for a fire. When the instance that calls it dies, it is not called again; the
-/// others log that and go on. Items that come to a fire later, taken over or made up for, do not call it anew.
+/// other instances log that and go on. Items that join a fire later, taken over or made up for, do not cause another
+/// call.
 ///
-/// A job with such a listener is always monitored, whatever `monitor-execution` says: the marks of running items tell who
-/// is waited for.
+/// A job with such a listener is always monitored, whatever `monitor-execution` says: the marks of running items show
+/// which items to wait for.
 pub trait DistributeOnceElasticJobListener: Send + Sync + 'static {
     /// The name in `job-listener-types`. Always the same one.
     fn type_name(&self) -> &str;
 
-    /// Listeners are called in ascending order, before and after the items; those of the same order as they are
-    /// configured. Default: the largest number.
+    /// The order of the calls, before and after the items: ascending, and by the order in the configuration for equal
+    /// numbers. Default: the largest number.
     fn order(&self) -> i32 {
         i32::MAX
     }
 
-    /// How long an instance waits before its items: for the others to begin, and for the call to return. Then it reports
-    /// an error, and its items start without. Default: zero, no limit. Java: `startedTimeoutMilliseconds`.
+    /// How long an instance waits before its items: for the other items to begin, and for the call to return. After
+    /// that it reports an error, and its items start without the call. Default: zero, no limit. Java:
+    /// `startedTimeoutMilliseconds`.
     fn started_timeout(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// How long an instance waits after its items: for those of the others to end, and for the call to return. Then it
-    /// reports an error, and its run is over. Default: zero, no limit. Java: `completedTimeoutMilliseconds`.
+    /// How long an instance waits after its items: for the other items to end, and for the call to return. After that
+    /// it reports an error, and its run is over. Default: zero, no limit. Java: `completedTimeoutMilliseconds`.
     fn completed_timeout(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Called once, when the last one has begun and before any item starts. Java: `doBeforeJobExecutedAtLastStarted`.
+    /// Called once, when the last item has begun and before any item starts. Java: `doBeforeJobExecutedAtLastStarted`.
     fn do_before_job_executed_at_last_started(
         &self,
         context: &ListenerContext,

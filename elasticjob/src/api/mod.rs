@@ -1,4 +1,4 @@
-//! What users implement or receive.
+//! The traits that users implement and the values that their code receives.
 
 mod argument;
 mod beans;

@@ -1,4 +1,4 @@
-//! How an item of a fire ends.
+//! The outcome of an item of a fire.
 
 use std::error::Error;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use crate::config::Invalid;
 use crate::problems::in_one_line;
 
-/// What a job function returns. Any displayable error turns into a [`JobError`] with `?`.
+/// The result of a job function. Any displayable error turns into a [`JobError`] with `?`.
 pub type JobResult = Result<(), JobError>;
 
-/// Why an item failed, as text with the chain of causes.
+/// The cause why an item failed, as text with the chain of causes.
 ///
 /// It does not implement [`Error`], so that every error converts into it with `?`.
 pub struct JobError(Box<dyn Error + Send + Sync>);
@@ -20,7 +20,7 @@ impl JobError {
         Self(text.into().into())
     }
 
-    /// An error that can only be displayed. Its alternate form has the causes where the type shows them at all.
+    /// An error that can only be displayed. Its alternate form shows the causes, where the type shows them at all.
     pub(super) fn displayed(error: &impl fmt::Display) -> Self {
         Self::message(format!("{error:#}"))
     }
@@ -55,17 +55,17 @@ impl fmt::Debug for JobError {
     }
 }
 
-/// What the function of a job may return: nothing, or a result whose error can be displayed.
+/// A type that the function of a job may return: nothing, or a result whose error can be displayed.
 ///
-/// An error is told as its alternate form shows it (`{:#}`): those of `anyhow` and the like list their causes there. A
-/// plain [`std::error::Error`] shows only itself; it keeps its causes where the function returns a [`JobResult`], into
-/// whose [`JobError`] `?` converts it.
+/// An error is reported in its alternate form (`{:#}`): errors of `anyhow` and the like list their causes there. A
+/// plain [`std::error::Error`] shows only itself. It keeps its causes where the function returns a [`JobResult`]: `?`
+/// converts the error into a [`JobError`] then.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what a job function may return",
     label = "return `()`, `JobResult` or `Result<(), E>` where `E: Display`"
 )]
 pub trait IntoJobResult {
-    /// The same as a [`JobResult`].
+    /// Converts it into a [`JobResult`].
     fn into_job_result(self) -> JobResult;
 }
 

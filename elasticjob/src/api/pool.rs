@@ -3,9 +3,10 @@
 /// How many items of a job run at a time in one process. Jobs name it in
 /// `job-executor-thread-pool-size-provider-type`.
 ///
-/// Items are futures, not threads: a pool is a limit, and an item that waits for its turn costs no thread. An item whose
-/// turn has not come has begun as far as the registry center knows. An item that was taken over goes before all that wait.
-/// Without a pool all items of an async job start together; plain functions, which block a thread, have the pool `CPU`.
+/// Items are futures, not threads: a pool is a limit, and an item that waits for its turn costs no thread. For the
+/// registry center an item that waits for its turn has begun. An item that was taken over goes before all items that
+/// wait. Without a pool all items of an async job start together; plain functions, which block a thread, have the pool
+/// `CPU`.
 ///
 /// A program adds its own ones with
 /// [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider), or by hand with
@@ -31,10 +32,10 @@
 /// elasticjob::register_thread_pool_size_provider!(Database);
 /// ```
 pub trait JobExecutorThreadPoolSizeProvider: Send + Sync {
-    /// The name in `job-executor-thread-pool-size-provider-type`, unique in the program. It is asked once.
+    /// The name in `job-executor-thread-pool-size-provider-type`, unique in the program. The library asks for it once.
     fn type_name(&self) -> &str;
 
-    /// How many items of one job run at a time; 0 is taken for 1. It is asked when a job first runs, and again when its
-    /// configuration names another type; it must not block.
+    /// How many items of one job run at a time; 0 counts as 1. The library asks for it when a job first runs, and again
+    /// when its configuration names another type. Must not block.
     fn size(&self) -> usize;
 }

@@ -1,35 +1,35 @@
-//! Properties that the registry center does not decide alone: where a secret of the program is sent to, and what makes
-//! the program run or ask something. Who can write the registry center must get neither.
+//! Properties that the registry center does not decide alone: the targets of the program's secrets, and the commands
+//! and requests that the program runs. A user who can write the registry center must get neither.
 
 use super::job::{Invalid, JobConfiguration};
 use super::unknown_props::OptionNames;
 use crate::secret::stays_with_program;
 
-/// Options that only count together with where they come from.
+/// Options whose source matters: the program or the registry center.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoundOptions {
-    /// Secrets, and what decides where they are sent to. Where the program has one of the secrets, all of them are the
-    /// program's, and another value in the registry center is refused.
+    /// Secrets, and the options that decide where they are sent to. When the program has one of the secrets, all of
+    /// these options come from the program, and another value in the registry center is refused.
     Secret {
         /// The secrets.
         secrets: &'static [&'static str],
         /// Hosts, addresses, users, options of TLS.
         sent_with: &'static [&'static str],
     },
-    /// Commands, and addresses that are asked: the program's, unless it allows those of the registry center with
-    /// `NAME.from-registry: true` under the first of these names. They count together.
+    /// Commands, and addresses that are requested. They come from the program, unless the program allows those of the
+    /// registry center with `NAME.from-registry: true`, where NAME is the first of these names. They count together.
     Command(OptionNames),
 }
 
-/// A configuration of the registry center as a program may follow it.
+/// A configuration of the registry center in the form that a program may follow.
 #[derive(Debug)]
 pub(crate) struct Followed {
     pub(crate) configuration: JobConfiguration,
-    /// What the registry center has and is refused, each with the remedy.
+    /// The refused values of the registry center, each with the remedy.
     pub(crate) refused: Vec<String>,
 }
 
-/// The end of the name under which a program allows what the registry center has.
+/// The end of the property with which a program allows the values of the registry center.
 const FROM_REGISTRY: &str = ".from-registry";
 
 /// Whether a property is a permission that only the program can give.
@@ -43,18 +43,18 @@ pub(crate) fn is_of_program(key: &str) -> bool {
 }
 
 impl BoundOptions {
-    /// The property that allows what the registry center has.
+    /// The property that allows the values of the registry center.
     fn permission(names: OptionNames) -> String {
         format!("{}{FROM_REGISTRY}", names[0][0])
     }
 
-    /// Whether a program takes these from the registry center as it likes.
+    /// Whether a program accepts any value of these options from the registry center.
     pub(crate) fn is_allowed_by(&self, program: &JobConfiguration) -> bool {
         matches!(self, Self::Command(names) if program.allows(&Self::permission(names)))
     }
 
-    /// What becomes of these properties of the registry center, for whoever changes them there: `None` where they are
-    /// none of these.
+    /// How programs handle this property of the registry center, for an operator who changes it there. `None` for other
+    /// properties.
     pub(crate) fn note(&self, key: &str) -> Option<String> {
         match self {
             Self::Secret { secrets, sent_with } => sent_with.contains(&key).then(|| {
@@ -72,7 +72,8 @@ impl BoundOptions {
 }
 
 impl JobConfiguration {
-    /// This configuration of the registry center as a program with that one may follow it.
+    /// This configuration of the registry center, in the form that a program with the configuration `program` may
+    /// follow.
     pub(crate) fn under(mut self, program: &Self, bound: &[BoundOptions]) -> Followed {
         let mut refused = Vec::new();
         self.props.retain(|key, _| {
@@ -136,8 +137,8 @@ impl JobConfiguration {
         }
     }
 
-    /// Whether a problem of the program's configuration is that something is missing which it leaves to the registry
-    /// center.
+    /// Whether the problem is an option that is missing in the program's configuration because the program leaves it to
+    /// the registry center.
     pub fn leaves_to_registry(&self, problem: &Invalid, bound: &[BoundOptions]) -> bool {
         let Some(key) = problem.setting.strip_prefix("props.") else { return false };
         let of_registry = |names: OptionNames| {
@@ -155,7 +156,7 @@ impl JobConfiguration {
         self.prop(key).map(str::trim).filter(|text| !text.is_empty())
     }
 
-    /// Has a property as the other configuration has it.
+    /// Sets a property to its value in the other configuration.
     fn take(&mut self, other: &Self, key: &str) {
         match other.props.get_key_value(key) {
             Some((key, value)) => self.props.insert(key.clone(), value.clone()),

@@ -7,14 +7,14 @@ use super::settings::JobSettings;
 use crate::ident::JobName;
 
 impl JobConfiguration {
-    /// Starts the configuration of a job with so many items.
+    /// Starts the configuration of a job with `sharding_total_count` items.
     pub fn builder(name: impl Into<String>, sharding_total_count: u32) -> JobConfigurationBuilder {
         let settings = JobSettings { sharding_total_count: Some(sharding_total_count), ..JobSettings::default() };
         JobConfigurationBuilder { name: name.into(), settings }
     }
 }
 
-/// Builds a [`JobConfiguration`] setting by setting. What is not set has its default.
+/// Builds a [`JobConfiguration`] setting by setting. A setting that is not set has its default.
 #[derive(Debug, Clone)]
 pub struct JobConfigurationBuilder {
     name: String,
@@ -38,7 +38,7 @@ macro_rules! setter {
     ($field:ident Name, $($doc:expr),*) => { setter!(@ $field, impl Into<String>, Into::into, $($doc),*); };
     ($field:ident Flag, $($doc:expr),*) => { setter!(@ $field, bool, std::convert::identity, $($doc),*); };
     ($field:ident Number, $($doc:expr),*) => { setter!(@ $field, i32, std::convert::identity, $($doc),*); };
-    // The total count is given at once; listeners and properties are added one by one.
+    // The total count is an argument of `builder`; listeners and properties are added one by one.
     ($field:ident $other:ident, $($doc:expr),*) => {};
     (@ $field:ident, $takes:ty, $into:expr, $meaning:expr, $unset:expr) => {
         #[doc = $meaning]
@@ -69,10 +69,10 @@ impl JobConfigurationBuilder {
         self
     }
 
-    /// Checks everything.
+    /// Checks all settings.
     ///
     /// # Errors
-    /// [`ConfigError`] with all that is wrong.
+    /// [`ConfigError`] with all problems.
     pub fn build(self) -> Result<JobConfiguration, ConfigError> {
         let name = JobName::new(self.name)?;
         JobConfiguration::from_settings(name.clone(), &self.settings)

@@ -1,4 +1,4 @@
-//! What else a configuration has to fit to: types that the program has, properties that a type of job needs.
+//! Checks beyond a single setting: types that the program must have, properties that a type of job needs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{Invalid, JobConfiguration};
 use crate::panics::catch_blocking;
 
-/// Finds what a program cannot do of what a configuration asks for. Pure: the same answer for the same configuration.
-/// Cheap to clone.
+/// Finds the parts of a configuration that a program cannot do. Pure: the same answer for the same configuration. Cheap
+/// to clone.
 #[derive(Clone, Default)]
 pub struct ConfigurationCheck(Option<Arc<Find>>);
 
@@ -19,7 +19,7 @@ impl ConfigurationCheck {
         Self(Some(Arc::new(find)))
     }
 
-    /// What both find.
+    /// The problems that either check finds.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
@@ -32,13 +32,14 @@ impl ConfigurationCheck {
         }
     }
 
-    /// Everything that is wrong.
+    /// All problems.
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         self.0.as_ref().map(|find| find(configuration)).unwrap_or_default()
     }
 }
 
-/// What a check of the user's finds; its panic is a problem of the setting that names it, as the driver of a job calls it.
+/// The problems that a check of the user's code finds. A panic of it is a problem of the setting that names the code,
+/// as the check is called by the driver of a job.
 pub(crate) fn caught(setting: &'static str, check: impl FnOnce() -> Vec<Invalid>) -> Vec<Invalid> {
     let problem = |panic| vec![Invalid::new(setting, format!("its check failed: {panic}"))];
     catch_blocking(check).unwrap_or_else(problem)

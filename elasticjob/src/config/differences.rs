@@ -1,4 +1,4 @@
-//! What differs between the configuration of the program and that of the registry.
+//! The differences between the configuration of the program and the one of the registry.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,15 @@ use super::settings::JobSettings;
 use super::time_diff;
 use crate::secret::mask_inside;
 
-/// What is about the program and the registry center, or not in the node of the configuration.
+/// Settings that are not compared: they only concern how the program and the registry center relate, or are not in the
+/// node of the configuration.
 const NOT_COMPARED: [&str; 3] = ["overwrite", "elastic-job-class", "elastic-job-type"];
 
 impl JobConfiguration {
-    /// The settings in which this configuration differs from that of the registry, as `setting: 'this' here, 'that' in
-    /// the registry`, with secrets in the values masked; of properties without the values. What never takes part is left out:
-    /// `overwrite`, which is about the two, and what is only carried.
+    /// The settings in which this configuration differs from the one of the registry, as
+    /// `setting: 'this' here, 'that' in the registry`. Secrets in the values are masked; properties are listed without
+    /// values. Left out are `overwrite`, which only says which of the two configurations wins, and blocks that are only
+    /// carried along.
     pub fn differences(&self, registry: &Self) -> Vec<String> {
         let (here, there) = (self.texts(), registry.texts());
         let texts = here.into_iter().zip(there).filter(|((_, here), (_, there))| here != there).map(
@@ -22,7 +24,7 @@ impl JobConfiguration {
                 format!("{setting}: '{}' here, '{}' in the registry", mask_inside(&here), mask_inside(&there))
             },
         );
-        // A secret is not expected there, nor what only the program can allow.
+        // The registry should not have secrets and permissions of the program, so they are no difference.
         let here = self.props.keys().filter(|key| !is_of_program(key) || registry.props.contains_key(*key));
         let keys: BTreeSet<&str> = here.chain(registry.props.keys()).map(AsRef::as_ref).collect();
         let props = keys.into_iter().filter_map(|key| {

@@ -1,4 +1,4 @@
-//! A configuration taken apart into settings, and put together again with others.
+//! Takes a configuration apart into settings, and builds it again from changed settings.
 
 use super::bound::is_permission;
 use super::job::{Invalid, JobConfiguration, Origin};
@@ -7,7 +7,7 @@ use super::time_diff;
 use crate::secret::stays_with_program;
 
 impl JobConfiguration {
-    /// The settings that make this configuration. What it carries without understanding it is none of them.
+    /// The settings of this configuration. Blocks that it carries without understanding them are not among them.
     pub fn settings(&self) -> JobSettings {
         let text = |value: &Option<Box<str>>| value.as_deref().map(str::to_owned);
         let props = self.props.iter().map(|(key, value)| (key.to_string(), value.to_string()));
@@ -41,11 +41,12 @@ impl JobConfiguration {
         }
     }
 
-    /// This configuration with other settings, as somebody changes what the registry has: what was odd before and that
-    /// the registry's reader accepts, such as parameters of items that do not exist, is not held against the change.
+    /// This configuration with other settings, for a change of the registry's configuration. Oddities that it had
+    /// before and that the reader of the registry accepts, such as parameters of items that do not exist, do not make
+    /// the change fail.
     ///
     /// # Errors
-    /// Everything that is wrong with the settings.
+    /// All problems of the settings.
     pub fn with_settings(&self, settings: &JobSettings) -> Result<Self, Vec<Invalid>> {
         let unwanted = self.unwanted(settings);
         let checked = Self::from_settings(self.name.clone(), settings).or_else(|problems| {
@@ -60,7 +61,7 @@ impl JobConfiguration {
         }
     }
 
-    /// What could be used and is not meant.
+    /// Changes that would be valid but must not be made: a removed schedule, new secrets, permissions.
     fn unwanted(&self, settings: &JobSettings) -> Vec<Invalid> {
         let cron = settings.cron.as_deref().unwrap_or_default();
         let without_schedule = (self.schedule.is_some() && cron.trim().is_empty()).then(|| {

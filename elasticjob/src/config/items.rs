@@ -16,19 +16,19 @@ pub struct ItemParameters {
 }
 
 impl ItemParameters {
-    /// Reads parameters that somebody gives in code or in a file.
+    /// Reads parameters that a user gives in code or in a file.
     ///
-    /// Blanks around items and texts do not count, and a comma may end the list.
+    /// Blanks around items and texts do not count, and the list may end with a comma.
     ///
     /// # Errors
-    /// [`ItemParameterError`], also for a repeated item and one that does not exist.
+    /// [`ItemParameterError`], also for a repeated item and for an item that does not exist.
     pub fn parse(text: &str, total: u32) -> Result<Self, ItemParameterError> {
         let parameters = collect(item_parameters::checked(text, Some(total)))?;
         Ok(Self { text: text.into(), parameters })
     }
 
-    /// Reads parameters as the registry has them: as Java does, the last one of a repeated item counts, and those of
-    /// items that do not exist are left alone.
+    /// Reads parameters of the registry, as Java does: of a repeated item the last parameter counts, and parameters of
+    /// items that do not exist are ignored.
     ///
     /// # Errors
     /// [`ItemParameterError`] where Java would fail at each fire.
@@ -42,7 +42,7 @@ impl ItemParameters {
         self.parameters.get(&item).map(AsRef::as_ref)
     }
 
-    /// The text they were read from.
+    /// The text that they were read from.
     pub fn as_str(&self) -> &str {
         &self.text
     }

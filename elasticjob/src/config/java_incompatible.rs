@@ -12,7 +12,7 @@ pub struct ForeignToJava {
     pub setting: &'static str,
     /// Its value.
     pub value: String,
-    /// What a Java instance makes of it.
+    /// The effect of the value on a Java instance.
     pub consequence: &'static str,
 }
 

@@ -24,7 +24,7 @@ pub const LOG: &str = "LOG";
 pub struct Invalid {
     /// The setting in kebab-case; a property as `props.KEY`.
     pub setting: Cow<'static, str>,
-    /// What is wrong with its value, and what would be right.
+    /// The reason why its value cannot be used, and what to write instead.
     pub reason: String,
 }
 
@@ -40,7 +40,7 @@ impl Invalid {
     }
 }
 
-/// A configuration that cannot be used, with everything that is wrong with it.
+/// A configuration that cannot be used, with all problems.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The name cannot be used.
@@ -63,7 +63,7 @@ pub enum ConfigError {
 /// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
 /// empty.
 ///
-/// `Debug` masks its secrets, so that what holds a configuration can be logged.
+/// `Debug` masks its secrets, so that values that contain a configuration can be logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JobConfiguration {
     pub(super) name: JobName,
@@ -94,12 +94,12 @@ pub struct JobConfiguration {
     pub(super) extra: Option<Box<str>>,
 }
 
-/// Where settings come from decides how strictly they are taken.
+/// The source of settings, which decides how strictly they are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Somebody wrote them for this program.
+    /// The settings were written for this program.
     Program,
-    /// The registry has them, perhaps from a Java instance.
+    /// The settings are in the registry, perhaps from a Java instance.
     Registry,
 }
 
@@ -107,7 +107,7 @@ impl JobConfiguration {
     /// Checks settings.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// All problems of the settings.
     pub fn from_settings(name: JobName, settings: &JobSettings) -> Result<Self, Vec<Invalid>> {
         Self::check(name, settings, Origin::Program)
     }
@@ -119,7 +119,7 @@ impl JobConfiguration {
         match settings.sharding_total_count {
             None => wrong("sharding-total-count", "it is missing: set how many items a fire is split into".into()),
             Some(0) => wrong("sharding-total-count", "0 is not possible: a fire has at least 1 item".into()),
-            // The namespace is counted where the job meets its registry center.
+            // The size of the namespace counts later, when the job meets its registry center.
             Some(total) => problems.extend(room::too_many(&name, total, 0)),
         }
         let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid::new(setting, reason));
@@ -150,7 +150,7 @@ impl JobConfiguration {
             Ok(_) if zone_problem.is_some() => None,
             Ok(_) => match Schedule::parse(cron, time_zone) {
                 Ok(schedule) => Some(schedule),
-                // The zone of this process.
+                // The zone of this process cannot be used.
                 Err(error) => {
                     wrong(error.setting(), error.to_string());
                     None
@@ -231,12 +231,12 @@ impl JobConfiguration {
         &self.name
     }
 
-    /// When it fires; `None` for a one-off job.
+    /// The schedule; `None` for a one-off job.
     pub fn schedule(&self) -> Option<&Schedule> {
         self.schedule.as_ref()
     }
 
-    /// How many items a fire is split into, at least 1.
+    /// How many items a fire is split into, 1 at the least.
     pub fn sharding_total_count(&self) -> u32 {
         self.total
     }
@@ -251,24 +251,24 @@ impl JobConfiguration {
         &self.parameter
     }
 
-    /// Whether the registry knows which items run.
+    /// Whether the registry center shows which items run.
     pub fn monitor_execution(&self) -> bool {
         self.monitor_execution
     }
 
-    /// Whether items whose runs are lost with their instance are run again at once by another one. Only with
-    /// [`monitor_execution`](Self::monitor_execution): without marks nobody can tell that a run is lost.
+    /// Whether another instance at once runs items again whose runs were lost with their instance. Only with
+    /// [`monitor_execution`](Self::monitor_execution): without marks no instance can tell that a run is lost.
     pub fn failover(&self) -> bool {
         self.failover
     }
 
-    /// Whether a fire that falls into a running one is made up for once, at once after it.
+    /// Whether a fire that comes while another one runs is made up for, once, right after that run.
     pub fn misfire(&self) -> bool {
         self.misfire
     }
 
-    /// How often the leader looks at all nodes of the job again and repairs what is wrong, in minutes; never when it is
-    /// below 1.
+    /// How often the leader reads all nodes of the job again and repairs what is wrong, in minutes. Below 1 it never
+    /// does.
     pub fn reconcile_interval_minutes(&self) -> i32 {
         self.reconcile_interval_minutes
     }
@@ -278,7 +278,7 @@ impl JobConfiguration {
         self.strategy.as_deref().unwrap_or(AVG_ALLOCATION)
     }
 
-    /// Type names of the listeners around its rounds, as they are configured.
+    /// Type names of the listeners that are called around its runs, as they are configured.
     pub fn listener_types(&self) -> impl Iterator<Item = &str> {
         self.listeners.iter().map(AsRef::as_ref)
     }
@@ -288,14 +288,13 @@ impl JobConfiguration {
         self.static_sharding
     }
 
-    /// How late a monitored fire may begin that no instance began in time, as it is set, in seconds; `None` where it is
-    /// not.
+    /// How late a monitored fire may begin that no instance began in time, in seconds. `None` where it is not set.
     pub fn max_late_begin_seconds(&self) -> Option<u32> {
         u32::try_from(self.max_late_begin_seconds).ok()
     }
 
-    /// How far the clock of a host may be off from that of the registry center, in seconds: 60 where nothing is set, `None`
-    /// where the check is switched off.
+    /// How far the clock of a host may differ from the clock of the registry center, in seconds: 60 where nothing is
+    /// set, `None` where the check is switched off.
     pub fn max_time_diff_seconds(&self) -> Option<u32> {
         time_diff::in_force(self.max_time_diff_seconds)
     }
@@ -306,7 +305,7 @@ impl JobConfiguration {
         self.thread_pool.as_deref()
     }
 
-    /// Type name of what is called when something of the job fails.
+    /// Type name of the error handler.
     pub fn error_handler_type(&self) -> &str {
         self.error_handler.as_deref().unwrap_or(LOG)
     }
@@ -321,7 +320,7 @@ impl JobConfiguration {
         self.props == other.props
     }
 
-    /// What `elastic-job-type` names: the type of a job that has no function of its own.
+    /// The type that `elastic-job-type` names, for a job that has no function of its own.
     pub fn job_type(&self) -> Option<&str> {
         self.job_type.as_deref()
     }
@@ -336,14 +335,14 @@ impl JobConfiguration {
         self.overwrite
     }
 
-    /// What the root node names: class, or type of a job that has no code. `None` leaves it blank.
+    /// The name in the root node: the class, or the type of a job that has no code. `None` leaves it blank.
     pub fn class_name(&self) -> Option<&str> {
         let job_type = || self.job_type().filter(|name| JobKind::named(name).is_none());
         self.class_name.as_deref().or_else(job_type)
     }
 
-    /// What the program writes to the registry: this configuration without its secrets, with those that are there (Java
-    /// keeps them there) and with what is there that nobody here understands.
+    /// The configuration that the program writes to the registry: this one without its secrets, but with the secrets
+    /// that are there (Java keeps them there) and with the parts there that this library does not understand.
     #[must_use]
     pub fn for_registry(&self, there: Option<&Self>) -> Self {
         let own = self.props.iter().filter(|(key, _)| !is_of_program(key));
@@ -353,14 +352,14 @@ impl JobConfiguration {
         there.map_or_else(|| written.clone(), |there| written.with_extra_of(there))
     }
 
-    /// Whether a problem is that a secret is missing, which is the program's to give.
+    /// Whether the problem is a secret that is missing here, which the program has to give.
     pub(crate) fn leaves_to_program(&self, problem: &Invalid) -> bool {
         let secret = problem.setting.strip_prefix("props.").filter(|key| stays_with_program(key));
         secret.is_some_and(|key| self.prop(key).is_none())
     }
 
-    /// This configuration of the registry as it counts where a program of the other one starts: either of them disables
-    /// its server.
+    /// This configuration of the registry with the effect that the start of a program with the other one has: either of
+    /// them disables its server.
     #[must_use]
     pub(crate) fn at_start_of(self, local: &Self) -> Self {
         Self { disabled: self.disabled || local.disabled, ..self }
@@ -372,15 +371,15 @@ impl JobConfiguration {
         Self { job_type: Some(job_type.into()), ..self }
     }
 
-    /// This configuration with what the other one carries without understanding it.
+    /// This configuration with the blocks that the other one carries without understanding them.
     #[must_use]
     pub fn with_extra_of(&self, other: &Self) -> Self {
         Self { extra: other.extra.clone(), ..self.clone() }
     }
 }
 
-/// A schedule that has not fired since then never will, as far as anybody cares. Judged from a fixed year, so that the
-/// same program is not accepted in one year and refused in the next.
+/// A schedule that has no fire from this year on counts as one that never fires. The year is fixed, so that the same
+/// program is not accepted in one year and refused in the next.
 const FIRST_YEAR: i32 = 1970;
 
 #[cfg(test)]

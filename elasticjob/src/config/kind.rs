@@ -1,11 +1,11 @@
-//! What a job that has code is made of.
+//! The kinds of code that a job can have.
 
 use super::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, Options};
 
-/// Whether a run of a dataflow job goes on as long as there is something to fetch.
+/// The option of a dataflow job to go on in the same run as long as it fetches data.
 pub(crate) const STREAMING: &str = "streaming.process";
 
-/// What a job that has code is made of. `elastic-job-type` may say so; Java knows such a job by its class alone, so it is
+/// The kind of code of a job. `elastic-job-type` may name it. Java knows such a job by its class alone, so the kind is
 /// not written to the registry center.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobKind {
@@ -40,7 +40,7 @@ impl JobKind {
         }
     }
 
-    /// What a job of this kind needs of its configuration.
+    /// The check of the configuration of a job of this kind.
     pub fn check(self) -> ConfigurationCheck {
         match self {
             Self::Simple => ConfigurationCheck::default(),
@@ -54,7 +54,7 @@ impl JobKind {
 /// Whether a dataflow job of this configuration streams.
 ///
 /// # Errors
-/// Says what is wrong with the property.
+/// The problem of the property.
 pub(crate) fn is_streaming(configuration: &JobConfiguration) -> Result<bool, Vec<Invalid>> {
     let mut options = Options::of(configuration, "a dataflow job");
     let streaming = options.flag(STREAMING, false);

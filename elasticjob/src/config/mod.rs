@@ -1,4 +1,4 @@
-//! The configuration of a job: valid by construction, and as the registry stores it.
+//! The configuration of a job: valid by construction, and its form in the registry.
 
 mod bound;
 mod builder;

@@ -1,4 +1,4 @@
-//! Reads options of something that a job names among its properties, and finds everything that is wrong with them.
+//! Reads the options of a type or handler from the properties of a job, and collects all problems.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::{Invalid, JobConfiguration};
 /// The properties of a job, read one by one.
 pub(crate) struct Options<'a> {
     configuration: &'a JobConfiguration,
-    /// What has these options, for messages.
+    /// The owner of these options, for messages.
     owner: &'static str,
     problems: Vec<Invalid>,
 }
@@ -17,19 +17,19 @@ impl<'a> Options<'a> {
         Self { configuration, owner, problems: Vec::new() }
     }
 
-    /// A text that says something, under one of these names; the later ones are those of older releases.
+    /// A text that is not empty, under one of these names; the later names are those of older releases.
     pub(crate) fn text(&self, keys: &[&str]) -> Option<&'a str> {
         self.given(keys).map(|(_, text)| text)
     }
 
-    /// The same, with the name that it stands under.
+    /// The same, with its name.
     fn given<'k>(&self, keys: &[&'k str]) -> Option<(&'k str, &'a str)> {
         let mut texts = keys.iter().filter_map(|key| Some((*key, self.configuration.prop(key)?.trim())));
-        // A name that is left empty does not hide an older one.
+        // An empty value under one name does not hide a value under an older name.
         texts.find(|(_, text)| !text.is_empty())
     }
 
-    /// A text that has to be there.
+    /// A required text.
     pub(crate) fn required(&mut self, keys: &[&str], example: &str) -> &'a str {
         self.text(keys).unwrap_or_else(|| {
             self.wrong(keys[0], format!("is missing: {} needs it, for example {example}", self.owner));
@@ -43,7 +43,7 @@ impl<'a> Options<'a> {
         self.milliseconds_if_given(keys).unwrap_or(Duration::from_millis(default))
     }
 
-    /// A number of milliseconds, 1 or more, where there is one.
+    /// A number of milliseconds, 1 or more. `None` where it is not given.
     pub(crate) fn milliseconds_if_given(&mut self, keys: &[&str]) -> Option<Duration> {
         let (key, text) = self.given(keys)?;
         let number = text.parse().ok().filter(|number| *number > 0);
@@ -69,7 +69,7 @@ impl<'a> Options<'a> {
         self.problems.push(Invalid::prop(key, reason));
     }
 
-    /// What was read, unless something is wrong.
+    /// Returns `value`, or all problems when there are some.
     pub(crate) fn end<T>(self, value: T) -> Result<T, Vec<Invalid>> {
         if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
     }

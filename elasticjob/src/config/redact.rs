@@ -1,4 +1,4 @@
-//! Settings and configurations as they may be shown: without their secrets.
+//! Settings and configurations in a form that may be shown: without their secrets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +42,7 @@ macro_rules! never_secret {
 
 never_secret!(bool, u32, i32);
 
-// By way of the settings, which are masked: no text that is added here is shown as it is by oversight.
+// It shows the settings, which are masked: so a text that is added here later cannot be shown unmasked by mistake.
 impl fmt::Debug for JobConfiguration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JobConfiguration")

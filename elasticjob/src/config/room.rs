@@ -1,27 +1,27 @@
-//! Whether a configuration has room in the registry center where its job is.
+//! Checks that a job and its configuration fit into the registry center.
 
 use super::job::{Invalid, JobConfiguration};
 use super::{ConfigurationCheck, wire};
 use crate::ident::JobName;
 use crate::registry::TRANSACTION_LIMIT;
 
-/// What an item weighs at most in the transaction that shards a job or begins a fire, beside the names: paths, owner and
-/// record.
+/// The most that an item weighs in the transaction that shards a job or begins a fire, in bytes, without the names:
+/// paths, owner and record.
 const ITEM_WEIGHT: usize = 520;
 
-/// How many nodes of an item are in it.
+/// How many nodes of an item such a transaction has.
 const NODES: usize = 3;
 
 impl JobConfiguration {
-    /// What has no room in a registry center whose namespace makes each path longer by so many bytes: too many items for one
-    /// transaction, or a configuration longer than what is read.
+    /// The problems of size in a registry center whose namespace makes each path longer by so many bytes: too many
+    /// items for one transaction, or a configuration longer than the limit for reading.
     pub fn problems_of_room(&self, namespace_bytes: usize) -> Vec<Invalid> {
         let total = too_many(self.job_name(), self.sharding_total_count(), namespace_bytes);
         total.into_iter().chain(too_long(self)).collect()
     }
 }
 
-/// A check that finds the same.
+/// A check that finds these problems.
 pub(crate) fn check(namespace: usize) -> ConfigurationCheck {
     ConfigurationCheck::new(move |configuration| configuration.problems_of_room(namespace))
 }
@@ -39,7 +39,7 @@ pub(super) fn too_many(job: &JobName, total: u32, namespace: usize) -> Option<In
     })
 }
 
-/// A configuration that others would refuse to read.
+/// The problem of a configuration that other instances would refuse to read.
 fn too_long(configuration: &JobConfiguration) -> Option<Invalid> {
     let (length, most) = (wire::to_yaml(configuration).len(), wire::LIMITS.bytes);
     (length > most).then(|| {

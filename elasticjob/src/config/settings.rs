@@ -1,4 +1,4 @@
-//! The settings of a job as somebody gives them: each may be missing, none is checked yet.
+//! The settings of a job as a user gives them: each may be missing, and none is checked yet.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::redact::Masked;
 
-/// Where the registry center keeps `max-late-begin-seconds`. Java refuses a configuration with a key that it does not know,
-/// and carries properties on.
+/// The property in which the registry center keeps `max-late-begin-seconds`. Java refuses a configuration with an
+/// unknown key, but keeps unknown properties.
 pub(super) const MAX_LATE_BEGIN_PROP: &str = "elasticjob.max-late-begin-seconds";
 
-/// Names, kinds and meaning stand in the table of settings.
+/// The table of settings has their names, kinds and meaning.
 macro_rules! job_settings {
     ($($group:ident { $(
         $field:ident = $key:literal: $kind:ident, $meaning:literal, $how:ident $unset:literal, $example:literal
@@ -20,10 +20,10 @@ macro_rules! job_settings {
     )* })*) => {
         /// Settings of a job as the attribute or a file gives them.
         ///
-        /// What is missing falls back to the next weaker source, and at last to the default that
+        /// A missing setting comes from the next weaker source, and at last from the default that
         /// [`JobConfiguration`](super::JobConfiguration) documents.
         ///
-        /// `Debug` shows them [`masked`](Self::masked), so that what holds settings can be logged.
+        /// `Debug` shows them [`masked`](Self::masked), so that values that contain settings can be logged.
         #[derive(Clone, PartialEq, Eq, Default, Serialize)]
         #[serde(rename_all = "kebab-case")]
         pub struct JobSettings {
@@ -34,20 +34,20 @@ macro_rules! job_settings {
         }
 
         impl JobSettings {
-            /// These settings, and where they are missing, those of `base`. Properties are joined key by key.
+            /// These settings; missing ones come from `base`. Properties are joined key by key.
             #[must_use]
             pub fn over(self, base: Self) -> Self {
                 Self { $($($field: self.$field.over(base.$field),)*)* }
             }
 
-            /// These settings without their secrets: properties of such names, and passwords and the like inside of
-            /// texts.
+            /// These settings without their secrets: without the values of properties whose names mean a secret, and
+            /// without passwords and the like inside texts.
             #[must_use]
             pub fn masked(&self) -> Self {
                 Self { $($($field: self.$field.masked(),)*)* }
             }
 
-            /// The key of each setting with its text; properties, which have keys of their own, are left out.
+            /// The key of each setting with its text. Properties are left out, as they have keys of their own.
             pub(super) fn texts(&self) -> Vec<(&'static str, String)> {
                 let all = [$($(($key, self.$field.text()),)*)*];
                 all.into_iter().filter_map(|(key, text)| Some((key, text?))).collect()
@@ -78,10 +78,10 @@ each_job_setting!(job_settings);
 
 /// A setting that may be missing.
 trait Setting {
-    /// This one of a stronger source over that of a weaker one.
+    /// This setting of a stronger source over the setting of a weaker one.
     fn over(self, base: Self) -> Self;
 
-    /// Its value as one text, empty where it is missing; `None` where it has none.
+    /// Its value as one text, empty where it is missing. `None` where it has no single text.
     fn text(&self) -> Option<String>;
 }
 

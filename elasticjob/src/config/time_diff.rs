@@ -1,32 +1,31 @@
-//! `max-time-diff-seconds` as a program sets it, as the registry center keeps it, and as it is in force.
+//! `max-time-diff-seconds` in three forms: set by a program, kept in the registry center, in force.
 //!
-//! Java writes -1 where nothing is set, and looks at no negative value. So -1 stays what the registry center has where
-//! nothing is set, and stands for the default of this implementation. Switched off is another negative value.
+//! Java writes -1 where nothing is set, and ignores every negative value. So in the registry center -1 still means "not
+//! set", and stands for the default of this implementation. Another negative value means "switched off".
 
-/// The registry center has this where nothing is set.
+/// The value in the registry center where nothing is set.
 const NOT_SET: i32 = -1;
-/// The registry center has this where a program switches the check off.
+/// The value in the registry center where a program switches the check off.
 const OFF: i32 = -2;
-/// What counts where nothing is set: far more than clocks that are kept right differ, and no harm where fires are minutes
-/// apart.
+/// The default: far more than well-kept clocks differ, and harmless where fires are minutes apart.
 const DEFAULT: u32 = 60;
 
-/// What the registry center keeps of a setting.
+/// The value in the registry center for a setting.
 pub(super) fn stored(setting: Option<i32>) -> i32 {
     setting.map_or(NOT_SET, |seconds| if seconds < 0 { OFF } else { seconds })
 }
 
-/// The setting of what the registry center keeps.
+/// The setting for a value in the registry center.
 pub(super) fn setting(stored: i32) -> Option<i32> {
     (stored != NOT_SET).then_some(stored)
 }
 
-/// What counts; `None` where the check is switched off.
+/// The limit that is in force; `None` where the check is switched off.
 pub(super) fn in_force(stored: i32) -> Option<u32> {
     if stored == NOT_SET { Some(DEFAULT) } else { u32::try_from(stored).ok() }
 }
 
-/// What it says where two configurations are compared.
+/// The text of the value in a comparison of two configurations.
 pub(super) fn text(stored: i32) -> String {
     let shown = in_force(stored).map_or_else(|| "off".to_owned(), |seconds| seconds.to_string());
     if stored == NOT_SET { format!("{shown} (not set)") } else { shown }
@@ -38,7 +37,7 @@ mod tests {
     use crate::config::{JobConfiguration, JobSettings, wire};
     use crate::ident::JobName;
 
-    /// As the registry center keeps it, and what is read back from there.
+    /// The stored text of a setting, and the value that is read back from it.
     fn kept(max_time_diff_seconds: Option<i32>) -> (String, Option<u32>) {
         let job = JobName::new("job").unwrap();
         let settings = JobSettings { sharding_total_count: Some(1), max_time_diff_seconds, ..JobSettings::default() };

@@ -1,16 +1,16 @@
-//! Properties that look like options of something that a job names, and are not read.
+//! Properties that look like options of a type or handler of the job, and are not read.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::{Invalid, JobConfiguration};
 use elasticjob_syntax::suggest::hint;
 
-/// The options of something that a job names, each with its name and the ones of older releases after it. They begin with
-/// one word and a dot.
+/// The options of a type of jobs or of an error handler: each is its name followed by the names of older releases. All
+/// of them begin with the same word and a dot.
 pub type OptionNames = &'static [&'static [&'static str]];
 
-/// The properties that nobody reads although they are named like the options of a job's type or error handler. That is
-/// no error: Java ignores them, too.
+/// The properties that no code reads although their names look like options of the job's type or error handler. They
+/// are no error: Java ignores them, too.
 pub(crate) fn unread(configuration: &JobConfiguration, options: OptionNames) -> Vec<Invalid> {
     let known = || options.iter().copied().flatten().copied();
     let words: BTreeSet<&str> = known().filter_map(first_word).collect();
@@ -26,7 +26,7 @@ fn first_word(name: &str) -> Option<&str> {
     name.split_once('.').map(|(word, _)| word)
 }
 
-/// The other names under which an option is given that is used under one.
+/// The names of an option that have no effect because the option is given under another name as well.
 fn named_twice(configuration: &JobConfiguration, names: &[&'static str]) -> impl Iterator<Item = Invalid> {
     let is_given = |name: &&str| configuration.prop(name).is_some_and(|text| !text.trim().is_empty());
     let mut given: VecDeque<&str> = names.iter().copied().filter(is_given).collect();

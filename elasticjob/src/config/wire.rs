@@ -1,10 +1,10 @@
-//! What the registry stores: the configuration and the instances as YAML, as SnakeYAML writes it for ElasticJob 3.0.5.
+//! The texts in the registry: the configuration and the instances as YAML, as SnakeYAML writes it for ElasticJob 3.0.5.
 //!
-//! Written are the keys of Java in their order and no other one, because Java refuses unknown keys. Text with control
-//! characters is escaped, where Java writes base64 that it cannot read back from properties.
+//! Written texts have Java's keys in Java's order and no other key, because Java refuses unknown keys. Text with
+//! control characters is escaped; Java writes base64 there, which it cannot read back from properties.
 //!
-//! Read is any YAML, JSON too, also with keys of other releases. Texts are taken as they are written: a property `1.10`
-//! is `1.10` and `True` is `True`, where Java makes `1.1` and `true` of them unless they are quoted.
+//! The reader accepts any YAML, including JSON and keys of other releases. Texts are taken as they are written: a
+//! property `1.10` is `1.10` and `True` is `True`, where Java makes `1.1` and `true` of them unless they are quoted.
 
 mod document;
 mod emit;
@@ -26,7 +26,7 @@ use crate::ident::JobName;
 use crate::problems::in_one_line;
 use crate::yaml::{Limits, Unreadable};
 
-/// What the registry has and cannot be used.
+/// A text in the registry that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// It is not YAML, or not of the right structure.
@@ -39,20 +39,20 @@ pub enum WireError {
         key: &'static str,
         /// Its value.
         value: String,
-        /// What would be right.
+        /// The values that would be valid.
         expected: &'static str,
     },
-    /// A key has another kind of value than its own.
+    /// A key has a value of another kind, for example a list where a text belongs.
     #[error("{key}: there is {found} where {expected} belongs")]
     Kind {
         /// The key.
         key: String,
-        /// What is there.
+        /// The kind of the value that is there.
         found: &'static str,
-        /// What belongs there.
+        /// The kind that belongs there.
         expected: &'static str,
     },
-    /// The block of a key that is only carried on cannot be.
+    /// The block of a key that is only carried along cannot be cut out.
     #[error(
         "{0}: it cannot be told apart from the rest of the document; write one key a line, the block indented below its \
          key, without references to other parts"
@@ -69,29 +69,29 @@ impl From<Unreadable> for WireError {
     }
 }
 
-/// A text up to this many bytes is read within some milliseconds, whatever stands in it; longer ones are not read on a thread
-/// that others wait for.
+/// The longest text, in bytes, that is always read within some milliseconds, whatever its content is. Longer texts are
+/// not read on a thread that other tasks wait for.
 pub const QUICKLY_READ: usize = 16 * 1024;
 
-/// How much of a node is read as YAML. Far more than any job needs, and so little that the worst text costs a host some
-/// hundredths of a second.
+/// The limits of a text that is read as YAML: far more than any job needs, and so small that the worst text costs a
+/// host only some hundredths of a second.
 pub const LIMITS: Limits = Limits { bytes: 256 * 1024, nodes: 10_000 };
 
-/// A configuration that was read, and what is worth a warning about it.
+/// A configuration that was read, with the parts that deserve a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// The configuration.
     pub configuration: JobConfiguration,
-    /// What was passed over. [`to_yaml`] leaves it out, [`rewrite`] keeps it.
+    /// The parts that were ignored. [`to_yaml`] leaves them out, [`rewrite`] keeps them.
     pub ignored: Vec<Ignored>,
 }
 
-/// Something in the registry's configuration that has no effect.
+/// A part of the registry's configuration that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ignored {
-    /// No release that is known has such a key. Java instances fail on it.
+    /// No known release has such a key. Java instances fail on it.
     Key(String),
-    /// It names another job than the one it belongs to.
+    /// It names another job than the job that it belongs to.
     JobName(String),
 }
 
@@ -136,10 +136,11 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.into_string()
 }
 
-/// The text of the node `config` that takes the place of another one: what nobody here knows of that stays.
+/// The new text of the node `config` in place of another one. Parts of the old text that this library does not know
+/// stay.
 ///
 /// # Errors
-/// [`WireError`] when the other text cannot be read, or what is to stay cannot be told apart in it.
+/// [`WireError`] when the old text cannot be read, or when the parts that stay cannot be cut out of it.
 pub fn rewrite(configuration: &JobConfiguration, before: &[u8]) -> Result<String, WireError> {
     let before = text_of(before)?;
     let entries = Entries::parse(before)?;
@@ -150,19 +151,19 @@ pub fn rewrite(configuration: &JobConfiguration, before: &[u8]) -> Result<String
     Ok(text)
 }
 
-/// Reads the node `config`, as [`read`] does, without what is worth a warning.
+/// Reads the node `config` as [`read`] does, and drops the warnings.
 ///
 /// # Errors
-/// [`WireError`] names the key and what would be right.
+/// [`WireError`] names the key and says what to write instead.
 pub fn from_yaml(job: &JobName, data: &[u8]) -> Result<JobConfiguration, WireError> {
     read(job, data).map(|reading| reading.configuration)
 }
 
-/// Reads the node `config`. A missing key has the default of Java's reader, which for `monitorExecution` and `misfire`
-/// is false and for `reconcileIntervalMinutes` 0.
+/// Reads the node `config`. A missing key has the default of Java's reader: false for `monitorExecution` and `misfire`,
+/// 0 for `reconcileIntervalMinutes`.
 ///
 /// # Errors
-/// [`WireError`] names the key and what would be right.
+/// [`WireError`] names the key and says what to write instead.
 pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
     let text = text_of(data)?;
     let entries = Entries::parse(text)?;

@@ -25,7 +25,7 @@ struct Mail<'a> {
     /// A file with certificates in PEM form to trust beside those of the system.
     trusted: Option<&'a str>,
     trusted_hosts: Option<&'a str>,
-    /// Java's handler prints the conversation.
+    /// Java's handler prints the conversation when this is set.
     debug: bool,
     subject: &'a str,
     from: Option<Mailbox>,
@@ -108,7 +108,7 @@ impl Mail<'_> {
         Ok(message.header(ContentType::TEXT_HTML).body(html(failure))?)
     }
 
-    /// Reads the certificates to trust.
+    /// Reads the certificates to trust, and describes the server.
     fn server(&self) -> Result<Server, JobError> {
         let tls = match self.security {
             Security::Implicit | Security::StartTls => Some(trusting(self.host, self.trusted, self.trusted_hosts)?),
@@ -168,7 +168,7 @@ impl JobErrorHandler for Email {
     }
 
     fn bound_options(&self) -> &'static [BoundOptions] {
-        // Who gets the mails is told what failed, in the name of the program.
+        // The recipients of the mails learn what failed, and get the mails in the name of the program.
         const SENT_WITH: &[&str] = &[
             "email.host",
             "email.port",
@@ -187,7 +187,7 @@ impl JobErrorHandler for Email {
 
     async fn handle(&self, failure: &JobFailure) -> JobResult {
         let failed = failure.clone();
-        // Certificates are read from files.
+        // On a thread that may block: certificates are read from files.
         let prepared = tokio::task::spawn_blocking(move || {
             let mail = Self::read(&failed.configuration).map_err(JobError::settings)?;
             Ok::<_, JobError>((mail.server()?, mail.message(&failed)?))
@@ -197,7 +197,7 @@ impl JobErrorHandler for Email {
     }
 }
 
-/// The failure as HTML: whatever is in it stays text.
+/// The failure as HTML. Special characters in it are escaped, so it stays text.
 fn html(failure: &JobFailure) -> String {
     let escaped = failure.to_string().chars().fold(String::new(), |mut text, character| {
         match character {

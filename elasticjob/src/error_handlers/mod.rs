@@ -1,4 +1,4 @@
-//! The error handlers that are built in.
+//! The built-in error handlers.
 
 #[cfg(feature = "email")]
 mod email;
@@ -16,7 +16,7 @@ use crate::type_registry::{ByType, TypeOrigin};
 pub type ErrorHandlers = ByType<ErrorHandler>;
 
 impl ErrorHandlers {
-    /// Those of ElasticJob.
+    /// The error handlers of ElasticJob.
     pub fn built_in() -> Self {
         let mut handlers =
             Self::with_features("error handler", &[("EMAIL", "email"), ("WECHAT", "http"), ("DINGTALK", "http")]);
@@ -38,7 +38,7 @@ impl ErrorHandlers {
         handlers
     }
 
-    /// What is wrong with the handler that a configuration names, and with its options.
+    /// The problems of the handler that a configuration names, and of its options.
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         match self.get(configuration.error_handler_type()) {
             Ok(handler) => handler.check(configuration),
@@ -51,7 +51,7 @@ impl ErrorHandlers {
         self.get(configuration.error_handler_type()).map(|handler| handler.options()).unwrap_or_default()
     }
 
-    /// What only this host tells to be wrong with the options of the handler that a configuration names.
+    /// The problems that only this host shows, of the options of the handler that a configuration names.
     pub fn problems_at_start(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let handler = self.get(configuration.error_handler_type());
         handler.map(|handler| handler.check_at_start(configuration)).unwrap_or_default()

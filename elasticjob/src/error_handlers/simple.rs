@@ -1,4 +1,4 @@
-//! Handlers that need nothing.
+//! Error handlers that need no options: `LOG`, `THROW` and `IGNORE`.
 
 use crate::api::{JobErrorHandler, JobFailure, JobResult};
 use crate::config::LOG;
@@ -9,7 +9,7 @@ fn log(failure: &JobFailure) {
     error!(job = %failure.job_name(), "{}", Escaped(failure));
 }
 
-/// Logs.
+/// Logs the failure.
 pub(super) struct Log;
 
 impl JobErrorHandler for Log {
@@ -23,7 +23,8 @@ impl JobErrorHandler for Log {
     }
 }
 
-/// Logs, too. Java throws the error at the thread that runs the job, which logs it; here nothing waits for a run.
+/// Logs the failure, too. Java throws the error at the thread that runs the job, and that thread logs it; here no
+/// thread waits for a run.
 pub(super) struct Throw;
 
 impl JobErrorHandler for Throw {
@@ -37,7 +38,7 @@ impl JobErrorHandler for Throw {
     }
 }
 
-/// Does nothing. Where execution is monitored the record of the item keeps the error all the same.
+/// Does nothing. Where execution is monitored, the record of the item still keeps the error.
 pub(super) struct Ignore;
 
 impl JobErrorHandler for Ignore {

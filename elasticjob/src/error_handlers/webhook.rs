@@ -12,16 +12,16 @@ use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::http_client::{HttpClients, Limits, start_of_body};
 
-/// How long an answer may be, in bytes: it says yes or no.
+/// The longest answer that is read, in bytes: an answer only says yes or no.
 const LONGEST_ANSWER: usize = 64 * 1_024;
 
-/// Where a text is posted to.
+/// The address to post to, and the time limits of a request.
 struct Webhook {
     url: reqwest::Url,
     limits: Limits,
 }
 
-/// What both services answer.
+/// The answer that both services give.
 #[derive(Debug, Deserialize)]
 struct Answer {
     errcode: i64,
@@ -63,7 +63,7 @@ impl Webhook {
         let mut answer = request.send().await.map_err(hidden)?;
         let status = answer.status();
         if status.is_redirection() {
-            // What comes with it may name the address once more.
+            // The rest of the answer may name the address again.
             let advice = "redirects are not followed, give the address that it leads to";
             return Err(JobError::message(format!("the webhook answered {status}: {advice}")));
         }
@@ -82,7 +82,7 @@ impl Webhook {
     }
 }
 
-/// A text of at most so many bytes. What is too long ends with a mark.
+/// Cuts a text to at most so many bytes. A text that was cut ends with a mark.
 fn cut(mut text: String, most: usize) -> String {
     const MARK: char = '…';
     if text.len() > most {
@@ -99,7 +99,7 @@ pub(super) struct WeChat {
 }
 
 impl WeChat {
-    /// The service takes no longer text, in bytes.
+    /// The longest text that the service takes, in bytes.
     const LONGEST: usize = 2_048;
 
     fn read(configuration: &JobConfiguration) -> Result<Webhook, Vec<Invalid>> {
@@ -149,7 +149,8 @@ struct DingTalkOptions<'a> {
 }
 
 impl DingTalk {
-    /// The service takes no longer message, in bytes; what JSON adds to the text has its place beside it.
+    /// The longest text that is sent, in bytes. The service takes no longer message; this leaves room for what JSON
+    /// adds to the text.
     const LONGEST: usize = 18_000;
 
     fn read(configuration: &JobConfiguration) -> Result<DingTalkOptions<'_>, Vec<Invalid>> {

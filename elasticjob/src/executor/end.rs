@@ -1,4 +1,4 @@
-//! The end of a run, which is told exactly once whatever happens to the run.
+//! The end of a run. It is reported exactly once, whatever happens to the run.
 
 use std::time::Duration;
 
@@ -7,26 +7,26 @@ use tokio::time::Instant;
 /// How the run of an item ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemEnd {
-    /// In which way.
+    /// The way it ended.
     pub outcome: ItemOutcome,
-    /// How long it ran, without the time it waited for a thread of the user's runtime.
+    /// How long it ran, without the time it waited for a thread of the program's runtime.
     pub duration: Duration,
 }
 
-/// In which way the run of an item ended.
+/// The way the run of an item ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemOutcome {
     /// The job function returned without an error.
     Succeeded,
-    /// It returned this error, here with its causes.
+    /// It returned this error, here as text with its causes.
     Failed(String),
-    /// It panicked; this says with what message and where.
+    /// It panicked; the text is the message and the place of the panic.
     Panicked(String),
     /// It was cut off: aborted, or its runtime was shut down.
     Dropped,
 }
 
-/// Tells the end when it is dropped, so that no way out of a run misses it.
+/// Reports the end when it is dropped, so that every way out of a run reports it.
 pub(super) struct EndGuard<F: FnOnce(ItemEnd)> {
     on_end: Option<F>,
     outcome: ItemOutcome,
@@ -42,7 +42,7 @@ impl<F: FnOnce(ItemEnd)> EndGuard<F> {
         self.began = Some(Instant::now());
     }
 
-    /// It has not begun after all: it waits for its turn.
+    /// Notes that the run has not begun after all: it waits for its turn.
     pub(super) fn wait(&mut self) {
         self.began = None;
     }

@@ -1,4 +1,4 @@
-//! The run of one item on the user's runtime.
+//! The run of one item on the runtime of the program.
 
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
@@ -9,12 +9,12 @@ use super::running::Running;
 use crate::api::{ItemHandler, ItemWork, ShardingContext};
 use crate::panics::{catch, catch_blocking};
 
-/// Runs an item on `runtime`, as soon as one of the `slots` is free; one that blocks on a thread that `runtime` has for
-/// blocking work.
+/// Runs an item on `runtime` as soon as one of the `slots` is free. Work that blocks runs on a thread that `runtime`
+/// has for blocking work.
 ///
-/// `on_end` is called exactly once, when the run is gone for sure: after it returned, panicked or was dropped, also when
-/// `runtime` is shut down, before the run began or in the midst of it. It is called on a thread of `runtime`, or on the
-/// one that shuts `runtime` down; it must not block and not panic.
+/// `on_end` is called exactly once, when the run is certainly gone: after it returned, panicked or was dropped. That
+/// includes a shutdown of `runtime` before the run began or while it ran. `on_end` is called on a thread of `runtime`,
+/// or on the thread that shuts `runtime` down; it must not block and not panic.
 pub fn spawn_item(
     runtime: &Handle,
     slots: &Slots,
@@ -30,7 +30,7 @@ pub fn spawn_item(
     let task = runtime.spawn(async move {
         let Some(slot) = of_all.slot(&token).await else { return };
         guard.begin();
-        // Inside of what catches panics: the call that makes the work, the text of the error, and dropping all.
+        // This catches panics of the call that makes the work, of the text of the error, and of dropping all of it.
         let work = match catch_blocking(move || handler.work(context)) {
             Ok(work) => work,
             Err(message) => return guard.end_with(ItemOutcome::Panicked(message)),
@@ -43,15 +43,15 @@ pub fn spawn_item(
             ItemWork::Blocking(run) => {
                 guard.wait();
                 let Some(blocking_slot) = of_blocking.slot(&token).await else { return };
-                // What blocks cannot be dropped. It takes the guard along, which tells the end when it has returned; one
-                // that has no thread yet is dropped when it would get one.
+                // Blocking code cannot be dropped. It takes the guard along, and the guard reports the end when the
+                // code has returned. Blocking code that has no thread yet is dropped when it would get one.
                 let blocking = tokio::task::spawn_blocking(move || {
                     let _slots = (slot, blocking_slot);
-                    // It has waited for the thread.
+                    // The time until here was the wait for a thread.
                     guard.begin();
                     guard.end_with(outcome(catch_blocking(|| run().map_err(|error| error.to_string()))));
                 });
-                // It has told its end by itself.
+                // The blocking code has reported its end by itself.
                 let _ = AbortOnDropHandle::new(blocking).await;
             }
         }

@@ -12,8 +12,8 @@ use crate::panics::catch;
 
 /// Calls listeners one after the other on `runtime`.
 ///
-/// `on_failure` is told each error and panic; the next listener is called all the same. `on_end` is called exactly once,
-/// when the future of the call is gone for sure, as for [`spawn_item`](super::spawn_item). Neither may block or panic.
+/// `on_failure` gets each error and panic; the next listener is called all the same. `on_end` is called exactly once,
+/// when the future of the call is certainly gone, as for [`spawn_item`](super::spawn_item). Neither may block or panic.
 pub fn spawn_listeners(
     runtime: &Handle,
     listeners: Vec<Arc<JobListener>>,
@@ -27,7 +27,8 @@ pub fn spawn_listeners(
     let task = runtime.spawn(async move {
         guard.begin();
         for listener in &listeners {
-            // Inside of what catches panics: the call that makes the future, the text of the error, and dropping both.
+            // This future catches panics of the call that makes the future, of the text of the error, and of dropping
+            // both.
             let call = async { listener.call(hook, &context).await.map_err(|error| error.to_string()) };
             match catch(call).await {
                 Ok(Ok(())) => {}

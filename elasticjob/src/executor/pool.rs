@@ -15,13 +15,13 @@ use crate::type_registry::{ByType, TypeOrigin};
 /// The pools that a process has.
 pub type ThreadPools = ByType<dyn JobExecutorThreadPoolSizeProvider>;
 
-/// The pool of blocking code unless another one is named.
+/// The pool of blocking code when the configuration names no pool.
 pub const CPU: &str = "CPU";
 
 /// The pool for items that must not run beside each other.
 pub const SINGLE_THREAD: &str = "SINGLE_THREAD";
 
-/// As many as there were when it was made: to find out takes system calls.
+/// Holds the number of processors at the time it was made: finding it out takes system calls.
 struct Cpu(usize);
 
 impl JobExecutorThreadPoolSizeProvider for Cpu {
@@ -47,7 +47,7 @@ impl JobExecutorThreadPoolSizeProvider for SingleThread {
 }
 
 impl ThreadPools {
-    /// Those of ElasticJob.
+    /// The pools of ElasticJob.
     pub fn built_in() -> Self {
         let mut pools = Self::new("thread pool");
         let all: [Arc<dyn JobExecutorThreadPoolSizeProvider>; 2] =
@@ -59,14 +59,14 @@ impl ThreadPools {
         pools
     }
 
-    /// Whether a configuration names a pool that there is not.
+    /// The problem of a configuration that names a pool which does not exist.
     pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
         let unknown = self.get(configuration.thread_pool_type()?).err()?;
         Some(Invalid::new("job-executor-thread-pool-size-provider-type", unknown.to_string()))
     }
 }
 
-/// How many items at a time a pool has room for: at least one.
+/// How many items at a time a pool has room for: one at the least.
 fn size_of(name: &str, provider: &dyn JobExecutorThreadPoolSizeProvider) -> usize {
     let size = catch_blocking(|| provider.size()).unwrap_or_else(|panic| {
         crate::log::error!(pool = name, "the pool does not tell its size, so that items run one at a time: {panic}");
@@ -82,14 +82,14 @@ pub struct Slots {
     pool: Option<Box<str>>,
     /// How many items the job has.
     total: u32,
-    /// `None` where nothing has to wait.
+    /// `None` where no item has to wait.
     turns: Option<Arc<Turns>>,
 }
 
 impl Slots {
-    /// Those of a configuration. Runs go on in the slots that they have: as long as the pool is the same, they count
-    /// among those of the next runs. A pool that there is not any more is one of a single slot: nothing of a job runs too
-    /// often for it.
+    /// The slots of a configuration. Runs that go on keep their slots: as long as the pool is the same, they count
+    /// among the slots of the next runs. A pool that does not exist any more counts as a pool of one slot, so that
+    /// never more items run at a time than it had allowed.
     pub fn after(last: Option<Self>, pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
         let total = configuration.sharding_total_count();
         match last.filter(|last| last.pool.as_deref() == configuration.thread_pool_type()) {
@@ -98,21 +98,21 @@ impl Slots {
         }
     }
 
-    /// All free.
+    /// The slots of a configuration, all free.
     pub(super) fn of(pools: &ThreadPools, configuration: &JobConfiguration) -> Self {
         let pool = configuration.thread_pool_type();
         let name = pool.unwrap_or(CPU);
         let size = pools.get(name).ok().map_or(1, |provider| size_of(name, &**provider));
         let total = configuration.sharding_total_count();
-        // Where no pool is named there is often a slot for each item: then runs from before a change of the total count
-        // need not be counted.
+        // Where no pool is named there is often a slot for each item: then runs that began before a change of the total
+        // count need not be counted.
         let turns = (pool.is_some() || size < total as usize).then(|| Turns::new(size));
         Self { pool: pool.map(Into::into), total, turns }
     }
 
-    /// What an item waits with for its turn, before its work is made and before code that blocks: a pool that the
-    /// configuration names limits all work, the default one only code that blocks. An item that was taken over does not
-    /// wait for the default pool: it is late already, and nobody asked for that limit.
+    /// The queues in which an item waits for its turn: before its work is made, and before code that blocks. A pool
+    /// that the configuration names limits all work, the default pool only code that blocks. An item that was taken
+    /// over does not wait for the default pool: it is late already, and no configuration asked for that limit.
     pub(super) fn queues(&self, source: ExecutionSource) -> (Queue, Queue) {
         let queue = |turns| Queue { turns, source };
         match &self.pool {
@@ -122,28 +122,28 @@ impl Slots {
     }
 }
 
-/// Where an item waits for its turn.
+/// The queue in which an item waits for its turn.
 pub(super) struct Queue {
-    /// `None` where it need not wait.
+    /// `None` where the item need not wait.
     turns: Option<Arc<Turns>>,
     source: ExecutionSource,
 }
 
 impl Queue {
-    /// The turn of an item; `None` when it was cancelled before: then it is not started at all.
+    /// Waits for the turn of an item. `None` when the item was cancelled before: then it is not started at all.
     pub(super) async fn slot(self, token: &CancellationToken) -> Option<Slot> {
         let slot = match self.turns.map(|turns| turns.take(self.source)) {
             None => Slot(None),
             Some(Ok(turn)) => Slot(Some(turn)),
-            // Hardly any item waits: those that do not shall not have room for it.
+            // Boxed, as hardly any item waits: an item that does not wait should not keep room for it.
             Some(Err(turn)) => Slot(Some(Box::pin(token.run_until_cancelled(turn)).await?.ok()?)),
         };
-        // Those who are cancelled together give each other their slots.
+        // Items that are cancelled together pass their slots to each other.
         (!token.is_cancelled()).then_some(slot)
     }
 }
 
-/// A slot that an item has taken, until this is dropped.
+/// The slot of an item, taken until this is dropped.
 #[derive(Debug)]
 pub(super) struct Slot(#[expect(dead_code, reason = "it is held, not read")] Option<Turn>);
 

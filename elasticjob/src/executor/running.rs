@@ -1,4 +1,4 @@
-//! A run that was spawned, and how it is told to end.
+//! A run that was spawned, and the means to end it.
 
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 /// The run of an item, or of listeners. Dropping this neither cancels nor aborts it.
 #[derive(Debug, Clone)]
 pub struct Running {
-    /// `None` for listeners, which go on for one round only.
+    /// `None` for listeners, whose call lasts for one listener round only.
     stop: Option<CancellationToken>,
     cancellation: CancellationToken,
     task: AbortHandle,
@@ -17,7 +17,7 @@ impl Running {
         Self { stop, cancellation, task }
     }
 
-    /// Tells the run that somebody wants it to come to an end.
+    /// Asks the run to come to an end. It is a wish: see `ShardingContext::stop_wanted`.
     pub fn ask_to_stop(&self) {
         self.stop.iter().for_each(CancellationToken::cancel);
     }
@@ -27,8 +27,8 @@ impl Running {
         self.cancellation.cancel();
     }
 
-    /// Drops the future of the run at its next await. Code that does not come to an await, blocking code above all, runs
-    /// on; the end is told when it is over.
+    /// Drops the future of the run at its next await. Code that does not come to an await, above all blocking code,
+    /// runs on; its end is reported when it is over.
     pub fn abort(&self) {
         self.task.abort();
     }

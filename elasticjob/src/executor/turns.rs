@@ -1,4 +1,4 @@
-//! A limit on how many items run at a time. Those that were taken over go first.
+//! A limit on how many items run at a time. Items that were taken over go first.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ struct State {
     regular: VecDeque<oneshot::Sender<Turn>>,
 }
 
-/// A turn that an item has, until this is dropped.
+/// The turn of an item, taken until this is dropped.
 #[derive(Debug)]
 pub(super) struct Turn(Option<Arc<Turns>>);
 
@@ -28,7 +28,7 @@ impl Turns {
         Arc::new(Self(Mutex::new(state)))
     }
 
-    /// A turn now, or where to wait for one. A waiting item that is cancelled drops the receiver.
+    /// Returns a turn, or the receiver that gets one later. A waiting item that is cancelled drops the receiver.
     pub(super) fn take(self: &Arc<Self>, source: ExecutionSource) -> Result<Turn, oneshot::Receiver<Turn>> {
         let mut state = self.state();
         if state.free > 0 {
@@ -37,7 +37,7 @@ impl Turns {
         }
         let State { taken_over, regular, .. } = &mut *state;
         let queue = if source == ExecutionSource::Failover { taken_over } else { regular };
-        // Items that were cancelled while they waited.
+        // Removes items that were cancelled while they waited.
         queue.retain(|waiting| !waiting.is_closed());
         let (sender, receiver) = oneshot::channel();
         queue.push_back(sender);
@@ -55,7 +55,8 @@ impl Turns {
 }
 
 impl State {
-    /// Who waits longest, of those that were taken over before all others. Without any there is one more free turn.
+    /// The item that waits longest; items that were taken over come before all others. Where none waits, one more turn
+    /// is free.
     fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
         let next = self.taken_over.pop_front().or_else(|| self.regular.pop_front());
         if next.is_none() {
@@ -69,7 +70,8 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let Some(turns) = self.0.take() else { return };
         loop {
-            // The lock is free again before the turn is sent: one that is not received comes back here.
+            // The lock is free again before the turn is sent: a turn that is not received is dropped, which comes back
+            // here.
             let next = turns.state().next();
             let Some(next) = next else { return };
             match next.send(Turn(Some(turns.clone()))) {
@@ -113,7 +115,7 @@ mod tests {
         let mut last = waits(&turns, ExecutionSource::NormalTrigger);
         drop(gone);
         drop(running);
-        // It had got the turn and did not look any more.
+        // This item had got the turn and never received it.
         drop(unread);
         drop(last.try_recv().expect("it is next"));
         assert_eq!(turns.free(), 1);

@@ -1,10 +1,10 @@
-//! Splits a command line into program and arguments, as ElasticJob's library does: blanks separate, quotes of either kind
-//! keep together what they enclose, and there is no other special character. No shell is involved.
+//! Splits a command line into program and arguments, as ElasticJob's library does: blanks separate words, quotes of
+//! either kind keep together what they enclose, and there is no other special character. No shell is involved.
 
 /// The words of a command line.
 ///
 /// # Errors
-/// Says what is wrong: a quote that is not closed, or no word at all.
+/// The text says what is wrong: a quote that is not closed, or no word at all.
 pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,5 +1,5 @@
-//! The sharding context as JSON, as ElasticJob 3.0.5 hands it to scripts and HTTP endpoints: keys in this order, none for
-//! what is missing, and the characters escaped that Gson escapes for HTML.
+//! The sharding context as JSON, in the form that ElasticJob 3.0.5 passes to scripts and HTTP endpoints: keys in this
+//! order, no key for a missing value, and the characters escaped that Gson escapes for HTML.
 
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub(super) fn context_json(context: &ShardingContext) -> String {
         sharding_parameter: context.sharding_parameter(),
     };
     let json = serde_json::to_string(&json).expect("texts and numbers have a JSON form");
-    // None of these stands in JSON but in texts.
+    // In JSON these characters occur only inside texts.
     json.chars().fold(String::with_capacity(json.len()), |mut escaped, character| {
         match character {
             '=' | '&' | '<' | '>' | '\'' | '\u{2028}' | '\u{2029}' => {
@@ -40,7 +40,7 @@ pub(super) fn context_json(context: &ShardingContext) -> String {
     })
 }
 
-/// The same with nothing but ASCII, for headers: equal as JSON.
+/// The same in ASCII only, for headers: equal as JSON.
 #[cfg(feature = "http")]
 pub(super) fn context_json_in_ascii(context: &ShardingContext) -> String {
     let json = context_json(context);

@@ -1,4 +1,4 @@
-//! `HTTP`: an item is a request.
+//! `HTTP`: each item sends a request.
 
 mod options;
 
@@ -13,19 +13,20 @@ use crate::escaped::Escaped;
 use crate::http_client::{HttpClients, Limits, start_of_body};
 use crate::log::debug;
 
-/// Its name.
+/// The name of the type.
 pub const HTTP: &str = "HTTP";
 
-/// Says to the other side which item it is.
+/// The header with the item that the request is for.
 const SHARDING_CONTEXT: HeaderName = HeaderName::from_static("shardingcontext");
-/// What Java sends where a body has no content type.
+/// The content type that Java sends where a body has none.
 const FORM: &str = "application/x-www-form-urlencoded";
-/// How much of an answer is told.
+/// How much of an answer a message shows, in bytes.
 const START_OF_BODY: usize = 1_024;
-/// How long an answer may be, in bytes. Nobody needs it, and one that does not end holds the item.
+/// The longest answer that is read, in bytes. No job needs a longer one, and an answer that does not end would hold the
+/// item.
 const LONGEST_ANSWER: usize = 64 * 1_024 * 1_024;
 
-/// Sends requests.
+/// Sends the requests of items.
 #[derive(Default)]
 pub(super) struct Http {
     clients: HttpClients,
@@ -82,7 +83,7 @@ async fn send(client: &Client, options: &HttpOptions<'_>, context: &ShardingCont
     let body = start_of_body(&mut answer, START_OF_BODY, LONGEST_ANSWER).await?;
     let body = String::from_utf8_lossy(&body);
     if let Some(target) = redirected(&answer, &options.uri) {
-        // What comes with it names the target once more, in full.
+        // The rest of the answer names the target again, in full.
         return Err(JobError::message(format!(
             "answered {status}, to {target}: redirects are not followed, set http.uri to where it leads"
         )));
@@ -94,7 +95,7 @@ async fn send(client: &Client, options: &HttpOptions<'_>, context: &ShardingCont
     Ok(())
 }
 
-/// Where an answer leads instead, without what may be a secret.
+/// The address that an answer redirects to, without parts that may be secret.
 fn redirected(answer: &Response, asked: &Url) -> Option<String> {
     let location = answer.headers().get(LOCATION).filter(|_| answer.status().is_redirection())?;
     let target = location.to_str().ok().and_then(|location| asked.join(location).ok());

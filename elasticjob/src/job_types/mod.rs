@@ -1,4 +1,4 @@
-//! The types of jobs that are built in.
+//! The built-in types of jobs.
 
 mod command_line;
 mod context_json;
@@ -23,7 +23,7 @@ pub use script::SCRIPT;
 pub type JobTypes = ByType<JobType>;
 
 impl JobTypes {
-    /// Those of ElasticJob.
+    /// The types of ElasticJob.
     pub fn built_in() -> Self {
         let mut types = Self::with_features("type of jobs", &[("HTTP", "http")]);
         let kinds = JobKind::ALL.map(JobType::of_code);

@@ -1,22 +1,23 @@
-//! A process and all that it starts.
+//! A process and all processes that it started.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
 #[cfg(target_os = "linux")]
 use super::strays;
 
-/// A process that leads a group of its own, and all that it started. Killed when this is dropped, unless it was released.
+/// A process that leads a group of its own, and all processes that it started. Dropping this kills them, unless it was
+/// released.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     /// `None` when it was released.
     group: Option<Pid>,
-    /// What the environment of all of them has.
+    /// The value of the environment variable that all of them have.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux shows the environment of processes"))]
     run: String,
 }
 
 impl ProcessTree {
-    /// Of a child that was started in a group of its own, with `run` in its environment.
+    /// The tree of a child that was started in a group of its own, with `run` in its environment.
     pub(super) fn of(id: Option<u32>, run: String) -> Self {
         Self { group: id.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw), run }
     }
@@ -26,14 +27,14 @@ impl ProcessTree {
         self.signal(Signal::TERM);
     }
 
-    /// Leaves alone what is left of it: its leader has ended by itself.
+    /// Leaves the remaining processes alone: their leader has ended by itself.
     pub(super) fn release(&mut self) {
         self.group = None;
     }
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            // An error says that none is left.
+            // An error says that no process is left.
             let _ = kill_process_group(group, signal);
             #[cfg(target_os = "linux")]
             strays::signal(&self.run, signal);

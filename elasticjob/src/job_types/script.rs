@@ -1,4 +1,4 @@
-//! `SCRIPT`: an item is a run of a program.
+//! `SCRIPT`: each item runs a program.
 
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -17,22 +17,22 @@ use crate::log::{info, warn};
 #[cfg(unix)]
 use crate::random::uuid_v4;
 
-/// Its name.
+/// The name of the type.
 pub const SCRIPT: &str = "SCRIPT";
-/// What is run. Required.
+/// The command line to run. Required.
 const COMMAND_LINE: &str = "script.command.line";
-/// Allows that of the registry center. Of the program alone.
+/// Allows the command line of the registry center. Read from the configuration of the program only.
 const FROM_REGISTRY: &str = "script.command.line.from-registry";
-/// After how long it is stopped. Java has no such limit.
+/// The time after which the program is stopped. Java has no such limit.
 const TIMEOUT: &str = "script.timeout.milliseconds";
 
 /// A line of output that is longer than this is cut into several.
 const LONGEST_LINE: u64 = 8 * 1024;
 
-/// How long a program that took too long may take to end in order: the longest that a run has which is cut off.
+/// How long a program that took too long may take to end in order: the longest grace of a run that is cut off.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs programs.
+/// Runs the programs of items.
 pub(super) struct Script;
 
 impl TypedJobItemExecutor for Script {
@@ -56,7 +56,7 @@ impl TypedJobItemExecutor for Script {
         let ScriptOptions { program, arguments, timeout } =
             ScriptOptions::read(context.configuration()).map_err(JobError::settings)?;
         let mut running = Running::start(&program, &arguments, &context)?;
-        // Errors go to logs, tables and chats: they name the program alone, as its arguments may be secrets.
+        // Errors go to logs, tables and chats: they name only the program, as its arguments may be secrets.
         let ended = tokio::select! {
             status = running.end() => status?,
             () = elapsed(timeout) => {
@@ -69,7 +69,7 @@ impl TypedJobItemExecutor for Script {
             }
             () = context.cancelled() => {
                 running.terminate();
-                // It may end in order until the run is dropped.
+                // The program may end in order until the run is dropped.
                 running.end().await?;
                 running.last_lines().await;
                 return Err(JobError::message(format!("'{program}' was cut off")));
@@ -80,7 +80,7 @@ impl TypedJobItemExecutor for Script {
     }
 }
 
-/// What is run.
+/// The options of a job.
 struct ScriptOptions {
     program: String,
     arguments: Vec<String>,
@@ -105,7 +105,7 @@ impl ScriptOptions {
     }
 }
 
-/// A program that runs. Killed when this is dropped, with all that it started, unless it ended before by itself.
+/// A program that runs. Dropping this kills it, with all processes that it started, unless it ended before by itself.
 struct Running {
     child: Child,
     #[cfg(unix)]
@@ -144,19 +144,20 @@ impl Running {
         })
     }
 
-    /// Waits for its end.
+    /// Waits until the program ends.
     async fn end(&mut self) -> Result<ExitStatus, JobError> {
         Ok(self.child.wait().await?)
     }
 
-    /// Hands on what it wrote last. Tells whether that was all: what it started may keep the output open.
+    /// Logs the last lines of the program. Returns whether that was all: a process that it started may keep the output
+    /// open.
     async fn last_lines(&mut self) -> bool {
         let is_read = async { while self.output.join_next().await.is_some() {} };
         tokio::time::timeout(LAST_LINES, is_read).await.is_ok()
     }
 
-    /// Leaves what it left running in the background when it ended by itself. That goes on, and what it writes goes to the
-    /// log as before: writing to nobody would kill it.
+    /// Leaves processes running that the program left in the background when it ended by itself. They go on, and their
+    /// output goes to the log as before: an output that is not read any more would kill them.
     async fn leave(mut self) {
         #[cfg(unix)]
         self.tree.release();
@@ -165,17 +166,17 @@ impl Running {
         }
     }
 
-    /// Asks it to end.
+    /// Asks the program to end.
     fn terminate(&self) {
         #[cfg(unix)]
         self.tree.terminate();
     }
 }
 
-/// How long the last lines of a program that ended may take.
+/// How long reading the last lines of a program that ended may take.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// Hands on a stream line by line, whatever its encoding.
+/// Passes a stream on line by line, whatever its encoding.
 async fn forward(stream: impl AsyncRead + Unpin, tell: impl Fn(&str)) {
     use tokio::io::AsyncReadExt;
     let mut reader = BufReader::new(stream);

@@ -1,4 +1,4 @@
-//! What programs check of a configuration, as far as it is known without them.
+//! The checks of a configuration that every program makes, as far as they are known without the programs.
 
 use crate::config::{BoundOptions, Invalid, JobConfiguration, JobKind};
 use crate::engine::strategy::ShardingStrategies;
@@ -6,7 +6,7 @@ use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
 use crate::job_types::JobTypes;
 
-/// The types that every program has, with their checks. Whatever they do not have may be a program's own.
+/// The types that every program has, with their checks. Any other type may be one of the program's own.
 #[derive(Debug)]
 pub(super) struct BuiltIn {
     job_types: JobTypes,
@@ -29,25 +29,26 @@ impl BuiltIn {
         &self.strategies
     }
 
-    /// Why programs refuse a configuration of the registry center. `class` is what the root node of the job names: its
-    /// class, or its type where it has no code.
+    /// The reasons why programs refuse a configuration of the registry center. `class` is the name in the root node of
+    /// the job: its class, or its type where it has no code.
     pub(super) fn problems(&self, configuration: &JobConfiguration, class: &str) -> Vec<Invalid> {
         let job_type = self.job_types.get(class).ok().filter(|_| JobKind::named(class).is_none());
-        // What a job with code is made of is not told; the one property that counts there is no one else's.
+        // The kind of a job with code is not known here. The only property that such a kind reads is not used by any
+        // other type.
         let of_code = || JobKind::Dataflow.check().problems(configuration);
         let of_type = job_type.map_or_else(of_code, |job_type| job_type.handler().check().problems(configuration));
         let handler = self.error_handlers.get(configuration.error_handler_type()).ok();
         let of_handler = handler.map(|handler| handler.check(configuration)).unwrap_or_default();
-        // Programs have secrets of their own, and what is missing here may be there.
+        // Programs have secrets of their own, so options that are missing here may be there.
         of_type.into_iter().chain(of_handler).filter(|problem| !configuration.leaves_to_program(problem)).collect()
     }
 
-    /// What programs do with properties of the registry center that they have themselves.
+    /// How programs handle properties of the registry center that they have themselves.
     pub(super) fn notes<'a>(&self, keys: impl Iterator<Item = &'a str>) -> Vec<String> {
         keys.filter_map(|key| self.bound().find_map(|bound| bound.note(key))).collect()
     }
 
-    /// The same of the commands and addresses that a configuration has, each once.
+    /// The same for the commands and addresses that a configuration has, each once.
     pub(super) fn commands(&self, configuration: &JobConfiguration) -> Vec<String> {
         let first = |bound: &BoundOptions| match bound {
             BoundOptions::Command(names) => names[0].iter().copied().find(|key| configuration.prop(key).is_some()),
@@ -62,7 +63,7 @@ impl BuiltIn {
         of_types.chain(of_handlers).flatten()
     }
 
-    /// The settings that name a type which is not built in, with its name: the programs of the job have to have it.
+    /// The settings that name a type which is not built in, with its name: the programs of the job must have that type.
     pub(super) fn own_types(&self, configuration: &JobConfiguration) -> Vec<(&'static str, String)> {
         let strategy = self.strategies.problem(configuration).map(|_| configuration.sharding_strategy_type());
         let pool = self.thread_pools.problem(configuration).and_then(|_| configuration.thread_pool_type());

@@ -1,4 +1,4 @@
-//! Writing what was decided, and deciding anew where somebody else was faster.
+//! Commits the plan of an operation, and plans again where another client was faster.
 
 use std::future::Future;
 
@@ -7,33 +7,33 @@ use serde::Serialize;
 use super::{OperationError, Operations};
 use crate::registry::{CommitError, Op, Refusal, TRANSACTION_LIMIT, Transaction};
 
-/// How often an operation looks and decides anew.
+/// How often an operation reads and plans.
 const ATTEMPTS: usize = 8;
 
-/// What an operation did, and what of all that was meant had been so before.
+/// The result of an operation: the parts that it changed, and the parts that needed no change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome<T> {
-    /// What was changed.
+    /// The parts that were changed.
     pub changed: Vec<T>,
-    /// What needed no change.
+    /// The parts that needed no change.
     pub unchanged: Vec<T>,
 }
 
-/// Operations that belong into one transaction, and what they do.
+/// Operations of one transaction, and the changes that they make.
 pub(super) struct Step<T> {
     pub(super) does: Vec<T>,
     pub(super) ops: Vec<Op>,
 }
 
-/// What is to be done for an operation, as things stand.
+/// The steps of an operation, planned from the current nodes.
 pub(super) struct Plan<T> {
     pub(super) steps: Vec<Step<T>>,
     pub(super) unchanged: Vec<T>,
 }
 
 impl Operations {
-    /// Carries a plan out, in one transaction where it fits into one. What others change meanwhile refuses it; then it is
-    /// planned anew.
+    /// Carries a plan out, in one transaction where it fits into one. When a change of another client makes the
+    /// registry center refuse it, the operation is planned again.
     pub(super) async fn carry_out<T: PartialEq, P>(&self, plan: impl Fn() -> P) -> Result<Outcome<T>, OperationError>
     where
         P: Future<Output = Result<Plan<T>, OperationError>>,
@@ -59,7 +59,7 @@ impl Operations {
         Err(OperationError::Contended { done: changed.len() })
     }
 
-    /// Commits steps, as many in a transaction as fit, and tells what they did.
+    /// Commits steps, as many in one transaction as fit, and adds their changes to `done`.
     pub(super) async fn write<T>(&self, steps: Vec<Step<T>>, done: &mut Vec<T>) -> Result<(), CommitError> {
         let mut steps = steps.into_iter().peekable();
         while steps.peek().is_some() {
@@ -84,7 +84,7 @@ impl Operations {
     }
 }
 
-/// Whether a refusal says that somebody else was faster, so that a second look may help.
+/// Whether a refusal means that another client was faster, so that a second plan may succeed.
 pub(super) fn is_of_a_race(refusal: Refusal) -> bool {
     matches!(refusal, Refusal::NoNode | Refusal::NodeExists | Refusal::BadVersion | Refusal::NotEmpty)
 }

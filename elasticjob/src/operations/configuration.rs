@@ -1,4 +1,4 @@
-//! The configuration of a job in the registry center: read, changed.
+//! Reads and changes the configuration of a job in the registry center.
 
 use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
@@ -8,29 +8,29 @@ use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
 use crate::secret::{mask_document, mask_inside};
 
-/// A configuration as the registry center has it.
+/// A configuration in the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredConfiguration {
     /// The configuration.
     pub configuration: JobConfiguration,
-    /// What is in it and has no effect.
+    /// The parts that have no effect.
     pub ignored: Vec<Ignored>,
     data: Data,
     version: i32,
-    /// What the root node of the job names.
+    /// The class or type that the root node of the job names.
     class: String,
 }
 
-/// What a change of a configuration did.
+/// The effect of a change of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ConfigurationChange {
-    /// What differs, setting by setting, with secrets in the values masked; of properties without the values.
+    /// The differences, setting by setting, with secrets in the values masked; for properties without the values.
     pub changes: Vec<String>,
-    /// Values new in it that Java instances of the job, if there are any, refuse or misunderstand.
+    /// New values that Java instances of the job, if there are any, refuse or misunderstand.
     pub foreign_to_java: Vec<ForeignToJava>,
-    /// Settings new in it that name a type which is not built in: the programs of the job have to have it.
+    /// New settings that name a type which is not built in: the programs of the job must have that type.
     pub own_types: Vec<String>,
-    /// What programs do with the properties that differ where they have them themselves.
+    /// The changed properties that programs handle in their own way, as they have these properties themselves.
     pub bound_to_programs: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Operations {
     /// The configuration of a job.
     ///
     /// # Errors
-    /// [`OperationError::Unreadable`] when it cannot be used: instances then go by the last one that could.
+    /// [`OperationError::Unreadable`] when it cannot be used: then instances use the last good one.
     pub async fn configuration(&self, job: &JobName) -> Result<StoredConfiguration, OperationError> {
         let (root, node) =
             tokio::try_join!(self.text(JobPath::Root.absolute(job)), self.get(JobPath::Config.absolute(job)))?;
@@ -63,18 +63,18 @@ impl Operations {
         Ok(StoredConfiguration { configuration, ignored, data, version, class })
     }
 
-    /// Changes the configuration of a job from what was read to these settings, all of them: lay a change over
-    /// [`JobConfiguration::settings`]. Running instances follow at once. What nobody here understands of it stays, and
-    /// nothing is written when nothing differs.
+    /// Replaces all settings of the configuration that was read by these settings: lay a change over
+    /// [`JobConfiguration::settings`]. Running instances follow at once. Parts of the configuration that this library
+    /// does not understand stay, and nothing is written when nothing differs.
     ///
-    /// Types of jobs and error handlers that are built in check their options as a program does that starts. What depends
-    /// on the programs of the job is not looked at: types that are their own. An instance that cannot follow says so, and
-    /// keeps the configuration that it has.
+    /// Built-in types of jobs and error handlers check their options, like a program that starts. Own types of the
+    /// programs are not checked, as only those programs know them. An instance that cannot follow the change logs that,
+    /// and keeps the configuration that it has.
     ///
     /// # Errors
-    /// [`OperationError::Invalid`] with all that is wrong, also with a schedule that would be gone and a secret that is
-    /// new: secrets are the program's. [`OperationError::ChangedMeanwhile`] when somebody else changed it since it was
-    /// read, whose change is not lost then.
+    /// [`OperationError::Invalid`] with all problems. A schedule that is removed and a secret that is new are problems
+    /// too: secrets belong to the program. [`OperationError::ChangedMeanwhile`] when another client changed the
+    /// configuration since it was read; that other change is not lost then.
     pub async fn update_configuration(
         &self,
         read: &StoredConfiguration,

@@ -1,4 +1,4 @@
-//! Why an operation was not done.
+//! Errors of operations.
 
 use crate::config::Invalid;
 use crate::config::wire::WireError;
@@ -7,7 +7,7 @@ use crate::registry::{CommitError, RegistryError};
 
 use super::Target;
 
-/// Why an operation was not done, or not to its end.
+/// An operation was not done, or was done only in part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OperationError {
@@ -16,7 +16,7 @@ pub enum OperationError {
     NoSuchJob {
         /// The name that was asked for.
         job: JobName,
-        /// The jobs there are.
+        /// The jobs that exist.
         jobs: Vec<JobName>,
     },
     /// The job has no configuration: it was never started, or its configuration was removed.
@@ -25,12 +25,12 @@ pub enum OperationError {
         /// The job.
         job: JobName,
     },
-    /// Nothing in the registry center is meant.
+    /// Nothing in the registry center matches the target.
     #[error("nothing was done: {target} matches no {what}")]
     NothingMatched {
-        /// What was asked for.
+        /// The target.
         target: Target,
-        /// What was looked for.
+        /// The kind of thing that it does not match.
         what: &'static str,
     },
     /// The job has no such item.
@@ -43,10 +43,10 @@ pub enum OperationError {
         /// How many items there are.
         count: usize,
     },
-    /// Nobody could run it.
+    /// No instance could run it.
     #[error("nothing was triggered: {}", nobody(.target, *.online))]
     NoEnabledInstance {
-        /// What was asked for.
+        /// The target.
         target: Target,
         /// How many instances of it are online.
         online: usize,
@@ -60,7 +60,7 @@ pub enum OperationError {
     InstancesOnline {
         /// The job.
         job: JobName,
-        /// Who is online.
+        /// The instances that are online.
         instances: Vec<InstanceId>,
     },
     /// A configuration that cannot be used.
@@ -68,7 +68,7 @@ pub enum OperationError {
     Invalid {
         /// The job.
         job: JobName,
-        /// All that is wrong with it.
+        /// All problems.
         problems: Vec<Invalid>,
     },
     /// The configuration in the registry center cannot be read.
@@ -76,10 +76,10 @@ pub enum OperationError {
     Unreadable {
         /// The job.
         job: JobName,
-        /// What is wrong with it.
+        /// The problem.
         reason: WireError,
     },
-    /// Somebody else changed the configuration since it was read.
+    /// Another client changed the configuration since it was read.
     #[error(
         "the configuration of job '{job}' was not changed: another operator or program changed it meanwhile; read it again"
     )]
@@ -87,27 +87,27 @@ pub enum OperationError {
         /// The job.
         job: JobName,
     },
-    /// Others wrote whenever this side looked.
+    /// Other clients wrote each time the operation tried.
     #[error("{done} done, and no more: others changed the same nodes again and again; try again")]
     Contended {
         /// How much was done.
         done: usize,
     },
-    /// The registry center did not answer a question.
+    /// The registry center did not answer a read.
     #[error(transparent)]
     Read(#[from] RegistryError),
-    /// A transaction was not applied, or it is not known.
+    /// A transaction was not applied, or it is not known whether it was.
     #[error("{}{reason}", if *.done == 0 { String::new() } else { format!("{done} done, then: ") })]
     Write {
         /// How much was done before.
         done: usize,
-        /// What happened.
+        /// The error.
         reason: CommitError,
     },
 }
 
 impl OperationError {
-    /// Whether the registry center was not reached, or its answer got lost.
+    /// Whether the registry center was not reached, or its answer was lost.
     pub fn is_unreachable(&self) -> bool {
         match self {
             Self::Read(error) => matches!(error, RegistryError::NoAnswer { .. }),
@@ -131,7 +131,7 @@ fn nobody(target: &Target, online: usize) -> String {
 }
 
 fn known(jobs: &[JobName]) -> String {
-    /// More are not helpful in one line.
+    /// More names do not help in one line.
     const SHOWN: usize = 10;
     let names: Vec<&str> = jobs.iter().take(SHOWN).map(JobName::as_str).collect();
     match jobs.len() {

@@ -1,4 +1,4 @@
-//! Making instances leave, and forgetting servers.
+//! Makes instances leave, and removes servers.
 
 use std::fmt;
 
@@ -21,13 +21,13 @@ pub struct InstanceOfJob {
     pub server: String,
 }
 
-/// What was removed.
+/// A removed instance or server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Removed {
     /// An instance, which leaves.
     Instance(InstanceOfJob),
-    /// What was known of a server, whether an operator had disabled it too.
+    /// The node of a server, which also says whether an operator had disabled the server.
     Server(ServerOfJob),
 }
 
@@ -41,8 +41,8 @@ impl fmt::Display for Removed {
 }
 
 impl Operations {
-    /// Makes instances leave: items that run may finish, then the job is over in that process until the process starts
-    /// anew; the process itself goes on. Their items go to the other instances.
+    /// Makes instances leave: items that run may finish, then the job is over in that process until the process is
+    /// started again; the process itself goes on. Their items go to the other instances.
     ///
     /// # Errors
     /// [`OperationError::NothingMatched`] when no such instance is online.
@@ -66,7 +66,7 @@ impl Operations {
         Ok(Plan { steps, unchanged: Vec::new() })
     }
 
-    /// Makes instances leave, and forgets their servers: a server that was disabled is enabled when an instance starts
+    /// Makes instances leave, and removes their servers: a server that was disabled is enabled when an instance starts
     /// there again. Configuration and items of the job stay.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Taking single items out, and back in.
+//! Disables and enables single items.
 
 use serde::Serialize;
 
@@ -18,15 +18,15 @@ pub struct ItemOfJob {
 }
 
 impl Operations {
-    /// Takes an item out: nobody runs it from the next fire on. It keeps its owner, and a run of it goes on.
+    /// Disables an item: no instance runs it from the next fire on. It keeps its owner, and a run of it goes on.
     ///
     /// # Errors
-    /// [`OperationError::NoSuchItem`]: items are there from the first assignment on. Java makes a node for any number.
+    /// [`OperationError::NoSuchItem`]: items exist from the first assignment on. Java creates a node for any number.
     pub async fn disable_item(&self, job: &JobName, item: ShardingItem) -> Result<Outcome<ItemOfJob>, OperationError> {
         self.carry_out(|| self.plan_item(job, item, true)).await
     }
 
-    /// Takes an item in again.
+    /// Enables an item again.
     ///
     /// # Errors
     /// [`OperationError::NoSuchItem`].

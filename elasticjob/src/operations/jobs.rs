@@ -1,4 +1,4 @@
-//! Jobs and servers in brief.
+//! Short views of jobs and servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::engine::{FireRecord, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 
-/// How a job is. The names are those of ElasticJob's console, and so are the rules: the first that holds counts.
+/// The state of a job. The names and the rules are those of ElasticJob's console: the first rule that holds counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum JobState {
@@ -18,19 +18,19 @@ pub enum JobState {
     Crashed,
     /// All its servers are disabled.
     Disabled,
-    /// An item belongs to an instance that is not online, or none belongs to any.
+    /// An item belongs to an instance that is not online, or no item has an owner.
     ShardingFlag,
-    /// Its configuration cannot be used: instances keep the last one that could, new ones start when it is
-    /// mended. The console does not know this one.
+    /// Its configuration cannot be used: instances keep the last good one, and new instances start only when it is
+    /// corrected. The console does not know this state.
     ConfigurationRefused,
-    /// The last run of an item failed. The console does not know this one, and shows OK.
+    /// The last run of an item failed. The console does not know this state, and shows OK.
     Failing,
-    /// None of that.
+    /// None of the states above.
     Ok,
 }
 
 impl JobState {
-    /// As the console writes it.
+    /// The name in the console.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Crashed => "CRASHED",
@@ -42,7 +42,7 @@ impl JobState {
         }
     }
 
-    /// A job without servers is not called disabled, as Java does.
+    /// Applies the rules in order. As in Java, a job without servers is not called disabled.
     fn of(members: &Members, items: &ItemsInBrief, refused: bool) -> Self {
         let mut servers = members.servers.values().map(|server| server.status());
         let is_online = |id: &InstanceId| members.instances.contains_key(id);
@@ -62,12 +62,12 @@ impl JobState {
     }
 }
 
-/// What the state of a job depends on, of its items.
+/// The part of the items that the state of a job depends on.
 #[derive(Debug, Default)]
 struct ItemsInBrief {
-    /// The owners of those that have one.
+    /// The owners of items that have one.
     owners: Vec<InstanceId>,
-    /// Those whose last run failed, with why.
+    /// The items whose last run failed, with the cause.
     failed: BTreeMap<ShardingItem, String>,
 }
 
@@ -81,7 +81,7 @@ impl ItemsInBrief {
 }
 
 impl JobSnapshot {
-    /// How the job is.
+    /// The state of the job.
     pub fn state(&self) -> JobState {
         let mut items = ItemsInBrief::default();
         self.items.iter().for_each(|(item, nodes)| items.add(*item, nodes.owner.clone(), &nodes.record));
@@ -89,26 +89,26 @@ impl JobSnapshot {
     }
 }
 
-/// A job in brief.
+/// A short view of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobBrief {
     /// The job.
     pub job: JobName,
-    /// How it is.
+    /// Its state.
     pub status: JobState,
-    /// What its configuration says about it.
+    /// The description in its configuration.
     pub description: String,
-    /// When it fires; `None` for a one-off job.
+    /// Its cron expression; `None` for a one-off job.
     pub cron: Option<String>,
     /// How many instances are online.
     pub instance_count: usize,
     /// How many items a fire is split into.
     pub sharding_total_count: u32,
-    /// Why the configuration cannot be used; then what it should tell is empty.
+    /// Why the configuration cannot be used. The fields that come from it are empty then.
     pub problem: Option<String>,
-    /// The items whose last run failed, with why. Only what this implementation ran is recorded, and only where execution
-    /// is monitored.
+    /// The items whose last run failed, with the cause. Only runs of this implementation are recorded, and only where
+    /// execution is monitored.
     pub failed_items: BTreeMap<ShardingItem, String>,
 }
 
@@ -118,9 +118,9 @@ pub struct JobBrief {
 pub struct JobOfServer {
     /// The job.
     pub job: JobName,
-    /// Whether the server may run items of it.
+    /// Whether the server may run items of the job.
     pub status: ServerStatus,
-    /// How many of its instances are online there.
+    /// How many of the job's instances are online there.
     pub instance_count: usize,
 }
 
@@ -130,13 +130,14 @@ pub struct JobOfServer {
 pub struct ServerInJob {
     /// The address.
     pub server: String,
-    /// Whether it may run items of the job; `None` where it was forgotten under its instances, which run none then.
+    /// Whether it may run items of the job. `None` where the server was removed while its instances are online; they
+    /// run no items then.
     pub status: Option<ServerStatus>,
     /// The instances that are online there.
     pub instances: BTreeSet<InstanceId>,
 }
 
-/// A server in brief.
+/// A short view of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerBrief {
@@ -151,7 +152,7 @@ pub struct ServerBrief {
 }
 
 impl Operations {
-    /// A job in brief.
+    /// A short view of a job.
     ///
     /// # Errors
     /// [`OperationError::NoSuchJob`], [`OperationError::NoConfiguration`], [`OperationError::Read`].
@@ -165,7 +166,7 @@ impl Operations {
         }
     }
 
-    /// All jobs of the namespace in brief, in ascending order. What has no configuration is no job.
+    /// Short views of all jobs of the namespace, in ascending order. A node without a configuration is no job.
     ///
     /// # Errors
     /// [`OperationError::Read`].
@@ -215,7 +216,7 @@ impl Operations {
         Ok(brief)
     }
 
-    /// How many jobs there are in the namespace. What has no configuration is no job.
+    /// How many jobs the namespace has. A node without a configuration is no job.
     ///
     /// # Errors
     /// [`OperationError::Read`].
@@ -226,7 +227,7 @@ impl Operations {
         Ok(read::all(configured).await?.into_iter().flatten().count())
     }
 
-    /// How many servers there are in the namespace: those that a job knows, and those on which an instance is.
+    /// How many servers the namespace has: servers that a job knows, and servers with an instance.
     ///
     /// # Errors
     /// [`OperationError::Read`].
@@ -235,7 +236,7 @@ impl Operations {
         Ok(self.servers().await?.len())
     }
 
-    /// The jobs that know a server, in ascending order; none where no job does.
+    /// The jobs that know a server, in ascending order. Empty where no job knows it.
     ///
     /// # Errors
     /// [`OperationError::Read`].
@@ -250,7 +251,7 @@ impl Operations {
             .collect())
     }
 
-    /// The servers of a job, in ascending order: those that it knows, and those on which an instance of it is.
+    /// The servers of a job, in ascending order: servers that it knows, and servers with an instance of it.
     ///
     /// # Errors
     /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
@@ -265,7 +266,7 @@ impl Operations {
         Ok(addresses.into_iter().map(server).collect())
     }
 
-    /// All servers of the namespace, in ascending order: those that a job knows, and those on which an instance is.
+    /// All servers of the namespace, in ascending order: servers that a job knows, and servers with an instance.
     ///
     /// # Errors
     /// [`OperationError::Read`].

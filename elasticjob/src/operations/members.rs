@@ -12,7 +12,7 @@ use crate::registry::path::JobPath;
 
 /// Data of a server that runs items.
 pub(super) const ENABLED: &str = "ENABLED";
-/// Data of a server that an operator took out.
+/// Data of a server that an operator disabled.
 pub(super) const DISABLED: &str = "DISABLED";
 
 /// Whether a server may run items of a job.
@@ -21,7 +21,7 @@ pub(super) const DISABLED: &str = "DISABLED";
 pub enum ServerStatus {
     /// It may.
     Enabled,
-    /// It may not: any other data than `ENABLED` count so, as instances of both implementations take them.
+    /// It may not. Data other than `ENABLED` count as disabled, as for instances of both implementations.
     Disabled,
 }
 
@@ -47,9 +47,9 @@ impl ServerNode {
 pub(super) struct Members {
     pub(super) servers: BTreeMap<String, ServerNode>,
     pub(super) instances: BTreeMap<InstanceId, String>,
-    /// Nodes of instances that no session owns: none lives there.
+    /// Nodes of instances that no session owns: no instance lives there.
     pub(super) sessionless: BTreeMap<InstanceId, String>,
-    /// Whether some instances are Java ones, which write no records of what they run.
+    /// Whether an instance is a Java instance, which writes no records of its runs.
     pub(super) has_java: bool,
 }
 
@@ -99,7 +99,7 @@ impl Operations {
         Ok(node.map(|node| (ip, ServerNode::new(node))))
     }
 
-    /// An instance and its server, which its data name; first releases of 3.0 left them empty.
+    /// An instance and its server. The data of the node name the server; the first releases of 3.0 left them empty.
     async fn instance(&self, job: &JobName, id: InstanceId) -> Result<Option<InstanceNode>, OperationError> {
         let node = self.get(JobPath::Instance(id.clone()).absolute(job)).await?;
         Ok(node.map(|node| {

@@ -1,10 +1,10 @@
-//! What operators see and do, on a registry center alone: no job has to run in this process.
+//! Operations on jobs, for operators. They need only a registry center: no job has to run in this process.
 //!
 //! Jobs of this implementation and of ElasticJob 3.0.5 are treated alike. Every write is a transaction with the guards
-//! that it needs, and every operation says what it did. Where somebody else writes at the same time, it looks again and
-//! decides anew. An operation that finds nothing to be done for is an error, not a silent success.
+//! that it needs, and every operation reports what it did. Where another client writes at the same time, the operation
+//! reads and decides again. An operation that finds nothing to change for is an error, not a silent success.
 //!
-//! A look at a job takes several reads, so what it shows is of almost one moment.
+//! A view of a job takes several reads, so its parts may differ in time by a moment.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Questions to the registry center, many under way at a time.
+//! Reads from the registry center, many at a time.
 
 use std::future::Future;
 
@@ -8,10 +8,10 @@ use super::{OperationError, Operations};
 use crate::ident::JobName;
 use crate::registry::NodeData;
 
-/// How many questions are under way at a time. It bounds what a namespace with thousands of jobs takes of a server.
+/// How many reads are under way at a time. It limits the load that a namespace with thousands of jobs puts on a server.
 const AT_A_TIME: usize = 256;
 
-/// The answers to all questions in their order, or the first failure.
+/// The answers to all reads in their order, or the first failure.
 pub(super) async fn all<T, E>(
     questions: impl IntoIterator<Item = impl Future<Output = Result<T, E>>>,
 ) -> Result<Vec<T>, E> {
@@ -25,23 +25,24 @@ impl Operations {
         Ok(self.registry.get(&path).await?)
     }
 
-    /// Data that are text, empty where they are not.
+    /// The data as text; empty where they are not text.
     pub(super) async fn text(&self, path: String) -> Result<Option<String>, OperationError> {
         let node = self.get(path).await?;
         Ok(node.map(|node| node.data.text().unwrap_or_default().to_owned()))
     }
 
-    /// Names of the children, `None` where there is no such node.
+    /// Names of the children. `None` where the node does not exist.
     pub(super) async fn children(&self, path: String) -> Result<Option<Vec<String>>, OperationError> {
         Ok(self.registry.children(&path).await?)
     }
 
-    /// Names of the children, none where there is no such node.
+    /// Names of the children. Empty where the node does not exist.
     pub(super) async fn names(&self, path: String) -> Result<Vec<String>, OperationError> {
         Ok(self.children(path).await?.unwrap_or_default())
     }
 
-    /// The names of all jobs of the namespace, in ascending order. Whoever cannot be a job is left out.
+    /// The names of all jobs of the namespace, in ascending order. Nodes whose name cannot be the name of a job are
+    /// left out.
     ///
     /// # Errors
     /// [`OperationError::Read`].
@@ -52,7 +53,7 @@ impl Operations {
         Ok(jobs)
     }
 
-    /// What to say of a job that is not there.
+    /// The error for a job that does not exist.
     pub(super) async fn no_such_job(&self, job: &JobName) -> OperationError {
         match self.job_names().await {
             Ok(jobs) => OperationError::NoSuchJob { job: job.clone(), jobs },

@@ -1,4 +1,4 @@
-//! Removing a job with everything that the registry center has of it.
+//! Removes a job with all its nodes in the registry center.
 
 use serde::Serialize;
 
@@ -8,15 +8,15 @@ use crate::ident::{InstanceId, JobName};
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Op};
 
-/// How often the tree of a job is listed anew when others write into it.
+/// How often the nodes of a job are listed again when other clients write below it.
 const ATTEMPTS: usize = 8;
 
-/// What to do about instances that are online.
+/// Whether to remove a job while instances are online.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Force {
-    /// Refuse.
+    /// Refuse the removal.
     No,
-    /// Make them leave.
+    /// Make the instances leave.
     Yes,
 }
 
@@ -33,16 +33,16 @@ pub struct JobRemoved {
 }
 
 impl Operations {
-    /// Removes a job with its configuration, items and records. It is there again, with the configuration of its
-    /// program, when an instance starts.
+    /// Removes a job with its configuration, items and records. When an instance starts again, it creates the job
+    /// again, with the configuration of its program.
     ///
-    /// It is refused while instances are online: without the configuration a Java instance fails at each fire, and one of
-    /// this implementation leaves in the middle of its work. One that starts at this moment refuses it too. Java asks
-    /// nobody.
+    /// The removal is refused while instances are online: without the configuration a Java instance fails at each fire,
+    /// and an instance of this implementation leaves in the middle of its work. An instance that starts at this moment
+    /// causes a refusal too. Java removes the nodes without a check.
     ///
     /// # Errors
-    /// [`OperationError::InstancesOnline`]. A job whose nodes do not fit into one transaction may be removed in part when
-    /// another error comes; removing it again ends that.
+    /// [`OperationError::InstancesOnline`]. A job whose nodes do not fit into one transaction may be removed in part
+    /// when another error comes; removing it again deletes the rest.
     pub async fn remove_job(&self, job: &JobName, force: Force) -> Result<JobRemoved, OperationError> {
         let mut done = Vec::new();
         let mut left = Vec::new();
@@ -69,14 +69,14 @@ impl Operations {
         Err(OperationError::Contended { done: done.len() })
     }
 
-    /// The paths of a job, each after its parent; none where there is no such job.
+    /// The paths of a job, each after its parent. Empty where there is no such job.
     pub(super) async fn tree(&self, job: &JobName) -> Result<Vec<String>, OperationError> {
         let mut tree = Vec::new();
         let mut level = vec![JobPath::Root.absolute(job)];
         while !level.is_empty() {
             let children = read::all(level.iter().map(|path| self.children(path.clone()))).await?;
             let mut next = Vec::new();
-            // One without an answer was deleted since its parent was read.
+            // A node without an answer was deleted after its parent was read.
             for (path, names) in level.into_iter().zip(children).filter_map(|(path, names)| Some((path, names?))) {
                 next.extend(names.into_iter().map(|name| format!("{path}/{name}")));
                 tree.push(path);
@@ -95,8 +95,8 @@ fn online(job: &JobName, tree: &[String]) -> Vec<InstanceId> {
     tree.iter().filter_map(instance).collect()
 }
 
-/// The deletions, deepest nodes first; but the instances and their parent before all others, since the parent cannot be
-/// deleted when another instance has come.
+/// The deletions, deepest nodes first. The instances and their parent come before all others: the parent cannot be
+/// deleted when another instance has started, so the transaction is refused then.
 fn deletions(job: &JobName, tree: Vec<String>) -> Vec<Step<()>> {
     let parent = JobPath::Instances.absolute(job);
     let below = format!("{parent}/");

@@ -1,4 +1,4 @@
-//! Taking servers out, and back in.
+//! Disables and enables servers.
 
 use serde::Serialize;
 
@@ -19,17 +19,17 @@ pub struct ServerOfJob {
 }
 
 impl Operations {
-    /// Takes servers out: their instances stay online, lead nothing and run nothing from the next fire on. Items that
-    /// run go on. It stays so over restarts until somebody enables them.
+    /// Disables servers: their instances stay online, but do not lead, and run nothing from the next fire on. Items
+    /// that run go on. A server stays disabled over restarts until an operator enables it.
     ///
     /// # Errors
-    /// [`OperationError::NothingMatched`] when no job that is meant has such a server: a server is known from the first
-    /// start of an instance there. Java makes the node in that case.
+    /// [`OperationError::NothingMatched`] when no job of the target has such a server: a server is known from the first
+    /// start of an instance there. Java creates the node in that case.
     pub async fn disable_servers(&self, target: &Target) -> Result<Outcome<ServerOfJob>, OperationError> {
         self.carry_out(|| self.plan_servers(target, ServerStatus::Disabled)).await
     }
 
-    /// Takes servers in again: they get items with the next fire.
+    /// Enables servers: they get items again with the next fire.
     ///
     /// # Errors
     /// As [`disable_servers`](Self::disable_servers).

@@ -1,4 +1,4 @@
-//! The items of a job: who has them, what they do, when they ran and will run.
+//! The items of a job: their owners, their states, their last and next fires.
 
 use serde::Serialize;
 
@@ -6,22 +6,22 @@ use super::{ItemSnapshot, JobSnapshot, OperationError, Operations};
 use crate::engine::Begun;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 
-/// What an item does. The names are those of ElasticJob's console.
+/// The state of an item. The names are those of ElasticJob's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ShardState {
-    /// An operator took it out.
+    /// An operator disabled it.
     Disabled,
     /// It runs.
     Running,
-    /// It has no owner, or one that is not online: it is assigned anew.
+    /// It has no owner, or the owner is not online: the leader will assign it again.
     ShardingFlag,
     /// It waits for its next fire.
     Pending,
 }
 
 impl ShardState {
-    /// As the console writes it.
+    /// The name in the console.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Disabled => "DISABLED",
@@ -40,24 +40,25 @@ pub struct ShardInfo {
     pub item: ShardingItem,
     /// The parameter that the configuration has for it.
     pub parameter: Option<String>,
-    /// What it does.
+    /// Its state.
     pub status: ShardState,
     /// Its owner, whether it is online or not.
     pub instance: Option<InstanceId>,
     /// The address of the owner's server.
     pub server: Option<String>,
-    /// Whether somebody took it over after its run was lost.
+    /// Whether an instance took it over after its run was lost.
     pub failover: bool,
-    /// What was begun last; `None` where execution is not monitored, or a Java instance ran it.
+    /// The last fire that was begun. `None` where execution is not monitored, or where a Java instance ran it.
     pub last: Option<Begun>,
-    /// The next scheduled fire in milliseconds since 1970, `None` where it takes part in none.
+    /// The next scheduled fire in milliseconds since 1970; `None` where the item takes part in none.
     pub next_fire: Option<i64>,
 }
 
 impl JobSnapshot {
     /// The items in ascending order, at a time in milliseconds since 1970.
     ///
-    /// A schedule without a zone is one of the hosts that run the job; its next fire is told for the zone of this one.
+    /// A schedule without a zone uses the zone of the hosts that run the job; here the next fire is computed in the
+    /// zone of this host.
     pub fn shards(&self, now: i64) -> Vec<ShardInfo> {
         self.items.iter().map(|(item, nodes)| self.shard(*item, nodes, now)).collect()
     }
@@ -81,8 +82,8 @@ impl JobSnapshot {
         }
     }
 
-    /// Whether somebody is there who runs an item at the next fire: its owner where items stay with theirs, else any
-    /// instance on an enabled server, as the leader hands items over that their owner may not run.
+    /// Whether an instance will run the item at the next fire: its owner where items stay with their owner, else any
+    /// instance on an enabled server, as the leader assigns items again that their owner may not run.
     fn takes_part(&self, nodes: &ItemSnapshot) -> bool {
         let may_run = |server: &String| self.members.is_enabled(server);
         let owner = nodes.owner.as_ref().filter(|_| self.usable().is_some_and(|it| it.static_sharding()));

@@ -1,4 +1,4 @@
-//! Everything that the registry center has of the coordination of a job.
+//! A snapshot of the coordination of a job in the registry center.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,59 +11,60 @@ use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{NodeData, SessionId};
 
-/// A job as the registry center has it, without its tracks in databases and logs.
+/// A job in the registry center, without its traces in databases and logs.
 #[derive(Debug, Clone)]
 pub struct JobSnapshot {
     /// The job.
     pub job: JobName,
     /// The configuration, or why it cannot be used; `None` where there is none.
     pub configuration: Option<Result<JobConfiguration, String>>,
-    /// The instance that leads.
+    /// The leader.
     pub leader: Option<InstanceId>,
-    /// Whether the leader has still to assign items.
+    /// Whether the leader still has to assign items.
     pub resharding: bool,
-    /// The items that there are.
+    /// The items that exist.
     pub items: BTreeMap<ShardingItem, ItemSnapshot>,
-    /// Items that wait to be taken over after a run that was cut off.
+    /// Items whose run was cut off and that wait for a takeover.
     pub to_take_over: BTreeSet<ShardingItem>,
     /// Instances that were triggered and have not begun yet.
     pub triggered: BTreeSet<InstanceId>,
-    /// What programs do with commands and addresses of the configuration, a line each.
+    /// How programs handle commands and addresses of the configuration, one line each.
     pub bound_to_programs: Vec<String>,
-    /// Since when the configuration is as it is, in milliseconds since 1970.
+    /// The time of the last change of the configuration, in milliseconds since 1970.
     pub(super) configured_at: Option<i64>,
     pub(super) members: Members,
     pub(super) sessions: BTreeSet<SessionId>,
 }
 
-/// A sharding item as the registry center has it.
+/// A sharding item in the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemSnapshot {
     /// Its owner.
     pub owner: Option<InstanceId>,
-    /// Whether an operator took it out.
+    /// Whether an operator disabled it.
     pub disabled: bool,
-    /// Who runs it.
+    /// The mark of its run.
     pub running: Option<RunningMark>,
-    /// Whether a fire fell into a running one and is to be made up for.
+    /// Whether a fire came while another one ran, and will be made up for.
     pub misfired: bool,
-    /// Who took it over, as long as that run goes on.
+    /// The instance that took it over, as long as that run goes on.
     pub taken_over_by: Option<InstanceId>,
-    /// What was begun last; empty where only Java instances ran it, or execution is not monitored.
+    /// The record of the last fire that was begun. Empty where only Java instances ran it, or where execution is not
+    /// monitored.
     pub record: FireRecord,
-    /// Since when it is recorded what is begun, in milliseconds since 1970; `None` where it is not, also as a Java leader may
-    /// have assigned the item since, whose instances write no records.
+    /// Since when begins of the item are recorded, in milliseconds since 1970. `None` where they are not recorded, and
+    /// where a Java leader may have assigned the item since then to a Java instance, which writes no records.
     pub(super) recorded_since: Option<i64>,
 }
 
-/// A mark that says that an item runs.
+/// The mark of an item that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningMark {
-    /// Who runs it; `None` for a mark that names nobody.
+    /// The instance that runs it; `None` for a mark without an instance.
     pub instance: Option<InstanceId>,
-    /// Since when, by the clock of the server, in milliseconds since 1970.
+    /// The begin, by the clock of the server, in milliseconds since 1970.
     pub since: i64,
-    /// Whether it goes when the session of the run ends.
+    /// Whether the node is deleted when the session of the run ends.
     pub ephemeral: bool,
 }
 
@@ -78,14 +79,14 @@ impl JobSnapshot {
         self.members.servers.iter().map(|(ip, node)| (ip.as_str(), node.status()))
     }
 
-    /// The configuration, where it can be used.
+    /// The configuration, if it can be used.
     pub fn usable(&self) -> Option<&JobConfiguration> {
         self.configuration.as_ref()?.as_ref().ok()
     }
 
-    /// Whether the run that a mark tells of lives, as its peers see it. An ephemeral mark lives with its session; of the
-    /// persistent ones with failover, one of this implementation with the session of the attempt, a Java one with the
-    /// instance.
+    /// Whether the run of a mark lives, by the rules of the other instances. An ephemeral mark lives with its session.
+    /// With failover marks are persistent: a run of this implementation lives with the session of its attempt, a run of
+    /// Java with its instance.
     pub fn is_run_alive(&self, item: &ItemSnapshot) -> bool {
         let Some(mark) = &item.running else { return false };
         if mark.ephemeral {
@@ -99,7 +100,7 @@ impl JobSnapshot {
 }
 
 impl Operations {
-    /// Looks at everything that the registry center has of a job.
+    /// Reads all nodes of a job.
     ///
     /// # Errors
     /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
@@ -151,7 +152,7 @@ impl Operations {
         })
     }
 
-    /// The configuration of a job, or why instances cannot use it.
+    /// The configuration of a job, or the reason why instances cannot use it.
     pub(super) fn usable(&self, job: &JobName, node: &NodeData, class: &str) -> Result<JobConfiguration, String> {
         let configuration = wire::from_yaml(job, &node.data).map_err(|error| error.to_string())?;
         let problems: Vec<String> =
@@ -159,7 +160,7 @@ impl Operations {
         if problems.is_empty() { Ok(configuration) } else { Err(problems.join("; ")) }
     }
 
-    /// An item, unless it was deleted since its name was read.
+    /// Reads an item. `None` when it was deleted since its name was read.
     async fn item(
         &self,
         job: &JobName,

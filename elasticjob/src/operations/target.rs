@@ -1,4 +1,4 @@
-//! Which jobs and servers an operation is for.
+//! The target of an operation: jobs and servers.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::members::Members;
 use super::{OperationError, Operations, read};
 use crate::ident::JobName;
 
-/// Which jobs and servers an operation is for.
+/// The jobs and servers that an operation is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// All servers of a job.
@@ -18,7 +18,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The target of a job, a server or both; none without either.
+    /// The target for a job, a server or both; `None` without either.
     pub fn new(job: Option<JobName>, server: Option<String>) -> Option<Self> {
         Some(match (job, server) {
             (Some(job), Some(server)) => Self::ServerOfJob(job, server),
@@ -47,7 +47,7 @@ impl fmt::Display for Target {
 }
 
 impl Operations {
-    /// The jobs that may be meant, with their servers and instances.
+    /// The jobs that the target may match, with their servers and instances.
     pub(super) async fn jobs_of(&self, target: &Target) -> Result<Vec<(JobName, Members)>, OperationError> {
         match target {
             Target::Job(job) | Target::ServerOfJob(job, _) => {
@@ -65,7 +65,7 @@ impl Operations {
     pub(super) async fn all_members(&self) -> Result<Vec<(JobName, Members)>, OperationError> {
         let jobs = self.job_names().await?;
         let members = read::all(jobs.iter().map(|job| self.members(job))).await?;
-        // One may have been removed since the names were read.
+        // A job may have been removed since the names were read.
         Ok(jobs.into_iter().zip(members).filter_map(|(job, members)| Some((job, members?))).collect())
     }
 }

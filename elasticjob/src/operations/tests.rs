@@ -18,7 +18,7 @@ use crate::registry::{CreateMode, RegistryCenter, Transaction};
 use crate::runtime::tests::{reporter, soon};
 use crate::runtime::{JobEnvironment, ScheduleJobBootstrap};
 
-/// A registry with an operator, and what jobs need.
+/// A registry with an operator, and the environment of jobs.
 struct Desk {
     memory: MemoryRegistry,
     environment: JobEnvironment,
@@ -40,7 +40,7 @@ impl Desk {
         job
     }
 
-    /// Writes nodes as somebody else does, each with its parents.
+    /// Writes nodes as another client does, each with its parents.
     async fn write(&self, nodes: &[(&str, &str)]) {
         for (path, data) in nodes {
             let mut transaction = Transaction::new();
@@ -69,7 +69,7 @@ fn name(job: &str) -> JobName {
     JobName::new(job).unwrap()
 }
 
-/// A job that fires at the turn of the year alone.
+/// A job that fires only at the turn of the year.
 fn once_a_year(job: &str, items: u32) -> JobConfigurationBuilder {
     JobConfiguration::builder(job, items).cron("0 0 0 1 1 ?").time_zone("UTC")
 }

@@ -1,4 +1,4 @@
-//! Running a job now.
+//! Triggers jobs.
 
 use super::commit::{Plan, Step};
 use super::members::Members;
@@ -8,13 +8,13 @@ use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Op};
 
 impl Operations {
-    /// Asks every enabled instance of a job to run its items once, whatever the schedule says; with a server, those of
-    /// that server alone; of a server without a job, those of all its jobs. An instance that has been asked and has not
-    /// begun yet is not asked twice: it is among the unchanged ones.
+    /// Asks every enabled instance of a job to run its items once, whatever the schedule says. With a server, it asks
+    /// the instances of that server alone; with a server and no job, those of all its jobs. An instance that was asked
+    /// and has not begun yet is not asked twice: it is among the unchanged ones.
     ///
     /// # Errors
-    /// [`OperationError::NoEnabledInstance`] when nobody could run it. An instance that came and went meanwhile does not
-    /// get what it would never take.
+    /// [`OperationError::NoEnabledInstance`] when no instance could run it. An instance that has left meanwhile is not
+    /// asked.
     pub async fn trigger(&self, target: &Target) -> Result<Outcome<InstanceOfJob>, OperationError> {
         self.carry_out(|| self.plan_trigger(target)).await
     }
@@ -36,8 +36,8 @@ impl Operations {
         Ok(Plan { steps, unchanged })
     }
 
-    /// What is to be done for a job, and who waits already. The nodes of one request share the transaction that made
-    /// them, and with it the identity of the fire.
+    /// The trigger nodes to create for a job, and the instances that already have one. The nodes of one request are
+    /// created in one transaction, and its id identifies the fire.
     async fn plan_trigger_of(
         &self,
         job: &JobName,

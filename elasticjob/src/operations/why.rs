@@ -1,4 +1,4 @@
-//! Why items run or do not run, as far as the registry center tells.
+//! Explains why items run or do not run, from the nodes in the registry center.
 
 use std::fmt;
 
@@ -8,29 +8,29 @@ use crate::engine::{Begun, FireState, late_limit};
 use crate::escaped::Escaped;
 use crate::ident::{InstanceId, ShardingItem};
 
-/// A begin takes this long, in milliseconds, before it is missed.
+/// How long a begin may take, in milliseconds, before it counts as missed.
 const BEGIN: i64 = 2_000;
 
-/// What to do where fires were lost.
+/// The advice where fires were lost.
 const LOST_FIRES: &str = "trigger the job where they have to be made up for";
 
-/// Something that explains why a job or an item runs, does not run, or did not run.
+/// A reason why a job or an item runs, does not run, or did not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
     /// No instance has started the job so far, or its configuration was removed.
     NoConfiguration,
-    /// Instances go by the last configuration that could be used; new ones do not start.
+    /// Instances use the last good configuration; new instances do not start.
     ConfigurationRefused(String),
-    /// Nobody is there to run anything.
+    /// No instance is online.
     NoInstance,
-    /// These nodes of instances are owned by no session: no instance lives there.
+    /// No session owns these nodes of instances: no instance lives there.
     SessionlessInstances(Vec<InstanceId>),
     /// Every server is disabled.
     AllServersDisabled,
-    /// Nobody leads, so nobody assigns items.
+    /// There is no leader, so items are not assigned.
     NoLeader,
-    /// Items are assigned anew before anything runs.
+    /// The leader reshards before anything runs.
     Resharding,
     /// It has no schedule.
     OneOff,
@@ -40,15 +40,15 @@ pub enum Finding {
     Triggered(Vec<InstanceId>),
     /// The registry center does not know which items run.
     NotMonitored,
-    /// What programs do with commands and addresses of its configuration, a property each.
+    /// How programs handle commands and addresses of its configuration, one property each.
     BoundToPrograms(Vec<String>),
-    /// The items are not made yet.
+    /// The items do not exist yet.
     NotAssignedYet,
-    /// There is no such item now.
+    /// No item has this number now.
     NoSuchItem(u32),
-    /// An operator took the item out.
+    /// An operator disabled the item.
     ItemDisabled,
-    /// The item belongs to nobody.
+    /// The item has no owner.
     NoOwner,
     /// The owner is not online.
     OwnerOffline(InstanceId),
@@ -56,23 +56,24 @@ pub enum Finding {
     OwnerDisabled(InstanceId),
     /// It runs.
     Running {
-        /// Who runs it.
+        /// The instance that runs it.
         instance: Option<InstanceId>,
-        /// Since when, in milliseconds since 1970.
+        /// The begin, in milliseconds since 1970.
         since: i64,
-        /// Whether it is the run of somebody who took it over.
+        /// Whether this run took the item over.
         taken_over: bool,
     },
-    /// Its run was lost with the process.
+    /// Its run was lost with its instance.
     RunLost {
-        /// Who ran it.
+        /// The instance that ran it.
         instance: Option<InstanceId>,
-        /// Whether somebody will run it again; `None` where the configuration does not tell, as it cannot be used.
+        /// Whether another instance will run it again; `None` where the configuration cannot be used and so does not
+        /// say it.
         failover: Option<bool>,
     },
-    /// It was cut off and waits for somebody who takes it over.
+    /// Its run was cut off, and it waits for an instance that takes it over.
     AwaitsFailover,
-    /// A fire fell into a running one and is made up for after it.
+    /// A fire came while another one ran, and is made up for after that run.
     Misfired(Option<i64>),
     /// Fires were due since its last run, and no instance began them.
     NotBegun {
@@ -80,21 +81,21 @@ pub enum Finding {
         first: i64,
         /// Whether there are more.
         more: bool,
-        /// How late they may begin, in seconds; `None` where they may until the next one is due.
+        /// How late they may begin, in seconds; `None` where they may begin until the next fire is due.
         limit: Option<u64>,
-        /// Whether the time for that is over.
+        /// Whether the time to begin them is over.
         given_up: bool,
     },
-    /// Its last run was begun and nobody ended it.
+    /// Its last run was begun and no instance finished it.
     LeftUndone(Begun),
-    /// How its last run ended.
+    /// The end of its last run.
     Ended(Begun),
-    /// Nothing of it is recorded.
+    /// It has no record.
     NeverRun,
 }
 
 impl Finding {
-    /// Whether it keeps the item, or the job, from running at the next fire, or kept it from running at the last one.
+    /// Whether it keeps the item, or the job, from running at the next fire, or kept it from running at the last fire.
     pub fn is_obstacle(&self) -> bool {
         match self {
             Self::NoConfiguration
@@ -128,7 +129,7 @@ impl Finding {
 }
 
 impl JobSnapshot {
-    /// What explains the job as a whole, at a time in milliseconds since 1970.
+    /// The reasons for the whole job, at a time in milliseconds since 1970.
     pub fn findings(&self, now: i64) -> Vec<Finding> {
         let mut findings = Vec::new();
         match &self.configuration {
@@ -166,7 +167,7 @@ impl JobSnapshot {
         findings
     }
 
-    /// What explains an item, at a time in milliseconds since 1970.
+    /// The reasons for an item, at a time in milliseconds since 1970.
     pub fn findings_of(&self, item: ShardingItem, now: i64) -> Vec<Finding> {
         let Some(nodes) = self.items.get(&item) else {
             return vec![Finding::NoSuchItem(u32::try_from(self.items.len()).unwrap_or(u32::MAX))];
@@ -191,8 +192,8 @@ impl JobSnapshot {
         }
     }
 
-    /// Fires that no instance began. Of those that fell into a run, or were due while it was lost, that run tells; where Java
-    /// instances take part, nothing does.
+    /// Fires that no instance began. It does not report fires that came during a run or while a run was lost: the
+    /// finding about that run covers them. Where Java instances take part, the nodes do not show such fires.
     fn about_fires(&self, item: ShardingItem, nodes: &ItemSnapshot, now: i64) -> Option<Finding> {
         let configuration = self.usable().filter(|configuration| configuration.monitor_execution())?;
         let has_other_reason = nodes.disabled || nodes.misfired || nodes.running.is_some();
@@ -235,7 +236,7 @@ impl JobSnapshot {
     }
 }
 
-/// Texts for people; times are those of [`Finding::describe`].
+/// Texts for operators; times come from the caller of [`Finding::describe`].
 impl Finding {
     /// The finding as a sentence; `time` writes a time that is given in milliseconds since 1970.
     pub fn describe(&self, time: &dyn Fn(i64) -> String) -> String {
@@ -344,7 +345,7 @@ fn end(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
 }
 
 impl fmt::Display for Finding {
-    /// With times in UTC.
+    /// Shows times in UTC.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let utc = |at| crate::schedule::format_rfc3339(at, crate::schedule::TimeZone::UTC);
         f.write_str(&self.describe(&utc))

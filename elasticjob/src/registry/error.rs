@@ -1,6 +1,6 @@
-//! What can go wrong, sorted by what the caller may conclude from it.
+//! Errors of the registry center, sorted by what the caller may conclude from them.
 
-/// Why the server refused an operation.
+/// The reason why the server refused an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Refusal {
     /// The node, or the parent of a node to create, does not exist.
@@ -18,13 +18,13 @@ pub enum Refusal {
     /// The parent of the node to create is ephemeral.
     #[error("an ephemeral node cannot have children")]
     NoChildrenForEphemerals,
-    /// The access list of the node does not let this client do that.
+    /// The access list of the node does not allow it to this client.
     #[error("the access list of the node forbids it: check the digest of the registry center")]
     NoAuth,
-    /// The server does not take the access list of a node to create.
+    /// The server does not accept the access list of a node to create.
     #[error("the server does not accept the access list of the new node: check the digest of the registry center")]
     InvalidAcl,
-    /// The path or the data cannot be taken: syntax, or a size beyond the limit of the server (about 1 MiB).
+    /// The path or the data are not accepted: wrong syntax, or a size above the limit of the server (about 1 MiB).
     #[error("the path or the size of the data is not accepted")]
     BadArguments,
 }
@@ -37,40 +37,40 @@ pub enum RegistryError {
     Refused {
         /// The node.
         path: String,
-        /// Why.
+        /// The reason.
         reason: Refusal,
     },
     /// No answer: the connection or the session was lost, or the time-out passed.
     #[error("the registry center gave no answer: {why}")]
     NoAnswer {
-        /// What happened to the request.
+        /// The failure of the request.
         why: String,
     },
 }
 
-/// A transaction was not applied, or it is not known.
+/// A transaction was not applied, or it is not known whether it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
-    /// Refused by the server, nothing was applied.
+    /// The server refused it; nothing was applied.
     #[error("the registry center refused operation {index} of the transaction, on {path}: {reason}")]
     Refused {
         /// Index of the first operation that failed.
         index: usize,
         /// Its node.
         path: String,
-        /// Why.
+        /// The reason.
         reason: Refusal,
     },
     /// It did not reach the server, or the session had ended before: nothing was applied and nothing will be.
     #[error("the transaction did not reach the registry center: {why}")]
     NotReached {
-        /// What happened.
+        /// The cause.
         why: String,
     },
-    /// It was sent and the answer got lost: it may have been applied, or may still be.
+    /// It was sent and the answer was lost: it may have been applied, or may still be applied.
     #[error("the answer to the transaction got lost: {why}")]
     Unknown {
-        /// What happened.
+        /// The cause.
         why: String,
     },
 }

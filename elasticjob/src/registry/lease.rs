@@ -1,32 +1,32 @@
-//! For how long a proof is good.
+//! How long a proof is good: the lease of a session.
 //!
-//! The leader counts the time-out of a session from the moment it heard of it last. It hears of a session at another server
-//! by the answer of that server to its ping, twice a tick. A transaction passes the leader without being counted: what it
-//! proves is that the leader had not ended the session, and that the server had answered the pings before. So the leader
-//! may count from what the client sent half a tick before the transaction, and that may be a ping of the client, which it
-//! sends when it had nothing to say for a while.
+//! The leader counts the time-out of a session from the moment it heard of it last. When the session is at another
+//! server, the leader hears of it by the answer of that server to its ping, twice a tick. A transaction passes the
+//! leader without being counted: it proves only that the leader had not ended the session, and that the server had
+//! answered the pings before. So the leader may count from what the client sent half a tick before the transaction.
+//! That may be a ping of the client, which the client sends when it had nothing else to send for a while.
 
 use std::time::Duration;
 
-/// The longest that a leader does not hear of what its servers hear: half a tick. Where ticks are longer than this they are
-/// half of the shortest session, so that a quarter of the time-out is enough.
+/// The longest delay until the leader hears of what its servers hear: half a tick. Where half a tick is longer than
+/// this, a quarter of the time-out is enough: a tick is at most half of the shortest session.
 const HALF_TICK: Duration = Duration::from_secs(2);
 
 /// The client sends a ping after this time at the latest.
 const LONGEST_PING: Duration = Duration::from_secs(10);
 
-/// How long the leader holds a session after a proof, at the least.
+/// How long the leader holds a session after a proof at the least.
 pub(crate) fn held(granted: Duration, connection_timeout: Duration) -> Duration {
     granted.saturating_sub(heard_late(granted) + silence(granted, connection_timeout))
 }
 
-/// The longest that a leader does not hear of what its servers hear.
+/// The longest delay until the leader hears of what its servers hear.
 pub(crate) fn heard_late(granted: Duration) -> Duration {
     HALF_TICK.min(granted / 4)
 }
 
-/// The longest that the client is silent on a connection. It looks at what it sent each so often, its tick, and sends a ping
-/// once there was nothing for three of these; its tick follows from the time-outs.
+/// The longest time that the client sends nothing on a connection. The client checks once a tick of its own, and sends
+/// a ping after three such ticks without a request; its tick follows from the time-outs.
 pub(crate) fn silence(granted: Duration, connection_timeout: Duration) -> Duration {
     let is_default = connection_timeout.is_zero() || connection_timeout > granted * 3 / 5;
     let tick = if is_default { granted / 20 } else { connection_timeout / 8 };

@@ -1,20 +1,21 @@
-//! What no registry center takes, refused before anything is sent: all back ends refuse the same.
+//! Limits of every registry center. Operations beyond them are refused before they are sent: all back ends refuse the
+//! same ones.
 
 use elasticjob_syntax::node_name::refused_char;
 
 use super::{CommitError, CreateMode, Op, Refusal, Transaction};
 
-/// How large a transaction may be, counted by [`size_of`]. A ZooKeeper server drops the connection, and with it every
-/// other request of the session, above 1,048,575 bytes.
+/// The most bytes of a transaction, counted by [`size_of`]. Above 1,048,575 bytes a ZooKeeper server drops the
+/// connection, and with it every other request of the session.
 pub const MAX_TRANSACTION_BYTES: usize = 1_000_000;
 
-/// What an operation takes in a request beside path and data: headers, lengths, access list.
+/// The bytes of an operation in a request beside path and data: headers, lengths, access list.
 const OP_OVERHEAD: usize = 64;
 
-/// Checks the paths and the size of a transaction whose paths get longer by `prefix` bytes on their way.
+/// Checks the paths and the size of a transaction. On their way to the server its paths get longer by `prefix` bytes.
 ///
 /// # Errors
-/// [`CommitError::Refused`] with [`Refusal::BadArguments`] and the first operation that cannot be taken.
+/// [`CommitError::Refused`] with [`Refusal::BadArguments`] and the first operation that is not accepted.
 pub fn check_transaction(transaction: &Transaction, prefix: usize) -> Result<(), CommitError> {
     let mut size = 0;
     for (index, op) in transaction.ops().iter().enumerate() {
@@ -26,7 +27,7 @@ pub fn check_transaction(transaction: &Transaction, prefix: usize) -> Result<(),
     Ok(())
 }
 
-/// What an operation adds to the size of its transaction.
+/// The bytes that an operation adds to the size of its transaction.
 pub fn size_of(op: &Op, prefix: usize) -> usize {
     let data = match op {
         Op::Create { data, .. } | Op::Set { data, .. } => data.len(),

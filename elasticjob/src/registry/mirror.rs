@@ -1,12 +1,12 @@
-//! What this side knows of the nodes of one job. Pure.
+//! The mirror: what an engine knows of the nodes of one job. Pure.
 //!
-//! Which nodes exist comes from the recursive watch; their data are read only when somebody asks for them. Own commits
-//! are applied from their answers. A gap in the watch makes everything known so far doubtful: all nodes are listed anew,
-//! and data are read again when they are needed.
+//! The recursive watch shows which nodes exist; their data are read only when a rule asks for them. The mirror applies
+//! own commits from their answers. A gap in the watch makes everything known so far doubtful: all nodes are listed
+//! again, and data are read again when they are needed.
 //!
 //! Answers and events of one session arrive so that an event is never later than an answer that follows it (see
-//! [`crate::registry`]), but an event may arrive before an answer that was given earlier. The mirror therefore keeps
-//! apart what an own transaction announces (`InFlight`) and drops answers to questions asked before a gap.
+//! [`crate::registry`]), but an event may arrive before an answer that was given earlier. Therefore the mirror counts
+//! the events that an own transaction causes (`InFlight`), and drops answers to requests that were sent before a gap.
 
 mod nodes;
 #[cfg(test)]
@@ -26,13 +26,13 @@ pub struct Known {
     pub data: Data,
     /// Version of the data.
     pub version: i32,
-    /// The transaction that set them, 0 where the server did not tell.
+    /// The transaction that set the data; 0 where the server did not report it.
     pub mzxid: Zxid,
-    /// The transaction that created the node, 0 where the server did not tell.
+    /// The transaction that created the node; 0 where the server did not report it.
     pub czxid: Zxid,
-    /// Server time of the creation in milliseconds since 1970, 0 where the server did not tell.
+    /// Server time of the creation in milliseconds since 1970; 0 where the server did not report it.
     pub ctime: i64,
-    /// Server time of the last set in milliseconds since 1970, 0 where the server did not tell.
+    /// Server time of the last set in milliseconds since 1970; 0 where the server did not report it.
     pub mtime: i64,
     /// The session of an ephemeral node.
     pub owner: Option<SessionId>,
@@ -57,7 +57,7 @@ impl Known {
     }
 }
 
-/// What the mirror says of a node.
+/// The knowledge of the mirror about a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup<'a> {
     /// There is no such node.
@@ -68,31 +68,32 @@ pub enum Lookup<'a> {
     Known(&'a Known),
 }
 
-/// How often the paths of the own transaction in flight are announced by events, expected and seen.
+/// For each path of the own transaction in flight: how many events are expected, and how many were seen.
 #[derive(Debug, Default)]
 struct InFlight(BTreeMap<JobPath, (u32, u32)>);
 
-/// The nodes of one job as this side knows them.
+/// The nodes of one job, as far as they are known here.
 #[derive(Debug)]
 pub struct Mirror {
     job: JobName,
-    /// What the namespace adds to each path.
+    /// The bytes that the namespace adds to each path.
     namespace_bytes: usize,
     nodes: Nodes,
-    /// Grows with every gap: answers to older questions are dropped.
+    /// Grows with every gap: answers to older requests are dropped.
     generation: u32,
-    /// Directories still to be asked for, and asked for.
+    /// Directories that have to be listed and were not requested yet.
     to_list: BTreeSet<JobPath>,
-    /// With what events told of the directory and its children since: they are not older than the answer.
+    /// Directories that are being listed, each with the paths of events since the request (the directory and its
+    /// children): these events are not older than the answer.
     listing: BTreeMap<JobPath, BTreeSet<JobPath>>,
-    /// Nodes being read, and whether an event made the answer doubtful before it came.
+    /// Nodes that are being read, and whether an event has made the answer doubtful meanwhile.
     reading: BTreeMap<JobPath, bool>,
     in_flight: InFlight,
     watching: bool,
 }
 
 impl Mirror {
-    /// Knows nothing yet; the first gap of the watch starts it.
+    /// An empty mirror. It starts with the first gap of the watch.
     pub fn new(job: JobName) -> Self {
         Self {
             job,
@@ -107,12 +108,12 @@ impl Mirror {
         }
     }
 
-    /// A mirror of the same job in the same namespace that has not read anything yet.
+    /// A mirror of the same job in the same namespace that has read nothing yet.
     pub fn unread(&self) -> Self {
         Self { namespace_bytes: self.namespace_bytes, ..Self::new(self.job.clone()) }
     }
 
-    /// Tells how many bytes the namespace adds to each path.
+    /// Sets how many bytes the namespace adds to each path.
     pub fn count_namespace(&mut self, bytes: usize) {
         self.namespace_bytes = bytes;
     }
@@ -127,12 +128,12 @@ impl Mirror {
         self.watching && self.to_list.is_empty() && self.listing.is_empty()
     }
 
-    /// Tag of the questions asked now.
+    /// The tag of requests that are sent now.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// Doubts everything and lists anew, as after a gap.
+    /// Makes everything doubtful and lists all nodes again, as after a gap.
     pub fn relist(&mut self) {
         if self.watching {
             self.doubt_all();
@@ -152,7 +153,8 @@ impl Mirror {
         let (path, exists) = match event {
             WatchEvent::Gap => {
                 self.watching = true;
-                // Events may be missing: what is in flight is as doubtful as if others had written too.
+                // Events may be missing: the transaction in flight is as doubtful as if other instances had written
+                // too.
                 self.in_flight.0.values_mut().for_each(|(expected, seen)| *seen = *expected + 1);
                 self.doubt_all();
                 return;
@@ -177,12 +179,12 @@ impl Mirror {
         if exists {
             self.nodes.insert(path, None);
         } else {
-            // What was below it went before, which a gap may have hidden.
+            // Nodes below it were deleted before it; a gap may have hidden their events.
             self.remove_tree(&path);
         }
     }
 
-    /// The directories to list now; each is told once.
+    /// The directories to list now. Each is returned once.
     pub fn take_lists(&mut self) -> Vec<JobPath> {
         let paths = std::mem::take(&mut self.to_list);
         self.listing.extend(paths.iter().map(|path| (path.clone(), BTreeSet::new())));
@@ -209,7 +211,7 @@ impl Mirror {
             false => self.remove_tree(path),
         }
         for child in listed {
-            // Events told of the child itself, not of what had been below it.
+            // An event may have reported the child itself, but not nodes that existed below it before.
             if child.has_children() {
                 self.to_list.insert(child.clone());
             }
@@ -219,7 +221,7 @@ impl Mirror {
         }
     }
 
-    /// A list or a read got no answer: the question is asked again on demand.
+    /// A list or a read got no answer: the request is sent again on demand.
     pub fn on_unanswered(&mut self, generation: u32, path: &JobPath) {
         if generation != self.generation {
             return;
@@ -230,7 +232,7 @@ impl Mirror {
         take(&mut self.reading, path);
     }
 
-    /// Of the nodes somebody asks for, those to read now.
+    /// Of the wanted nodes, those that are not being read yet. They have to be read now.
     pub fn start_reads(&mut self, wanted: impl IntoIterator<Item = JobPath>) -> Vec<JobPath> {
         let mut start = Vec::new();
         for path in wanted {
@@ -247,8 +249,8 @@ impl Mirror {
         if generation != self.generation {
             return;
         }
-        // Doubtful: an event came between question and answer, and may be the later one. The next rule that needs the
-        // data asks again.
+        // Doubtful: an event came between request and answer, and may be later than the answer. The next rule that
+        // needs the data reads again.
         let Some(false) = take(&mut self.reading, path) else { return };
         match node {
             Some(node) => {
@@ -260,7 +262,7 @@ impl Mirror {
         }
     }
 
-    /// An own transaction is sent.
+    /// Notes that an own transaction is sent.
     pub fn on_commit_sent(&mut self, transaction: &Transaction) {
         self.in_flight.0.clear();
         for op in transaction.ops() {
@@ -274,7 +276,7 @@ impl Mirror {
         }
     }
 
-    /// The own transaction was applied.
+    /// Notes that the own transaction was applied.
     pub fn on_committed(&mut self, transaction: &Transaction, committed: &Committed, session: SessionId) {
         let in_flight = std::mem::take(&mut self.in_flight.0);
         let zxid = committed.zxid().unwrap_or(0);
@@ -285,12 +287,13 @@ impl Mirror {
             };
             let Some(path) = JobPath::parse(&self.job, path) else { continue };
             let (expected, seen) = in_flight.get(&path).copied().unwrap_or((1, 0));
-            // Events told already what exists, and more of them than announced mean that somebody else wrote as well.
+            // Events have already shown which nodes exist. More events than expected mean that another client wrote as
+            // well.
             let told = seen > 0;
             let foreign = seen > expected;
             match (op, result) {
                 (Op::Create { data, mode, .. }, _) if !told || self.nodes.contains(&path) => {
-                    // Who takes a trigger needs to know when it was made, which the answer does not tell.
+                    // An instance that takes a trigger needs its creation time, which the answer does not have.
                     let complete = path.has_data() && !matches!(path, JobPath::Trigger(_));
                     let known = (complete && !foreign).then(|| {
                         Box::new(Known {
@@ -317,7 +320,7 @@ impl Mirror {
         }
     }
 
-    /// The own transaction was refused, or not sent.
+    /// Notes that the own transaction was refused, or was not sent.
     pub fn on_not_committed(&mut self) {
         self.in_flight.0.clear();
     }
@@ -327,7 +330,7 @@ impl Mirror {
         self.nodes.forget(path);
     }
 
-    /// What is known of a node.
+    /// What the mirror knows of a node.
     pub fn lookup(&self, path: &JobPath) -> Lookup<'_> {
         match self.nodes.get(path) {
             None => Lookup::Missing,
@@ -372,7 +375,7 @@ impl Mirror {
         self.nodes.items_with(ItemNode::Misfire)
     }
 
-    /// The items that somebody took over, in ascending order.
+    /// The items that an instance took over, in ascending order.
     pub fn taken_over_items(&self) -> impl Iterator<Item = ShardingItem> {
         self.nodes.items_with(ItemNode::Failovering)
     }
@@ -390,7 +393,7 @@ impl Mirror {
         })
     }
 
-    /// The sessions that say that they live, in ascending order.
+    /// The sessions that show that they live, in ascending order.
     pub fn sessions(&self) -> impl Iterator<Item = SessionId> {
         self.nodes.after(&JobPath::Sessions).map_while(|path| match path {
             JobPath::Session(id) => Some(*id),
@@ -441,8 +444,8 @@ impl Mirror {
     }
 }
 
-/// Takes out an entry. An emptied B-tree would keep a leaf for the next one, which counts where thousands of jobs are
-/// followed.
+/// Removes an entry. An emptied B-tree would keep a leaf for the next entry, which takes much memory where thousands of
+/// jobs are followed.
 fn take<V>(map: &mut BTreeMap<JobPath, V>, path: &JobPath) -> Option<V> {
     let value = map.remove(path);
     if map.is_empty() {

@@ -1,13 +1,14 @@
-//! The seam to the registry center, its data model and its back ends.
+//! The interface to the registry center, its data model and its back ends.
 //!
-//! A registry center is a tree of nodes as ZooKeeper has it. The seam has few verbs, and writes are transactions only:
-//! a transaction carries the guards that make it safe (see [`Transaction`]), and a failed one says which of three things
-//! happened ([`CommitError`]): refused, not reached, unknown.
+//! A registry center is a tree of nodes as in ZooKeeper. The interface has few methods, and writes are transactions
+//! only. A transaction carries the guards that make it safe (see [`Transaction`]). A failed transaction says which of
+//! three things happened ([`CommitError`]): refused, not reached, unknown.
 //!
 //! # Order
-//! What a back end delivers of one session is ordered as the server did it: calls are sent in the order in which they
-//! were made (when made, not when first polled), and once a call's future is ready, [`WatchStream::poll_next`] gives at
-//! once every event of what happened before the answer. Events of later changes may be there as well.
+//! A back end delivers the answers and events of one session in the order of the server. It sends calls in the order in
+//! which they were made (when made, not when first polled). Once the future of a call is ready,
+//! [`WatchStream::poll_next`] gives every event that happened before the answer, without waiting. Events of later
+//! changes may be there as well.
 
 mod error;
 #[cfg(any(feature = "zookeeper", feature = "testing"))]
@@ -34,49 +35,50 @@ pub use error::{CommitError, Refusal, RegistryError};
 pub use model::{Data, NodeData, SessionId, Stat, Zxid};
 pub use transaction::{Committed, CreateMode, Op, OpResult, TRANSACTION_LIMIT, Transaction};
 
-/// An answer to come. The request is sent when the method is called; dropping the future does not take it back.
+/// A future answer. The method sends the request when it is called; dropping the future does not take the request back.
 pub type Answer<T, E = RegistryError> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'static>>;
 
 /// A registry center that jobs coordinate through.
 ///
 /// Paths are absolute inside the namespace: `/job/config`.
 pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
-    /// Data and stat of a node, `None` where there is no such node.
+    /// Data and stat of a node. `None` where the node does not exist.
     fn get(&self, path: &str) -> Answer<Option<NodeData>>;
 
-    /// Names of the children of a node in no particular order, `None` where there is no such node.
+    /// Names of the children of a node, in no particular order. `None` where the node does not exist.
     fn children(&self, path: &str) -> Answer<Option<Vec<String>>>;
 
     /// Applies all operations of a transaction or none.
     ///
     /// # Errors
-    /// See [`CommitError`]. After [`CommitError::Unknown`] the caller reads to see what is so, it never just repeats.
+    /// See [`CommitError`]. After [`CommitError::Unknown`] the caller reads the nodes to see whether it was applied; it
+    /// never just repeats.
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError>;
 
     /// Watches a node, which need not exist, and everything below it, over reconnects and new sessions.
     ///
-    /// The first event is [`WatchEvent::Gap`]: the watch is in place, list now. The watch of what can be no path ends at
-    /// once.
+    /// The first event is [`WatchEvent::Gap`]: the watch is in place, so list the nodes now. The watch of an invalid
+    /// path ends at once.
     fn watch(&self, path: &str) -> Box<dyn WatchStream>;
 
-    /// The state of the session, now and as it changes. Once it is [`SessionState::Connected`] again, the
-    /// [`WatchEvent::Gap`] of every watch that was there before can be polled: nobody acts in a new session on what was
-    /// so in the last one.
+    /// The state of the session, now and as it changes. When it is [`SessionState::Connected`] again, the
+    /// [`WatchEvent::Gap`] of every watch that existed before can be polled. So no reader acts in a new session on the
+    /// state of the last one.
     fn session(&self) -> watch::Receiver<SessionState>;
 
     /// The last proof of the current session, `None` before the first one.
     ///
     /// Only a transaction proves a session, committed or refused: it is the one request that the leader of the registry
-    /// center answers. A read is answered by whichever server the client is connected to, which may have lost its leader;
-    /// it proves nothing, and no more do watch events.
+    /// center answers. The server that the client is connected to answers reads by itself, and it may have lost its
+    /// leader. So neither a read nor a watch event proves anything.
     fn proof(&self) -> Option<Proof>;
 
-    /// Whether everybody who reaches it can change what is in it. Default: no.
+    /// Whether everyone who reaches the registry center can change its nodes. Default: no.
     fn is_open(&self) -> bool {
         false
     }
 
-    /// Requests sent so far without pings, and how many of them were transactions.
+    /// How many requests were sent so far, without pings, and how many of them were transactions.
     fn requests(&self) -> RequestCount;
 
     /// How many bytes the namespace adds to each path on its way to the server.
@@ -84,38 +86,39 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
         0
     }
 
-    /// Ends the session: its ephemeral nodes are gone when the future is ready, or the server was not reached in time.
+    /// Ends the session. When the future is ready, the ephemeral nodes of the session are gone, or the server was not
+    /// reached in time.
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
 }
 
 /// State of the session with a registry center.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionState {
-    /// No session was established so far, or the last one ended and a new one is being dialled.
+    /// No session was established so far, or the last one ended and the client dials a new one.
     Connecting,
-    /// The session is live as far as this side knows.
+    /// The session lives, as far as this process knows.
     Connected {
         /// The session.
         id: SessionId,
-        /// How long the leader holds the session after a proof, at the least: the time-out that the server granted, less
-        /// what the leader may hear of the session late.
+        /// How long the leader holds the session after a proof at the least: the time-out that the server granted,
+        /// minus the delay with which the leader may hear of the session.
         timeout: Duration,
     },
-    /// The connection is lost. The session may live or may have ended: begin nothing.
+    /// The connection is lost. The session may live or may have ended: do not begin anything.
     Suspended {
         /// The session.
         id: SessionId,
     },
-    /// Closed from this side, or the server refused this client for good. Terminal.
+    /// This process closed the session, or the server refused this client for good. Terminal.
     Closed,
 }
 
-/// That the registry center held a session, as its leader said.
+/// States that the registry center held a session, as its leader confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Proof {
     /// The session.
     pub session: SessionId,
-    /// Local time just before the transaction was sent: until then at least the leader held the session.
+    /// Local time just before the transaction was sent. At that time the leader still held the session.
     pub at: Moment,
 }
 
@@ -128,7 +131,7 @@ pub struct RequestCount {
     pub writes: u64,
 }
 
-/// A change below a watched node. Data is not carried: read it when it is needed.
+/// A change below a watched node. It carries no data: read them when they are needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchEvent {
     /// A node was created.
@@ -137,8 +140,8 @@ pub enum WatchEvent {
     Changed(String),
     /// A node was deleted.
     Deleted(String),
-    /// Events may have been missed. The watch is in place again: list and compare. Everything delivered after it is
-    /// later than it.
+    /// Events may have been missed. The watch is in place again: list and compare. Every event after it is later than
+    /// the gap.
     Gap,
 }
 

@@ -1,4 +1,4 @@
-//! What a node is.
+//! Nodes of a registry center: sessions, versions, data.
 
 use std::fmt;
 use std::ops::Deref;
@@ -20,14 +20,14 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// What the server knows of a node beside its data.
+/// The properties of a node beside its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     /// Transaction that created the node.
     pub czxid: Zxid,
     /// Transaction that set its data last.
     pub mzxid: Zxid,
-    /// How often its data were set since it was created. Starts at 0 again when the node is made anew.
+    /// How often its data were set since it was created. Starts at 0 again when the node is created again.
     pub version: i32,
     /// Server time of the creation, in milliseconds since 1970.
     pub ctime: i64,
@@ -37,13 +37,13 @@ pub struct Stat {
     pub ephemeral_owner: Option<SessionId>,
 }
 
-/// The data of a node. Clones share them: a transaction, the node that it writes and the mirrors that know it hold them
-/// once.
+/// The data of a node. Clones share one copy: a transaction, the node that it writes and the mirrors that know it hold
+/// the same data.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Data(Arc<[u8]>);
 
 impl Data {
-    /// The data as text, which they mostly are.
+    /// The data as text, which most data are. `None` when they are not UTF-8.
     pub fn text(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
@@ -59,7 +59,7 @@ impl Deref for Data {
 
 impl From<&[u8]> for Data {
     fn from(bytes: &[u8]) -> Self {
-        // The default takes no memory, unlike a slice that happens to be empty.
+        // The default takes no memory, unlike an empty slice.
         if bytes.is_empty() { Self::default() } else { Self(bytes.into()) }
     }
 }
@@ -88,7 +88,7 @@ impl From<&InstanceId> for Data {
     }
 }
 
-// Not derived: a configuration of Java has passwords in it, and nodes are logged.
+// Not derived: a configuration of Java has passwords in it, and nodes are written to logs.
 impl fmt::Debug for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&mask_document(&String::from_utf8_lossy(self)), f)

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
 
-/// A node of a job that this side reads or writes.
+/// A node of a job that this implementation reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobPath {
     /// `/{job}`: class name or type of the job, or blank.
@@ -14,7 +14,7 @@ pub enum JobPath {
     Config,
     /// `guarantee`
     Guarantee,
-    /// `guarantee/rounds`: which listeners were called once for the group. Only this implementation writes it.
+    /// `guarantee/rounds`: which once listeners were called. Only this implementation writes it.
     Rounds,
     /// `servers`
     Servers,
@@ -22,7 +22,7 @@ pub enum JobPath {
     Server(Box<str>),
     /// `instances`
     Instances,
-    /// `instances/{id}`: ephemeral, one a live instance.
+    /// `instances/{id}`: ephemeral, one for each live instance.
     Instance(InstanceId),
     /// `sharding`
     Sharding,
@@ -36,13 +36,13 @@ pub enum JobPath {
     LeaderInstance,
     /// `leader/election/latch`
     Latch,
-    /// `leader/election/latch/{name}`: ephemeral, one a candidate.
+    /// `leader/election/latch/{name}`: ephemeral, one for each candidate.
     Candidate(Box<str>),
     /// `leader/failover`
     LeaderFailover,
     /// `leader/failover/items`
     FailoverItems,
-    /// `leader/failover/items/{i}`: the item was lost, and waits for somebody who takes it over.
+    /// `leader/failover/items/{i}`: the run of the item was lost, and an instance has to take it over.
     FailoverItem(ShardingItem),
     /// `leader/sharding`
     LeaderSharding,
@@ -56,9 +56,9 @@ pub enum JobPath {
     Trigger(InstanceId),
     /// `sessions`
     Sessions,
-    /// `sessions/{session}`: ephemeral, says that the session of a run lives. Only this implementation writes it.
+    /// `sessions/{session}`: ephemeral, shows that the session of a run lives. Only this implementation writes it.
     Session(SessionId),
-    /// A node that no instance makes, by its path below the root: looked at only where it is in the way.
+    /// A node that no instance creates, by its path below the root. It matters only where it is in the way.
     Foreign(Box<str>),
 }
 
@@ -67,21 +67,22 @@ pub enum JobPath {
 pub enum ItemNode {
     /// `sharding/{i}` itself.
     Dir,
-    /// `disabled`: nobody runs the item.
+    /// `disabled`: no instance runs the item.
     Disabled,
     /// `failover`: ephemeral, id of the instance that took the item over.
     Failover,
-    /// `failovering`: the same, and outlives that instance.
+    /// `failovering`: the same id; it outlives that instance.
     Failovering,
-    /// `fire`: what was begun last. Only this implementation writes it.
+    /// `fire`: the record of the last fire that was begun. Only this implementation writes it.
     Fire,
     /// `instance`: id of the owner.
     Instance,
-    /// `misfire`: a fire fell into a running one and is to be made up for.
+    /// `misfire`: a fire came while another one ran, and will be made up for.
     Misfire,
     /// `running`: id of the instance that runs the item.
     Running,
-    /// Another one: kept to be deleted with the item. Boxed twice, since it is rare and would make every path larger.
+    /// Any other node: known only so that it is deleted with the item. Boxed twice, since it is rare and would make
+    /// every path larger.
     Other(Box<Box<str>>),
 }
 
@@ -109,7 +110,8 @@ impl JobPath {
         }
     }
 
-    /// The node an absolute path names, `None` for nodes of other jobs and nodes that this side does not deal with.
+    /// The node that an absolute path names. `None` for nodes of other jobs and for nodes that this implementation does
+    /// not use.
     pub fn parse(job: &JobName, absolute: &str) -> Option<Self> {
         let relative = absolute.strip_prefix('/')?.strip_prefix(job.as_str())?;
         match relative.strip_prefix('/') {
@@ -150,7 +152,7 @@ impl JobPath {
         })
     }
 
-    /// The node above, `None` for the root.
+    /// The parent node; `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         Some(match self {
             Self::Root => return None,
@@ -182,17 +184,17 @@ impl JobPath {
         })
     }
 
-    /// The child of this node with a name, `None` when this side does not deal with it.
+    /// The child of this node with a name. `None` when this implementation does not use that node.
     pub fn child(&self, job: &JobName, name: &str) -> Option<Self> {
         Self::parse(job, &format!("{}/{name}", self.absolute(job)))
     }
 
-    /// A child of this node that this side does not deal with.
+    /// A child of this node that this implementation does not use.
     pub fn foreign_child(&self, name: &str) -> Self {
         Self::Foreign(format!("{self}/{name}").into())
     }
 
-    /// Whether this side deals with nodes below this one.
+    /// Whether this implementation uses nodes below this one.
     pub fn has_children(&self) -> bool {
         match self {
             Self::Root
@@ -213,7 +215,7 @@ impl JobPath {
         }
     }
 
-    /// Whether this side wants to know the data of this node; of other directories it is enough that they exist.
+    /// Whether this implementation reads the data of this node. Of other directories only the existence matters.
     pub fn has_data(&self) -> bool {
         matches!(self, Self::Root | Self::Sharding) || !self.has_children()
     }
@@ -249,13 +251,13 @@ impl ItemNode {
     }
 }
 
-/// Only the canonical form of a number is an item: `07` is a foreign node.
+/// Only the canonical form of a number is an item: `07` is no item.
 fn parse_item(text: &str) -> Option<ShardingItem> {
     let item: ShardingItem = text.parse().ok()?;
     (item.to_string() == text).then_some(item)
 }
 
-/// In hexadecimal, as the attempts of a session name it.
+/// In hexadecimal, as in the attempts of a session.
 fn parse_session(text: &str) -> Option<SessionId> {
     let id = i64::from_str_radix(text, 16).ok().or_else(|| u64::from_str_radix(text, 16).ok().map(u64::cast_signed))?;
     (format!("{id:x}") == text).then_some(SessionId(id))

@@ -1,15 +1,15 @@
-//! Transactions: several guards and writes, all or nothing.
+//! Transactions: several guards and writes that are applied together or not at all.
 
 use super::{CommitError, Data, SessionId, Stat, Zxid};
 
-/// How a node lives.
+/// The lifetime of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreateMode {
     /// Until it is deleted.
     Persistent,
     /// Until it is deleted or the session ends.
     Ephemeral,
-    /// As ephemeral; the server appends a growing number of ten digits to the name.
+    /// As ephemeral. The server also appends a growing number of ten digits to the name.
     EphemeralSequential,
 }
 
@@ -29,7 +29,7 @@ pub enum Op {
         path: String,
         /// Its data.
         data: Data,
-        /// How it lives.
+        /// Its lifetime.
         mode: CreateMode,
     },
     /// Sets the data of a node; refused when it does not exist, or has another version.
@@ -51,7 +51,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// What the operation weighs in a request, in bytes: no less than it has.
+    /// The weight of the operation in a request, in bytes: an upper bound of its size.
     pub fn weight(&self) -> usize {
         /// Types, versions, lengths and permissions.
         const FIXED: usize = 64;
@@ -73,13 +73,13 @@ impl Op {
     }
 }
 
-/// What a transaction may weigh in bytes: ZooKeeper takes about 1 MiB, and closes the connection on more.
+/// The most that a transaction may weigh, in bytes: ZooKeeper accepts about 1 MiB, and closes the connection on more.
 pub const TRANSACTION_LIMIT: usize = 900_000;
 
 /// Operations that are applied together, in order, or not at all. A later one sees the effect of an earlier one.
 ///
-/// What can guard: the own live session (the server refuses an ended one), a path that must not exist (create), a node
-/// that must exist, the version of a node that is never made anew.
+/// These can be guards: the own live session (the server refuses an ended one), a path that must not exist (create), a
+/// node that must exist, the version of a node that is never deleted and created again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Transaction {
     ops: Vec<Op>,
@@ -92,14 +92,15 @@ impl Transaction {
         Self::default()
     }
 
-    /// The same, to be committed in this session only. What was decided in one session rests on its ephemeral nodes, and
-    /// says nothing about another one; a back end may have a new session before the decision reaches it.
+    /// The same transaction, which can be committed in this session only. A decision made in one session relies on the
+    /// ephemeral nodes of that session, and is not valid for another one; a back end may have a new session before the
+    /// decision reaches it.
     #[must_use]
     pub fn in_session(self, session: SessionId) -> Self {
         Self { session: Some(session), ..self }
     }
 
-    /// Refuses to be committed in another session than the one it was made for.
+    /// Refuses a commit in another session than the one that the transaction was made for.
     ///
     /// # Errors
     /// [`CommitError::NotReached`].
@@ -113,7 +114,7 @@ impl Transaction {
         }
     }
 
-    /// Adds an operation and tells its index.
+    /// Adds an operation and returns its index.
     pub fn push(&mut self, op: Op) -> usize {
         self.ops.push(op);
         self.ops.len() - 1
@@ -150,7 +151,7 @@ impl Transaction {
     }
 }
 
-/// What an operation of a committed transaction did.
+/// The effect of an operation of a committed transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpResult {
     /// The check held.
@@ -172,17 +173,18 @@ pub enum OpResult {
 /// The answer to a transaction that was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
-    /// One result an operation, in order.
+    /// One result for each operation, in order.
     pub results: Vec<OpResult>,
 }
 
 impl Committed {
-    /// Id of the transaction, known when it set the data of some node: servers before 3.8.2 tell it nowhere else.
+    /// Id of the transaction. Known only when the transaction set the data of a node: servers before 3.8.2 report it
+    /// nowhere else.
     pub fn zxid(&self) -> Option<Zxid> {
         self.set().map(|stat| stat.mzxid)
     }
 
-    /// Server time at which it was applied, in milliseconds since 1970; known as the id is.
+    /// Server time at which the transaction was applied, in milliseconds since 1970. Known when the id is known.
     pub fn server_time(&self) -> Option<i64> {
         self.set().map(|stat| stat.mtime)
     }

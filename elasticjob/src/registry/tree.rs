@@ -1,9 +1,9 @@
 //! The tree of nodes that a server holds, as a pure data structure: no clock, no lock, no task.
 //!
-//! It does what ZooKeeper 3.8 does, so that the embedded registry and the simulator can stand for it: the order in which
-//! conditions are looked at, versions, sequence numbers, transaction ids (a refused transaction takes one too), and one
-//! event for each change, in the order of the operations. Two things the real server leaves open are fixed here: children
-//! come sorted, and the ephemeral nodes of an ended session go in the order of their paths.
+//! It does what ZooKeeper 3.8 does, so that the embedded registry and the simulator can stand for it: the order of
+//! checks, versions, sequence numbers, transaction ids (a refused transaction takes one too), and one event for each
+//! change, in the order of the operations. Two things that the real server leaves open are fixed here: children come
+//! sorted, and the ephemeral nodes of an ended session are deleted in the order of their paths.
 
 mod names;
 mod nodes;
@@ -24,12 +24,12 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct Tree {
     nodes: Nodes,
-    /// The open sessions with their time-outs. Which nodes are theirs, the nodes tell.
+    /// The open sessions with their time-outs. The nodes say which session owns them.
     sessions: BTreeMap<SessionId, Duration>,
     zxid: Zxid,
 }
 
-/// 0 is no session: an `Option` would make each of many thousand nodes larger.
+/// 0 means no session: an `Option` would make each of many thousand nodes larger.
 #[derive(Debug, Clone)]
 struct Node {
     data: Data,
@@ -39,7 +39,7 @@ struct Node {
     mtime: i64,
     owner: i64,
     version: i32,
-    /// How many children were ever created, which numbers the sequential ones.
+    /// How many children were ever created: the number of the next sequential one.
     created: i32,
 }
 
@@ -51,7 +51,7 @@ enum Undo {
     Insert(Box<str>, Node),
 }
 
-/// Why a tree did not apply a transaction.
+/// The reason why a tree did not apply a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
     /// The session is not open, or ended.
@@ -64,7 +64,7 @@ pub enum TreeError {
         index: usize,
         /// Its node.
         path: String,
-        /// Why.
+        /// The reason.
         reason: Refusal,
     },
 }
@@ -92,7 +92,7 @@ impl Node {
 
     fn check_version(&self, expected: Option<i32>) -> Result<(), Refusal> {
         match expected {
-            // The wire knows no other word for any version.
+            // In the protocol -1 means any version.
             None | Some(-1) => Ok(()),
             Some(version) if version == self.version => Ok(()),
             Some(_) => Err(Refusal::BadVersion),
@@ -101,7 +101,7 @@ impl Node {
 }
 
 impl Tree {
-    /// A tree with a root and nothing else, whose first transaction gets the id `base + 1`.
+    /// A tree with only a root. Its first transaction gets the id `base + 1`.
     pub fn new(base: Zxid) -> Self {
         let root =
             Node { data: Data::default(), czxid: 0, mzxid: 0, ctime: 0, mtime: 0, owner: 0, version: 0, created: 0 };
@@ -113,12 +113,12 @@ impl Tree {
         self.zxid
     }
 
-    /// Number of nodes with the root.
+    /// Number of nodes, including the root.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is nothing but the root.
+    /// Whether there is only the root.
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 1
     }
@@ -159,19 +159,19 @@ impl Tree {
         ephemerals.into_iter().map(WatchEvent::Deleted).collect()
     }
 
-    /// Data and stat of a node, `None` where there is no such node.
+    /// Data and stat of a node. `None` where the node does not exist.
     ///
     /// # Errors
-    /// [`Refusal::BadArguments`] when the path can not be one.
+    /// [`Refusal::BadArguments`] when the path is not valid.
     pub fn get(&self, path: &str) -> Result<Option<NodeData>, Refusal> {
         check_path(path)?;
         Ok(self.nodes.get(path).map(|node| NodeData { data: node.data.clone(), stat: node.stat() }))
     }
 
-    /// Names of the children of a node, sorted, `None` where there is no such node.
+    /// Names of the children of a node, sorted. `None` where the node does not exist.
     ///
     /// # Errors
-    /// [`Refusal::BadArguments`] when the path can not be one.
+    /// [`Refusal::BadArguments`] when the path is not valid.
     pub fn children(&self, path: &str) -> Result<Option<Vec<String>>, Refusal> {
         check_path(path)?;
         Ok(self.nodes.children(path))

@@ -42,7 +42,7 @@ pub enum AddressError {
     InvalidPattern {
         /// The setting.
         pattern: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// No address of the host is as preferred.
@@ -50,12 +50,12 @@ pub enum AddressError {
     NothingPreferred {
         /// The settings that nothing matched.
         wanted: String,
-        /// What is wrong with the preferred interface, if that is it.
+        /// The problem of the preferred interface, if that is the cause.
         why: String,
         /// The addresses that could have been chosen.
         available: String,
     },
-    /// The operating system does not tell its network interfaces.
+    /// The operating system does not list its network interfaces.
     #[error("the network interfaces of this host cannot be listed: {0}")]
     Interfaces(#[source] io::Error),
 }
@@ -106,8 +106,9 @@ impl IpPattern {
 
 /// The address of this host.
 ///
-/// See [`choose`] for which it is. Says in the log when there is only the loopback address, or only IPv6. Whether others
-/// can reach the address is not probed: it is a name, nobody connects to it, and in containers a probe may fail.
+/// See [`choose`] for which address it is. Logs a line when there is only the loopback address, or only IPv6. The
+/// library does not probe whether other hosts can reach the address: it is a name, no process connects to it, and in
+/// containers a probe may fail.
 ///
 /// # Errors
 /// [`AddressError::Interfaces`], and what [`choose`] returns.

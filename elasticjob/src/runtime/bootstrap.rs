@@ -25,7 +25,8 @@ use crate::spi::Catalog;
 /// How long a job may take to join its group.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a shutdown waits at least for error handlers. What fails at the end of the grace time is to be told, too.
+/// How long a shutdown waits for error handlers at the least. They must be able to report what fails at the end of the
+/// grace time.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// A job that cannot be started.
@@ -36,10 +37,10 @@ pub enum StartError {
     Kind {
         /// The job.
         job: JobName,
-        /// What is wrong.
+        /// The reason.
         reason: &'static str,
     },
-    /// Settings that ask for what this version, or this program, does not have.
+    /// Settings that this version, or this program, does not support.
     #[error("job '{job}': {}", .refused.join("; "))]
     Unsupported {
         /// The job.
@@ -47,8 +48,8 @@ pub enum StartError {
         /// The settings.
         refused: Vec<String>,
     },
-    /// The configuration in the registry cannot be used. The job was started all the same: it joins its group as soon as that
-    /// is mended. Shut it down to give up.
+    /// The configuration in the registry cannot be used. The job was started all the same: it joins its group as soon
+    /// as the configuration is corrected. Shut the job down to give up.
     #[error(
         "job '{job}' waits: its configuration in the registry cannot be used: {why}; correct it there, or start once with \
          `overwrite: true`"
@@ -56,7 +57,7 @@ pub enum StartError {
     WaitsForConfiguration {
         /// The job.
         job: JobName,
-        /// What is wrong with the configuration.
+        /// The reason why the configuration cannot be used.
         why: String,
     },
     /// It was started before.
@@ -65,7 +66,7 @@ pub enum StartError {
         /// The job.
         job: JobName,
     },
-    /// The group did not take it.
+    /// The group refused the job.
     #[error("job '{job}' did not start: {why}")]
     Refused {
         /// The job.
@@ -81,12 +82,12 @@ pub enum StartError {
     },
 }
 
-/// What both kinds of bootstraps are made of.
+/// The parts that both kinds of bootstraps share.
 struct Bootstrap {
     name: JobName,
     environment: JobEnvironment,
     handle: JobHandle,
-    /// Properties that nobody reads.
+    /// Properties that no code reads.
     unread: Vec<Invalid>,
     job: Option<Job>,
 }
@@ -100,7 +101,7 @@ impl fmt::Debug for Bootstrap {
     }
 }
 
-/// A start that is dropped, times out or fails is given up: the job leaves again, wherever its start has come to.
+/// Makes the job leave when its start is dropped, times out or fails, however far the start has come.
 struct UnlessJoined<'a>(Option<&'a JobHandle>);
 
 impl Drop for UnlessJoined<'_> {
@@ -111,7 +112,7 @@ impl Drop for UnlessJoined<'_> {
     }
 }
 
-/// What a job of a type is made of.
+/// The configuration and the handler of a job of a type.
 fn of_type(
     environment: &JobEnvironment,
     job_type: &str,
@@ -129,7 +130,7 @@ fn of_type(
     }
 }
 
-/// Says when a job that runs commands, or asks addresses, does so on the word of everyone.
+/// Warns of a job that runs commands or asks addresses while everyone who reaches the registry center can write it.
 fn warn_of_open(name: &JobName, job: &Job) {
     let runs_commands = job.handler.bound_options().iter().any(|bound| matches!(bound, BoundOptions::Command(_)));
     if !runs_commands || !job.registry.is_open() {
@@ -151,7 +152,7 @@ fn warn_of_open(name: &JobName, job: &Job) {
     }
 }
 
-/// The options that the registry center does not decide alone. Mostly all jobs of a process share the list.
+/// The options that the registry center does not decide alone. Usually all jobs of a process share the list.
 fn bound_options(catalog: &Catalog, handler: &ItemHandler) -> Arc<[BoundOptions]> {
     let (known, own) = (catalog.bound_options(), handler.bound_options());
     match own.iter().all(|bound| known.contains(bound)) {
@@ -210,11 +211,13 @@ impl Bootstrap {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
         self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
         warn_of_open(&self.name, &job);
-        // A start that is given up in the midst leaves no mailbox that the next job of this name waits for.
+        // When the start is given up halfway, this closes the mailbox, so that the next job of this name does not wait
+        // for it.
         let reader = Reader::of(&job);
         let last = self.enter(&job).await?;
         let (started, outcome) = oneshot::channel();
-        // From here on the task owns the place of the job. It hears when nobody waits for the outcome any more.
+        // From here on the task owns the place of the job. It notices when the bootstrap does not wait for the outcome
+        // any more.
         self.environment.system().spawn(supervised(job, last, started, reader));
         let mut gives_up = UnlessJoined(Some(&self.handle));
         match tokio::time::timeout(START_TIMEOUT, outcome).await {
@@ -239,7 +242,7 @@ impl Bootstrap {
         }
     }
 
-    /// Whether it is in its group, or waits for a configuration.
+    /// `Ok` when the job is in its group; an error when it waits for a configuration.
     fn joined(&self) -> Result<(), StartError> {
         let status = self.handle.status();
         match (status.activity, status.refused_configuration) {
@@ -250,7 +253,8 @@ impl Bootstrap {
         }
     }
 
-    /// Waits until the last job of this name has left, and takes its place; returns it where its code may go on.
+    /// Waits until the last job of this name has left, and takes its place. Returns the last job where its code may go
+    /// on.
     async fn enter(&self, job: &Job) -> Result<Option<JobHandle>, StartError> {
         let entering = self.environment.members().enter(&job.registry, &self.name, &self.handle);
         let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
@@ -309,7 +313,7 @@ impl ScheduleJobBootstrap {
     /// Makes the job without starting it. Nothing is written to the registry yet.
     ///
     /// # Errors
-    /// [`StartError`] when the configuration has no schedule, or asks for what there is not.
+    /// [`StartError`] when the configuration has no schedule, or asks for something that this program does not have.
     pub fn new(
         environment: &JobEnvironment,
         registry: Arc<dyn RegistryCenter>,
@@ -327,7 +331,7 @@ impl ScheduleJobBootstrap {
     /// `HTTP`, or an own one.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    /// The errors of [`new`](Self::new); the type does not exist, or the configuration names another type.
     ///
     /// # Examples
     /// ```
@@ -352,23 +356,24 @@ impl ScheduleJobBootstrap {
         Self::new(environment, registry, configuration, handler)
     }
 
-    /// The handle, usable before the start already; until then it answers that the job is not running.
+    /// The handle. It can be used before the start: until then it answers that the job is not running.
     pub fn handle(&self) -> ScheduleJob {
         ScheduleJob::new(self.0.handle.clone())
     }
 
-    /// Joins the group and follows the schedule from now on. Completes when the instance is registered. A start
-    /// that is dropped before is given up: the job leaves again, as by [`ShutdownMode::Now`].
+    /// Joins the group and follows the schedule from now on. Completes when the instance is registered. Dropping the
+    /// future before that gives the start up: the job leaves again, as by [`ShutdownMode::Now`].
     ///
     /// # Errors
-    /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
+    /// [`StartError`] says why the group refused the job. After [`StartError::WaitsForConfiguration`] the job still
+    /// tries to join.
     pub async fn schedule(&mut self) -> Result<(), StartError> {
         self.0.start().await
     }
 
-    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`]. Then error
-    /// handlers that are still telling of failures are waited for, for what is left of the grace time and 3 s at least;
-    /// what they have not told by then is logged.
+    /// Leaves the group and completes when the job has left. Items that run may finish first, see [`ShutdownMode`].
+    /// Then it waits for error handlers that still report failures: for the rest of the grace time, and 3 s at the
+    /// least. Failures that they have not reported by then are logged.
     pub async fn shutdown(&mut self, mode: ShutdownMode) {
         self.0.shutdown(mode).await;
     }
@@ -382,7 +387,7 @@ impl OneOffJobBootstrap {
     /// Makes the job without starting it. Nothing is written to the registry yet.
     ///
     /// # Errors
-    /// [`StartError`] when the configuration has a schedule, or asks for what there is not.
+    /// [`StartError`] when the configuration has a schedule, or asks for something that this program does not have.
     pub fn new(
         environment: &JobEnvironment,
         registry: Arc<dyn RegistryCenter>,
@@ -399,7 +404,7 @@ impl OneOffJobBootstrap {
     /// Makes a job of a type, as [`ScheduleJobBootstrap::of_type`] does.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new); there is no such type, or the configuration names another one.
+    /// The errors of [`new`](Self::new); the type does not exist, or the configuration names another type.
     pub fn of_type(
         environment: &JobEnvironment,
         registry: Arc<dyn RegistryCenter>,
@@ -410,23 +415,24 @@ impl OneOffJobBootstrap {
         Self::new(environment, registry, configuration, handler)
     }
 
-    /// The handle, usable before the start already; until then it answers that the job is not running.
+    /// The handle. It can be used before the start: until then it answers that the job is not running.
     pub fn handle(&self) -> OneOffJob {
         OneOffJob::new(self.0.handle.clone())
     }
 
-    /// Joins the group. Completes when the instance is registered. A start
-    /// that is dropped before is given up: the job leaves again, as by [`ShutdownMode::Now`].
+    /// Joins the group. Completes when the instance is registered. Dropping the future before that gives the start up:
+    /// the job leaves again, as by [`ShutdownMode::Now`].
     ///
     /// # Errors
-    /// [`StartError`] says why the group did not take it. After [`StartError::WaitsForConfiguration`] it is still tried.
+    /// [`StartError`] says why the group refused the job. After [`StartError::WaitsForConfiguration`] the job still
+    /// tries to join.
     pub async fn start(&mut self) -> Result<(), StartError> {
         self.0.start().await
     }
 
-    /// Leaves the group and completes when it has left. Items that run may finish first, see [`ShutdownMode`]. Then error
-    /// handlers that are still telling of failures are waited for, for what is left of the grace time and 3 s at least;
-    /// what they have not told by then is logged.
+    /// Leaves the group and completes when the job has left. Items that run may finish first, see [`ShutdownMode`].
+    /// Then it waits for error handlers that still report failures: for the rest of the grace time, and 3 s at the
+    /// least. Failures that they have not reported by then are logged.
     pub async fn shutdown(&mut self, mode: ShutdownMode) {
         self.0.shutdown(mode).await;
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::moment::mono_time;
 
-/// Tells the wall-clock time, which may step in both directions, and the time by a clock that never does.
+/// Shows the wall-clock time, which may step in both directions, and the time by a clock that never steps.
 pub trait Clock: Debug + Send + Sync + 'static {
     /// Time since some fixed point. Goes on while the machine is suspended where the system has such a clock.
     fn mono(&self) -> Duration;
@@ -37,8 +37,8 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that follows tokio's time, which tests can pause, from a start time they choose; and that can be stepped, as
-/// an operator or NTP steps the clock of a host, or a machine is suspended.
+/// A clock for tests. It follows tokio's time, which tests can pause, from a start time that the test chooses. A test
+/// can step it, as an operator or NTP steps the clock of a host, and can suspend it, as a machine is suspended.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Debug)]
 pub struct SettableClock {
@@ -59,7 +59,7 @@ impl SettableClock {
         self.at_origin_us.fetch_add(by_ms * 1000, std::sync::atomic::Ordering::SeqCst);
     }
 
-    /// What a suspended machine does to it: both clocks go on, and tokio's time does not.
+    /// Does what a suspended machine does to the clocks: both go on, and tokio's time does not.
     pub fn suspend(&self, for_ms: u32) {
         self.suspended_us.fetch_add(u64::from(for_ms) * 1000, std::sync::atomic::Ordering::SeqCst);
         self.step(i64::from(for_ms));

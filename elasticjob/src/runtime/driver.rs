@@ -1,4 +1,4 @@
-//! Drives the engine of one job: feeds it what happens, does what it wants.
+//! Drives the engine of one job: feeds events to the engine and performs its actions.
 
 mod fallen;
 mod report;
@@ -38,24 +38,24 @@ use crate::registry::path::JobPath;
 use crate::registry::{Proof, RegistryCenter, SessionState, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
 
-/// How long after a failed attempt the session is tried to be proven again.
+/// The pause between a failed attempt to prove the session and the next one.
 const PROOF_RETRY: Duration = Duration::from_millis(50);
 
-/// Whom it is told that the job is registered, or cannot be.
+/// Receives one answer: the job is registered, or it cannot be.
 pub(super) type Started = oneshot::Sender<Result<(), String>>;
 
-/// What a driver is made of.
+/// The parts of a driver.
 pub(super) struct Job {
     pub(super) environment: JobEnvironment,
     pub(super) registry: Arc<dyn RegistryCenter>,
     pub(super) handler: ItemHandler,
-    /// Boxed, so that it is moved to the driver without being copied, and takes no place in the bootstrap then.
+    /// Boxed, so that it is moved to the driver without a copy and takes no place in the bootstrap afterwards.
     pub(super) engine: Box<JobEngine>,
     pub(super) mailbox: Arc<Mailbox<Letter>>,
     pub(super) status: watch::Sender<JobStatus>,
 }
 
-/// Drives one job. One task a job, on the runtime of coordination.
+/// Drives one job. Each job has one task, on the runtime of coordination.
 pub(super) struct Driver {
     job: JobName,
     environment: JobEnvironment,
@@ -66,20 +66,20 @@ pub(super) struct Driver {
     status: watch::Sender<JobStatus>,
     session: watch::Receiver<SessionState>,
     watch: Box<dyn WatchStream>,
-    /// The registry center is closed: the watch has nothing to tell any more, and would say so for ever.
+    /// The registry center is closed: the watch has no more events, and would report its end for ever.
     watch_ended: bool,
     answers: Answers,
     timer: Timer,
     running: LiteMap<ShardingItem, LiveItem>,
-    /// Those of the pool that the last run was of.
+    /// The slots of the pool that the last run used.
     slots: Option<Slots>,
-    /// Calls of listeners, one a round.
+    /// Calls of listeners, one for each listener round.
     listening: LiteMap<RoundId, Running>,
     triggers: BTreeMap<TriggerId, oneshot::Sender<Result<Triggered, TriggerError>>>,
     last_trigger: TriggerId,
-    /// Where the job is traced. Boxed, as most jobs are not.
+    /// Present where the job is traced. Boxed, as most jobs are not traced.
     recorder: Option<Box<Recorder>>,
-    /// A fire that was given up was reported, and none has begun since.
+    /// The driver has reported a fire that was given up, and no fire has begun since.
     reported_given_up: bool,
     /// Answered when the job is registered, or cannot be.
     started: Option<Started>,
@@ -121,7 +121,8 @@ impl Driver {
         &self.job
     }
 
-    /// Runs until the job has left. Whoever runs it keeps it: after a panic it is asked for what it leaves behind.
+    /// Runs until the job has left. The caller keeps the driver: after a panic it asks the driver for what is left
+    /// behind.
     pub(super) async fn run(&mut self) {
         let state = *self.session.borrow_and_update();
         self.feed(Event::Session(state));
@@ -132,7 +133,7 @@ impl Driver {
                 Ok(()) = self.session.changed() => self.take_session(),
                 event = poll_fn(|cx| self.watch.poll_next(cx)), if !self.watch_ended => self.take_watch_event(event),
                 event = self.answers.next() => {
-                    // What happened before an answer was given is told before it.
+                    // The engine must see what happened before the answer was given before it sees the answer.
                     self.drain_watch();
                     self.take_answer(event);
                 }
@@ -144,7 +145,8 @@ impl Driver {
 
     fn take_session(&mut self) {
         let state = *self.session.borrow_and_update();
-        // The gap before a session that is back: who registers at once would trust what was so before it.
+        // The gap comes before the session that is back: an engine that registers at once would trust what was so
+        // before the gap.
         self.drain_watch();
         self.feed_proof();
         self.feed(Event::Session(state));
@@ -166,7 +168,7 @@ impl Driver {
         }
     }
 
-    /// Takes what is there; a decision has to follow.
+    /// Notes the watch events that have arrived. The caller has to let the engine decide afterwards.
     fn drain_watch(&mut self) {
         let mut cx = Context::from_waker(Waker::noop());
         while let Poll::Ready(Some(event)) = self.watch.poll_next(&mut cx) {
@@ -177,8 +179,9 @@ impl Driver {
     fn take_answer(&mut self, event: Event) {
         self.feed_proof();
         self.feed(event);
-        // Answers that came together are taken together, before anybody waits again. Not those to what is asked for
-        // meanwhile: whatever else happens must be heard of between a question and its answer.
+        // Takes all answers that came together before the driver waits again. It does not take the answers to questions
+        // that are asked meanwhile: between a question and its answer the engine must hear of everything else that
+        // happens.
         for _ in 0..self.answers.len() {
             let Some(event) = self.answers.next().now_or_never() else { break };
             self.drain_watch();
@@ -219,11 +222,11 @@ impl Driver {
                 Letter::HandOver(_) => {}
             }
         }
-        // Decides on what was gathered. The bell is also that of the timer.
+        // Lets the engine decide on the gathered events. The timer rings the same bell as the mailbox.
         self.feed(Event::Tick);
     }
 
-    /// Tells the engine of one of several events, of which the last one is fed.
+    /// Notes one of several events without a decision. The caller feeds the last one.
     fn gather(&mut self, event: Event) {
         self.engine.note(self.environment.now(), event);
     }
@@ -231,7 +234,7 @@ impl Driver {
     fn feed(&mut self, event: Event) {
         let now = self.environment.now();
         if self.engine.may_take_long(&event) {
-            // The session and the other jobs go on, on another thread.
+            // It blocks this thread; the session and the other jobs go on, on another thread.
             tokio::task::block_in_place(|| self.engine.handle(now, event));
         } else {
             self.engine.handle(now, event);
@@ -241,14 +244,14 @@ impl Driver {
         }
     }
 
-    /// Tells the engine how long the session is proven, by requests of this job or another one.
+    /// Reports to the engine until when requests of this job or of another job prove the session.
     fn feed_proof(&mut self) {
         if let Some(proof) = self.registry.proof() {
             self.feed(proven(&self.environment, proof));
         }
     }
 
-    /// Publishes the status and sets the timer, when everything that was there is taken.
+    /// Publishes the status and sets the timer. Called when everything that had arrived is taken.
     fn settle(&mut self) {
         let timeout = self.engine.poll_timeout();
         let mono = timeout.mono.map(|at| self.environment.by_clock(at));
@@ -286,10 +289,10 @@ impl Driver {
         }
     }
 
-    /// Another job's transaction may have proven the session a moment ago; otherwise one that writes nothing does, for all
-    /// jobs that ask meanwhile.
+    /// Proves the session: by the transaction of another job, where that is a moment ago; otherwise by a transaction
+    /// that writes nothing, which serves all jobs that ask meanwhile.
     fn prove(&mut self) {
-        // Much younger than what the engine asks to be renewed, or it would ask again at once.
+        // Much shorter than the age at which the engine asks for a new proof: otherwise it would ask again at once.
         let moment = match *self.session.borrow() {
             SessionState::Connected { timeout, .. } => (timeout / 8).min(Duration::from_secs(1)),
             _ => Duration::ZERO,
@@ -304,7 +307,7 @@ impl Driver {
                     match proof.await {
                         Some(proof) => proven(&environment, proof),
                         None => {
-                            // It asks again as soon as it is told.
+                            // The engine asks again as soon as it hears of the failure.
                             tokio::time::sleep(PROOF_RETRY).await;
                             Event::NotProven
                         }
@@ -357,7 +360,8 @@ impl Driver {
         }
     }
 
-    /// Runs before a change of the pool keep their slots; they do not count among the new ones.
+    /// The slots for the next run. Runs that began before a change of the pool keep their slots, which do not count
+    /// among the new ones.
     fn slots(&mut self, configuration: &JobConfiguration) -> Slots {
         let slots = Slots::after(self.slots.take(), self.environment.catalog().thread_pools(), configuration);
         self.slots.insert(slots).clone()
@@ -399,12 +403,12 @@ impl Driver {
         self.listening.insert(round, running);
     }
 
-    /// The time of a fire as the clock of the job's zone shows it.
+    /// The time of a fire in the zone of the job.
     fn scheduled_at(&self, fire: Fire, configuration: &JobConfiguration) -> DateTime<FixedOffset> {
         self.local_time(fire.at(), configuration)
     }
 
-    /// A time in milliseconds since 1970 as the clock of the job's zone shows it.
+    /// A time in milliseconds since 1970, in the zone of the job.
     fn local_time(&self, wall: i64, configuration: &JobConfiguration) -> DateTime<FixedOffset> {
         let zone = configuration.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
         in_zone(wall, zone)
@@ -420,7 +424,7 @@ impl Driver {
             TriggerAnswer::NotRunning => Err(TriggerError::NotRunning { job }),
             TriggerAnswer::Registry(why) => Err(TriggerError::Registry { job, why }),
         };
-        // Whoever asked may have gone away.
+        // The caller may have gone away.
         let _ = reply.send(answer);
     }
 
@@ -473,15 +477,15 @@ impl Driver {
 
     fn answer_start(&mut self, outcome: Result<(), String>) {
         if let Some(started) = self.started.take() {
-            // Whoever started it may look at once, for example for the id that it got.
+            // The program may look at the status at once, for example for the id that the instance got.
             self.publish_status();
-            // Whoever started it may have given up waiting.
+            // The program may have stopped waiting for the start.
             let _ = started.send(outcome);
         }
     }
 }
 
-/// A program that ends takes its runs along, and so does a driver that ends by a bug.
+/// A driver that is dropped, by the end of the program or by a bug, cuts its runs off.
 impl Drop for Driver {
     fn drop(&mut self) {
         for running in self.running.values().map(Deref::deref).chain(self.listening.values()) {
@@ -506,7 +510,7 @@ fn proven(environment: &JobEnvironment, Proof { session, at }: Proof) -> Event {
     Event::Proven { session, at: environment.at(at) }
 }
 
-/// A time in milliseconds since 1970 as the clock of a zone shows it.
+/// A time in milliseconds since 1970, in a zone.
 fn in_zone(wall: i64, zone: TimeZone) -> DateTime<FixedOffset> {
     let utc = DateTime::from_timestamp_millis(wall).unwrap_or_default();
     let offset = FixedOffset::east_opt(zone.offset_at(wall.div_euclid(1_000)));

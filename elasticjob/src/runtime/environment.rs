@@ -1,4 +1,4 @@
-//! What the jobs of a process share.
+//! The environment that all jobs of a process share.
 
 use std::fmt;
 use std::io;
@@ -25,13 +25,13 @@ use crate::schedule::{TimeZone, TimeZoneError};
 use crate::spi::{Catalog, CatalogError};
 use crate::trace::{Tracing, TracingConfiguration};
 
-/// How long running items may go on at a shutdown unless configured otherwise.
+/// The default grace time of a shutdown: how long running items may go on.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(25);
 
-/// How long the coordination of a job that ended by a bug waits before it starts again; doubled each time in a row.
+/// The pause before the coordination of a job that ended by a bug starts again; doubled for each further end in a row.
 const RESTART_PAUSE: Duration = Duration::from_secs(1);
 
-/// What the jobs of a process share: the runtime that coordination lives on, timers, the address of the host.
+/// The environment that the jobs of a process share: the runtime of coordination, timers, the address of the host.
 ///
 /// Coordination has a thread of its own, so that jobs which block the threads of the program cost neither the session
 /// with the registry center nor the punctuality of other jobs. Cheap to clone; it lives as long as a clone of it or a
@@ -47,7 +47,7 @@ struct Shared {
     user: Handle,
     timers: Timers,
     clock: Arc<dyn Clock>,
-    /// From when the time of engines is counted.
+    /// The origin of the time that engines count.
     origin: Duration,
     instance: InstanceId,
     local_zone: TimeZone,
@@ -59,22 +59,22 @@ struct Shared {
     failures: Failures,
 }
 
-/// Why there is no environment.
+/// The environment cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
     /// The thread for coordination could not be started.
     #[error("cannot start the thread for coordination: {0}")]
     Runtime(#[from] io::Error),
-    /// No address for the instance id.
+    /// There is no address for the instance id.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// The time zone of the process is not understood.
     #[error(transparent)]
     TimeZone(#[from] TimeZoneError),
-    /// Names of own implementations that are taken twice.
+    /// Two own implementations have the same name.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// Called outside of a tokio runtime.
+    /// The call was made outside of a tokio runtime.
     #[error("no tokio runtime runs here: make the environment inside of one, for example under #[tokio::main]")]
     NoRuntime,
 }
@@ -97,35 +97,37 @@ impl JobEnvironmentBuilder {
         self
     }
 
-    /// The address that names this host: the begin of it, or a pattern such as `192\.168\..*`.
+    /// The address that names this host: the beginning of it, or a pattern such as `192\.168\..*`.
     #[must_use]
     pub fn preferred_network_ip(mut self, ip: Option<String>) -> Self {
         self.ip = ip;
         self
     }
 
-    /// How long running items may go on at a shutdown before they are cut off; default 25 s, at most 100 years.
+    /// The grace time of a shutdown: how long running items may go on before they are cut off. Default 25 s, at most
+    /// 100 years.
     #[must_use]
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.shutdown_grace = Some(grace.min(AGES));
         self
     }
 
-    /// How long the coordination of a job that ended by a bug waits before it starts again, at first.
+    /// The pause before the coordination of a job that ended by a bug starts again for the first time.
     #[cfg(test)]
     pub(super) fn restart_pause(mut self, pause: Duration) -> Self {
         self.restart_pause = Some(pause);
         self
     }
 
-    /// What jobs can name in their settings; default: what is built in and what was linked into the program.
+    /// The implementations that jobs can name in their settings. Default: the built-in ones and those that were linked
+    /// into the program.
     #[must_use]
     pub fn catalog(mut self, catalog: Catalog) -> Self {
         self.catalog = Some(catalog);
         self
     }
 
-    /// Starts the thread for coordination. Items run on the tokio runtime this is called in.
+    /// Starts the thread for coordination. Items run on the tokio runtime that calls this.
     ///
     /// # Errors
     /// See [`EnvironmentError`].
@@ -157,12 +159,12 @@ impl JobEnvironmentBuilder {
 }
 
 impl JobEnvironment {
-    /// Starts to build one.
+    /// Starts to build an environment.
     pub fn builder() -> JobEnvironmentBuilder {
         JobEnvironmentBuilder::default()
     }
 
-    /// A registry center inside this process, which no other process sees.
+    /// A registry center inside this process. No other process sees it.
     pub fn embedded_registry(&self) -> Arc<dyn RegistryCenter> {
         Arc::new(MemoryRegistry::new().connect())
     }
@@ -186,19 +188,19 @@ impl JobEnvironment {
         &self.shared.instance
     }
 
-    /// What jobs can name in their settings.
+    /// The implementations that jobs can name in their settings.
     pub fn catalog(&self) -> &Catalog {
         &self.shared.catalog
     }
 
-    /// Traces the jobs that are made in this environment from now on; others are as before. Events are written on the
-    /// tokio runtime that the environment was built in.
+    /// Traces the jobs that are made in the returned environment from now on. Jobs that were made before stay as they
+    /// were. Events are written on the tokio runtime that the environment was built in.
     #[must_use]
     pub fn with_tracing(self, configuration: TracingConfiguration) -> Self {
         Self { tracing: Some(Tracing::start(configuration, &self.shared.user)), ..self }
     }
 
-    /// Tracing, where it is configured. [Close](Tracing::close) it when the jobs have left.
+    /// The tracing, where it is configured. [Close](Tracing::close) it when the jobs have left.
     pub fn tracing(&self) -> Option<&Tracing> {
         self.tracing.as_ref()
     }
@@ -219,7 +221,7 @@ impl JobEnvironment {
 
     pub(super) fn now(&self) -> Now {
         let clock = &self.shared.clock;
-        // The wall clock last: what happens between the two makes what was proven older, not younger.
+        // The wall clock is read last: a pause between the two readings makes a proof look older, not younger.
         let mono = clock.mono().saturating_sub(self.shared.origin);
         Now { mono, wall: clock.wall_ms() }
     }
@@ -234,7 +236,7 @@ impl JobEnvironment {
         Now { mono: moment.mono.saturating_sub(self.shared.origin), wall: moment.wall_ms }
     }
 
-    /// The zone of jobs that name none.
+    /// The zone of jobs that name no zone.
     pub(super) fn local_zone(&self) -> TimeZone {
         self.shared.local_zone
     }

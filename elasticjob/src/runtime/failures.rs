@@ -14,8 +14,8 @@ use crate::ident::JobName;
 use crate::log::{error, warn};
 use crate::panics::catch;
 
-/// How many failures may be in the hands of handlers at a time. A mail server that does not answer must not pile them up
-/// without end.
+/// How many failures handlers may work on at a time. Otherwise failures would pile up without end while, for example, a
+/// mail server does not answer.
 const AT_A_TIME: usize = 256;
 
 /// Where the jobs of a process report their failures. Cheap to clone.
@@ -37,7 +37,7 @@ struct InHand {
 #[derive(Debug)]
 struct Untold {
     failure: Arc<JobFailure>,
-    /// Whether nobody waits for it any more. What it was to tell is in the log then.
+    /// Whether no shutdown waits for it any more. Its text is in the log then.
     is_given_up: bool,
 }
 
@@ -66,12 +66,12 @@ impl Failures {
         Self { handlers, user, in_hand: Arc::default() }
     }
 
-    /// Calls the handler of the job beside whatever goes on. Never waits, and never fails.
+    /// Calls the error handler of the job, concurrently with the job. Never waits, and never fails.
     pub(super) fn report(&self, failure: JobFailure) {
         let failure = Arc::new(failure);
         let name = failure.configuration.error_handler_type();
         let Ok(handler) = self.handlers.get(name).cloned() else {
-            // It was checked when the configuration came into force.
+            // The name was checked when the configuration came into force.
             error!(job = %failure.job_name(), "{}; there is no error handler '{name}'", Escaped(&failure));
             return;
         };
@@ -81,9 +81,9 @@ impl Failures {
             return;
         };
         self.user.spawn(async move {
-            // As a whole: it goes when the task does.
+            // The task takes the whole value: the value is dropped when the task is.
             let mut call = call;
-            // Inside of what catches panics: the call that makes the future, and the text of the error.
+            // This future catches panics of the call that makes the future, and of the text of the error.
             let told = async { handler.handle(&failure).await.map_err(|error| error.to_string()) };
             if let Err(why) | Ok(Err(why)) = catch(told).await {
                 let handler = handler.type_name();
@@ -93,7 +93,7 @@ impl Failures {
         });
     }
 
-    /// `None` when there are too many.
+    /// Counts the failure as being in hand. `None` when there are too many.
     fn take_in_hand(&self, failure: &Arc<JobFailure>) -> Option<Call> {
         let mut taken = None;
         self.in_hand.send_if_modified(|in_hand| {
@@ -107,8 +107,8 @@ impl Failures {
         taken.map(|number| Call { number, in_hand: self.in_hand.clone(), has_ended: false })
     }
 
-    /// Completes when the failures of a job that were reported until now have been told, and logs those that were not
-    /// within the limit.
+    /// Completes when the handlers have reported the failures of a job that came until now. Logs those that they have
+    /// not reported within the limit.
     pub(super) async fn told(&self, job: &JobName, limit: Duration) {
         let mut in_hand = self.in_hand.subscribe();
         let are_told = |in_hand: &InHand| !in_hand.failures.values().any(|untold| untold.is_awaited_of(job));
@@ -129,7 +129,7 @@ impl Failures {
     }
 }
 
-/// A call that goes away before its end went with the runtime of the program.
+/// A call that is dropped before its end was dropped with the runtime of the program.
 impl Drop for Call {
     fn drop(&mut self) {
         let mut taken = None;

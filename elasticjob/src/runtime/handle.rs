@@ -12,7 +12,7 @@ use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext}
 use crate::engine::{Activity, ItemEnd, JobStatus, LeftRun, RoundId};
 use crate::ident::{JobName, ShardingItem};
 
-/// What reaches the driver of a job from other tasks.
+/// A letter to the driver of a job from another task.
 #[derive(Debug)]
 pub(crate) enum Letter {
     /// Trigger the job on every enabled instance.
@@ -21,9 +21,9 @@ pub(crate) enum Letter {
     Shutdown(ShutdownMode),
     /// The run of an item is over.
     ItemEnded(ShardingItem, ItemEnd),
-    /// The call of listeners that a round had under way is over.
+    /// The call of listeners that a listener round had under way is over.
     ListenersCalled(RoundId),
-    /// Another job of this name is made, and takes over what goes on of this one.
+    /// Another job of this name was made, and takes over the runs of this one that go on.
     HandOver(Heir),
 }
 
@@ -36,19 +36,19 @@ pub enum ShutdownMode {
     Now,
 }
 
-/// A manual trigger was taken.
+/// A manual trigger was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Triggered {
     /// Every enabled instance was asked to run its items.
     Queued,
-    /// All of them had been asked before and have not begun yet: that run serves this trigger too.
+    /// All of them were asked before and have not begun yet: that run serves this trigger too.
     AlreadyPending,
 }
 
-/// A manual trigger was not taken.
+/// A manual trigger was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TriggerError {
-    /// Nobody could run it.
+    /// No instance could run it.
     #[error("job '{job}' was not triggered: no enabled instance is online; enable a server or start an instance")]
     NoEnabledInstance {
         /// The job.
@@ -65,12 +65,12 @@ pub enum TriggerError {
     Registry {
         /// The job.
         job: JobName,
-        /// What the registry center answered.
+        /// The answer of the registry center.
         why: String,
     },
 }
 
-/// What both kinds of handles are made of.
+/// The parts that both kinds of handles share.
 #[derive(Debug, Clone)]
 pub(crate) struct JobHandle {
     name: JobName,
@@ -95,12 +95,12 @@ impl JobHandle {
         answer.await.map_err(|_| not_running())?
     }
 
-    /// Asks the job to leave; [`stopped`](Self::stopped) tells when it did.
+    /// Asks the job to leave; [`stopped`](Self::stopped) completes when it has left.
     pub(crate) fn shutdown(&self, mode: ShutdownMode) {
         self.asked_to_leave.store(true, Ordering::Relaxed);
-        // The mailbox of one that has left may be that of another job of its name by now.
+        // When this job has left, its mailbox may belong to another job of the same name by now.
         if !self.has_left() {
-            // A closed mailbox is that of a job which has left already: what was asked for.
+            // A closed mailbox belongs to a job that has left already, which is what the caller asked for.
             let _ = self.mailbox.post(Letter::Shutdown(mode));
         }
     }
@@ -110,9 +110,9 @@ impl JobHandle {
         self.asked_to_leave.load(Ordering::Relaxed) || self.status.borrow().activity == Activity::Leaving
     }
 
-    /// Whether the job was in the group, and is not any more.
+    /// Whether the job was in the group and has left it.
     pub(super) fn has_left(&self) -> bool {
-        // An error means that the driver is gone.
+        // An error means that the driver has ended.
         is_out(self.status.borrow().activity) || self.status.has_changed().is_err()
     }
 
@@ -121,8 +121,8 @@ impl JobHandle {
         self.has_left() && self.mailbox.is_closed()
     }
 
-    /// Asks this job, which has left, for its runs that go on; their ends come to the mailbox of `heir` once they are sent.
-    /// Whatever it was has ended where the sender is dropped.
+    /// Asks this job, which has left, for its runs that go on. Their ends come to the mailbox of `heir` once the runs
+    /// are sent. Where the sender is dropped, no run goes on.
     pub(super) fn hand_over(&self, heir: &Arc<Mailbox<Letter>>) -> oneshot::Receiver<Vec<LeftRun>> {
         let (runs, left) = oneshot::channel();
         // A closed mailbox drops the letter, and the sender with it.
@@ -130,26 +130,26 @@ impl JobHandle {
         left
     }
 
-    /// What the job does and waits for.
+    /// The current status of the job.
     pub(super) fn status(&self) -> JobStatus {
         self.status.borrow().clone()
     }
 
-    /// Completes when the job has left, at once when it was never started.
+    /// Completes when the job has left. Completes at once when the job was never started.
     pub(crate) async fn stopped(&self) {
         let is_over = |status: &JobStatus| status.activity == Activity::NotStarted || is_out(status.activity);
-        // An error means that the driver is gone, which is as good.
+        // An error means that the driver has ended, which is as good.
         let _ = self.status.clone().wait_for(is_over).await;
     }
 
-    /// Completes when the job, whose start may be under way, has left.
+    /// Completes when the job has left. The start of the job may still be under way.
     pub(super) async fn left(&self) {
-        // An error means that the driver is gone, or never came.
+        // An error means that the driver has ended, or never started.
         let _ = self.status.clone().wait_for(|status| is_out(status.activity)).await;
     }
 }
 
-/// Whether a job that does this was in the group, and is not any more.
+/// Whether a job with this activity was in the group and has left it.
 fn is_out(activity: Activity) -> bool {
     matches!(activity, Activity::Stopped | Activity::Failed)
 }
@@ -161,8 +161,8 @@ macro_rules! handle {
                 Self(handle)
             }
 
-            /// A handle that belongs to no job, for calling a job function in a test: whatever is asked of it is answered
-            /// with [`TriggerError::NotRunning`].
+            /// A handle that belongs to no job, for calling a job function in a test. It answers every request with
+            /// [`TriggerError::NotRunning`].
             pub fn detached(name: JobName) -> Self {
                 let (_, status) = watch::channel(JobStatus::of_no_instance());
                 Self(JobHandle::new(name, Arc::new(Mailbox::new()), status))
@@ -173,7 +173,7 @@ macro_rules! handle {
                 &self.0.name
             }
 
-            /// What the job does and waits for, now and as it changes.
+            /// The status of the job, now and as it changes.
             pub fn status(&self) -> watch::Receiver<JobStatus> {
                 self.0.status.clone()
             }
@@ -205,7 +205,7 @@ macro_rules! handle {
     };
 }
 
-/// The handle of a one-off job: a job without a schedule that runs when it is asked to.
+/// The handle of a one-off job: a job without a schedule, which runs on request.
 ///
 /// Found by its bean name: `app.one_off_job("reindexJobBean")`, or as an argument `#[bean("reindexJobBean")] job: OneOffJob`.
 #[derive(Debug, Clone)]
@@ -216,7 +216,8 @@ impl OneOffJob {
     /// items ran.
     ///
     /// # Errors
-    /// [`TriggerError`]: nobody could run it, the job is not running in this process, or the registry center failed.
+    /// [`TriggerError`]: no instance could run it, the job is not running in this process, or the registry center
+    /// failed.
     pub async fn execute(&self) -> Result<Triggered, TriggerError> {
         self.0.trigger().await
     }
@@ -231,7 +232,8 @@ impl ScheduleJob {
     /// Completes when the request is in the registry, not when the items ran.
     ///
     /// # Errors
-    /// [`TriggerError`]: nobody could run it, the job is not running in this process, or the registry center failed.
+    /// [`TriggerError`]: no instance could run it, the job is not running in this process, or the registry center
+    /// failed.
     pub async fn trigger(&self) -> Result<Triggered, TriggerError> {
         self.0.trigger().await
     }

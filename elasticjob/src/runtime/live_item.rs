@@ -1,4 +1,4 @@
-//! The run of an item whose future lives, and why it failed when it has ended.
+//! The run of an item whose future lives, and the cause of its failure after its end.
 
 use std::ops::Deref;
 
@@ -15,22 +15,22 @@ pub(super) struct LiveItem {
 }
 
 impl LiveItem {
-    /// A run that goes on; `run` is what is told when it fails.
+    /// A run that goes on. `run` names it in the report of a failure.
     pub(super) fn new(running: Running, run: FailedRun) -> Self {
         Self { running, run, cut_off: None }
     }
 
-    /// How it is told to end.
+    /// The means to end the run.
     pub(super) fn running(&self) -> &Running {
         &self.running
     }
 
-    /// It was told to end.
+    /// Notes why the run is asked to end.
     pub(super) fn is_cut_off(&mut self, reason: CancelReason) {
         self.cut_off = Some(reason);
     }
 
-    /// What failed, and why; `None` when it ended well, as it may after it was told to end.
+    /// The run that failed, and why. `None` when it ended well; it may also end well after it was asked to end.
     pub(super) fn ended(self, end: &ItemEnd) -> Option<(FailedRun, String)> {
         if end.state == FireState::Succeeded {
             return None;
@@ -44,12 +44,12 @@ impl LiveItem {
         Some((self.run, error))
     }
 
-    /// The same of a run whose driver ended by a bug.
+    /// The same for a run whose driver ended by a bug.
     pub(super) fn lost_with_its_driver(self) -> (FailedRun, String) {
         (self.run, "it was cut off: the coordination of the job ended by a bug".to_owned())
     }
 
-    /// The same of a run that does not end.
+    /// The same for a run that does not end.
     pub(super) fn abandoned(self) -> (FailedRun, String) {
         (self.run, "it was cut off and does not end, as its code blocks: the instance left without it".to_owned())
     }

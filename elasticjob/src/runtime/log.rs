@@ -1,4 +1,4 @@
-//! One line of the log for each thing an engine has to say.
+//! Writes one line of the log for each notice of an engine.
 
 use crate::engine::{Fire, FireState, Notice, SkipReason};
 use crate::escaped::Escaped;
@@ -76,7 +76,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             };
             let what = if items.is_empty() { String::new() } else { format!("items {items:?}: ") };
             if matches!(reason, SkipReason::ClockOff { .. }) {
-                // Said when the clock was found to be off.
+                // A line of its own was logged when the clock was found to be off.
                 debug!(%job, fire = %name(fire), "not run here: {what}{reason}");
             } else if is_expected(reason) {
                 info!(%job, fire = %name(fire), "not run here: {what}{reason}");
@@ -219,7 +219,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
     }
 }
 
-/// As much of a list of nodes as a line takes.
+/// A list of nodes, cut to what fits into one line.
 fn in_brief(nodes: &[String]) -> String {
     const MOST: usize = 10;
     let told = nodes.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -229,7 +229,7 @@ fn in_brief(nodes: &[String]) -> String {
     }
 }
 
-/// Whether nothing is wrong: somebody has run it or is running it, or an operator does not want it to run.
+/// Whether nothing is wrong: an instance has run it or is running it, or an operator does not want it to run.
 fn is_expected(reason: &SkipReason) -> bool {
     matches!(
         reason,

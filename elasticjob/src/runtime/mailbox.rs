@@ -1,4 +1,4 @@
-//! What reaches the driver of a job from other tasks. Takes next to no memory while it is empty.
+//! The mailbox in which other tasks put letters for the driver of a job. It takes almost no memory while it is empty.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +14,7 @@ pub(crate) struct Mailbox<T> {
 #[derive(Debug)]
 enum Letters<T> {
     Open(Vec<T>),
-    /// What comes goes to another one.
+    /// Letters go to another mailbox.
     Forwarded(Arc<Mailbox<T>>),
     Closed,
 }
@@ -29,7 +29,7 @@ impl<T> Mailbox<T> {
         let to = match &mut *self.lock() {
             Letters::Open(letters) => {
                 if letters.is_empty() {
-                    // Mostly it stays the only one, also when all jobs of a process get one at the same moment.
+                    // Usually it stays the only letter, also when all jobs of a process get one at the same moment.
                     letters.reserve_exact(1);
                 }
                 letters.push(letter);
@@ -42,7 +42,7 @@ impl<T> Mailbox<T> {
         to.post(letter)
     }
 
-    /// Takes what is there, in the order in which it was put in.
+    /// Takes the letters that are there, in the order in which they were put in.
     pub(crate) fn take(&self) -> Vec<T> {
         match &mut *self.lock() {
             Letters::Open(letters) => std::mem::take(letters),
@@ -50,7 +50,7 @@ impl<T> Mailbox<T> {
         }
     }
 
-    /// Accepts no more, and drops what is there. One that is forwarded stays so.
+    /// Accepts no more letters, and drops those that are there. A forwarded mailbox stays forwarded.
     pub(crate) fn close(&self) {
         let mut letters = self.lock();
         if matches!(*letters, Letters::Open(_)) {
@@ -58,23 +58,23 @@ impl<T> Mailbox<T> {
         }
     }
 
-    /// Whether it is closed: its reader is gone, and nobody took its place.
+    /// Whether the mailbox is closed: its reader is gone, and no other mailbox took its place.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(*self.lock(), Letters::Closed)
     }
 
-    /// Gives what is there, and what comes from now on, to another one.
+    /// Gives the letters that are there, and those that come from now on, to another mailbox.
     pub(crate) fn forward(&self, to: Arc<Self>) {
         let before = std::mem::replace(&mut *self.lock(), Letters::Forwarded(to.clone()));
         if let Letters::Open(letters) = before {
             for letter in letters {
-                // Its reader may be gone, as for what comes later.
+                // The reader of the other mailbox may be gone, as it may be for later letters.
                 let _ = to.post(letter);
             }
         }
     }
 
-    /// Rings when there may be a letter. Others may ring it too.
+    /// Rings when there may be a letter. Other parts of the job may ring it too.
     pub(crate) fn bell(&self) -> &Arc<Notify> {
         &self.bell
     }

@@ -1,4 +1,4 @@
-//! The edge: drives engines, performs their actions.
+//! The edge of the library: drives engines and performs their actions.
 
 pub mod address;
 mod bootstrap;

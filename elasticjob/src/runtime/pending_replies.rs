@@ -1,4 +1,4 @@
-//! Answers of the registry on their way to a driver. Takes no memory while none is.
+//! Answers of the registry that are on their way to a driver. They take no memory while none is under way.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use crate::engine::{Action, Event};
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
 
-/// An answer as the event it becomes.
+/// A request whose answer becomes an event.
 type Answer = Pin<Box<dyn Future<Output = Event> + Send>>;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl Answers {
         self.0.get_or_insert_default().push(Box::pin(answer));
     }
 
-    /// Asks the registry center for what an action wants of it; gives back an action that is none of its business.
+    /// Sends the request that an action asks for. Gives an action that needs no registry center back to the caller.
     pub(super) fn ask(&mut self, registry: &dyn RegistryCenter, job: &JobName, action: Action) -> Option<Action> {
         match action {
             Action::List { generation, paths } => {
@@ -50,7 +50,7 @@ impl Answers {
         self.0.as_ref().map_or(0, FuturesUnordered::len)
     }
 
-    /// The next answer that comes; never while none is on its way. Nothing is lost when this is dropped.
+    /// The next answer. Never completes while none is on its way. Dropping the future loses nothing.
     pub(super) fn next(&mut self) -> impl Future<Output = Event> {
         poll_fn(|cx| self.poll_next(cx))
     }

@@ -15,14 +15,14 @@ type Answer = Pin<Box<dyn Future<Output = Option<Proof>> + Send>>;
 
 /// The proofs under way, by registry center.
 ///
-/// A proof is a transaction, which the leader of the registry center writes to its log like any other. Thousands of jobs
-/// may need one at the same moment: fires that are not monitored ask for nothing else. One serves them all.
+/// A proof is a transaction, which the leader of the registry center writes to its log like any other. Thousands of
+/// jobs may need one at the same moment: fires that are not monitored ask for nothing else. One proof serves them all.
 #[derive(Debug, Default)]
 pub(super) struct Proofs(Mutex<BTreeMap<usize, WeakShared<Answer>>>);
 
 impl Proofs {
-    /// Proves the session by a transaction that writes nothing, or waits for the one that is on its way. A read would not
-    /// do: the server that answers it may have lost its leader, which ends the session meanwhile.
+    /// Proves the session by a transaction that writes nothing, or waits for the proof that is on its way. A read is
+    /// not enough: the server that answers it may have lost its leader, and the session may end meanwhile.
     pub(super) fn prove(&self, registry: &Arc<dyn RegistryCenter>, job: &JobName) -> Shared<Answer> {
         let key = Arc::as_ptr(registry).cast::<()>().addr();
         let mut under_way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +42,7 @@ fn send(registry: Arc<dyn RegistryCenter>, job: &JobName) -> Answer {
     check.check(JobPath::Config.absolute(job), None);
     let (sent, answer) = (Moment::now(), registry.commit(check));
     Box::pin(async move {
-        // Refused where the node is gone: that is an answer too.
+        // Refused where the node is gone: a refusal is an answer too.
         drop(answer.await);
         registry.proof().filter(|proof| proof.at >= sent)
     })

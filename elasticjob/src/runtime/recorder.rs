@@ -1,4 +1,4 @@
-//! Tells the tracing of an environment what becomes of one job's runs.
+//! The recorder of a job: sends events of its runs to the tracing of the environment.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -12,9 +12,9 @@ use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::random::uuid_v4;
 use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
 
-/// The cause of what was neither finished nor failed.
+/// The cause of a run that neither finished nor failed.
 const CUT_OFF: &str = "it was cut off before its end";
-/// The cause of what was begun and then not started.
+/// The cause of a run that was begun and then not started.
 const NOT_RUN: &str = "it was not started: the clock of this host is off";
 
 /// Follows the runs of a job. There is one only where the job is traced.
@@ -22,11 +22,11 @@ pub(super) struct Recorder {
     trace: Trace,
     job: JobName,
     hostname: Arc<str>,
-    /// Those that are not over. Items that began later for the same fire are one of their own.
+    /// The runs that are not over. Items that began later for the same fire are a run of their own.
     runs: Vec<TracedRun>,
 }
 
-/// Where events go to.
+/// Where the recorder sends events.
 #[derive(Clone)]
 struct Trace {
     tracing: Tracing,
@@ -36,11 +36,11 @@ struct Trace {
 struct TracedRun {
     run: Arc<RunIdentity>,
     fire: Fire,
-    /// Why items did not end well.
+    /// The causes of items that did not end well.
     errors: BTreeMap<ShardingItem, String>,
 }
 
-/// What the events of a run have in common.
+/// The values that all events of a run share.
 struct RunIdentity {
     id: Arc<str>,
     task_id: TaskId,
@@ -69,7 +69,7 @@ impl Recorder {
         Some(Box::new(Self { trace, job: job.clone(), hostname, runs: Vec::new() }))
     }
 
-    /// The engine said something. `makes_up` is whether a fire that falls into a running one is made up for.
+    /// Records a notice of the engine. `makes_up` says whether a fire that comes while its job runs is made up for.
     pub(super) fn note(&mut self, instance: &InstanceId, makes_up: bool, notice: &Notice) {
         match notice {
             Notice::Begun { fire, source, items } => {
@@ -99,7 +99,7 @@ impl Recorder {
         }
     }
 
-    /// Items start.
+    /// Records that items start.
     pub(super) fn running(&self, items: impl Iterator<Item = ShardingItem>) {
         let mut told: Vec<&Arc<RunIdentity>> = Vec::new();
         for run in items.filter_map(|item| self.run_of(item)) {
@@ -117,7 +117,7 @@ impl Recorder {
         Some(Arc::new(ItemRecord { trace, run, item, id, started: OnceLock::new() }))
     }
 
-    /// The run of an item is over.
+    /// Records the end of an item.
     pub(super) fn item_ended(&mut self, item: ShardingItem, end: &ItemEnd) {
         let place = self.place_of(item);
         if let (Some(place), Some(cause)) = (place, failure(end)) {
@@ -129,7 +129,8 @@ impl Recorder {
         self.place_of(item).map(|place| &self.runs[place].run)
     }
 
-    /// An item is in several runs only where the listeners after an earlier one are still called.
+    /// The last run that has the item. An item is in several runs only while the listeners after an earlier run are
+    /// still called.
     fn place_of(&self, item: ShardingItem) -> Option<usize> {
         self.runs.iter().rposition(|run| run.run.items.contains(&item))
     }
@@ -163,7 +164,7 @@ impl Recorder {
         };
         let over: Vec<TracedRun> = self.runs.extract_if(.., is_over).collect();
         for TracedRun { run, mut errors, .. } in over {
-            // Items that never started end without their end being told here.
+            // Items that never started have no end of their own; their cause comes from here.
             for (item, state) in items.iter().filter(|(item, _)| run.items.contains(item)) {
                 if let Some(cause) = cause(*state) {
                     errors.entry(*item).or_insert_with(|| cause.to_owned());
@@ -173,7 +174,7 @@ impl Recorder {
         }
     }
 
-    /// The instance leaves without these items: no notice about the end of their runs has them.
+    /// Records that the instance leaves without these items: no notice will report the end of their runs.
     fn abandoned(&mut self, items: &[ShardingItem]) {
         let mut left: BTreeMap<usize, Vec<ShardingItem>> = BTreeMap::new();
         for item in items {
@@ -181,7 +182,7 @@ impl Recorder {
                 left.entry(place).or_default().push(*item);
             }
         }
-        // From the last one, so that the places before it stay what they are.
+        // From the last place, so that the earlier places stay valid.
         for (place, items) in left.into_iter().rev() {
             let TracedRun { run, mut errors, .. } = self.runs.remove(place);
             errors.extend(items.into_iter().map(|item| (item, CUT_OFF.to_owned())));
@@ -191,7 +192,7 @@ impl Recorder {
 }
 
 impl ItemRecord {
-    /// The handler, whose work says when it begins: an item may have to wait for its turn before.
+    /// A handler that records the start when its work begins: an item may have to wait for its turn before.
     pub(super) fn around(self: &Arc<Self>, handler: &ItemHandler) -> ItemHandler {
         let (record, handler) = (self.clone(), handler.clone());
         ItemHandler::new(move |context| {
@@ -214,7 +215,7 @@ impl ItemRecord {
         self.post(at, None, None);
     }
 
-    /// The item ended, maybe without having been started.
+    /// Records the end of the item, which may not have started.
     pub(super) fn ended(&self, end: &ItemEnd) {
         let now = self.trace.now();
         self.post(*self.started.get_or_init(|| now), Some(now), failure(end));
@@ -244,7 +245,7 @@ impl Trace {
         DateTime::from_timestamp_millis(self.environment.now().wall).unwrap_or_default()
     }
 
-    /// The run is over, with these causes of items that did not end well.
+    /// Records that the run is over, with the causes of the items that did not end well.
     fn over(&self, run: &RunIdentity, errors: &BTreeMap<ShardingItem, String>) {
         if errors.is_empty() {
             self.status(run, TaskState::Finished, String::new());
@@ -270,13 +271,13 @@ impl Trace {
     }
 }
 
-/// Why an item did not end well.
+/// The cause of an item that did not end well.
 fn failure(end: &ItemEnd) -> Option<String> {
     let cause = cause(end.state)?;
     Some(end.error.as_ref().map_or_else(|| cause.to_owned(), |error| cut(error.clone())))
 }
 
-/// The cause where none is told.
+/// The cause where the item gave none.
 fn cause(state: FireState) -> Option<&'static str> {
     match state {
         FireState::Succeeded => None,

@@ -1,13 +1,13 @@
-//! How often the coordination of a job is started again after it ended by a bug.
+//! Counts how often the coordination of a job is started again after it ended by a bug.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How often in a row.
+/// The most restarts in a row.
 const MOST: u32 = 5;
 
-/// What goes well for this long is not in a row with what was before.
+/// After the coordination has gone well for this long, the next end starts a new row.
 const QUIET: Duration = Duration::from_mins(10);
 
 /// The restarts of one job.
@@ -24,7 +24,7 @@ impl Restarts {
         Self { first, in_a_row: 0, last: None }
     }
 
-    /// How long to wait until the next start; `None` when it was often enough.
+    /// The pause until the next start. `None` when there were enough restarts in a row.
     pub(super) fn next(&mut self, now: Instant) -> Option<Duration> {
         if self.last.is_some_and(|last| now.duration_since(last) >= QUIET) {
             self.in_a_row = 0;

@@ -7,18 +7,18 @@ use super::handle::JobHandle;
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
 
-/// Jobs by registry center and name. There is one of a name at a time: two would share the session of the process, which is
-/// what tells instances, leaders and owners of runs apart.
+/// Jobs by registry center and name. A process has one job of a name at a time: two would share the session of the
+/// process, and the session is what distinguishes instances, leaders and owners of runs.
 #[derive(Debug, Default)]
 pub(super) struct Members(Mutex<BTreeMap<(usize, JobName), JobHandle>>);
 
-/// A job of that name takes part already, and nobody asked it to leave.
+/// A job of that name takes part already, and was not asked to leave.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AlreadyThere;
 
 impl Members {
-    /// Takes the place of a job. Waits for the last one of that name as long as it is leaving, and returns it where its code
-    /// may go on. Given up while it waits, it has taken nothing.
+    /// Takes the place of a job. Waits while the last job of that name is leaving, and returns that job where its code
+    /// may go on. Dropping the future while it waits takes nothing.
     pub(super) async fn enter(
         &self,
         registry: &Arc<dyn RegistryCenter>,
@@ -42,7 +42,8 @@ impl Members {
         }
     }
 
-    /// Gives a place back to the job that had it before, whose code may go on: the next job of that name asks that one.
+    /// Gives a place back to the job that had it before and whose code may go on: the next job of that name asks that
+    /// job for its runs.
     pub(super) fn give_back(&self, registry: &Arc<dyn RegistryCenter>, name: &JobName, last: JobHandle) {
         let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, last);

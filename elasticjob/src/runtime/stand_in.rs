@@ -1,7 +1,8 @@
-//! Stands in for a driver that is gone: cleans up after its engine, and waits for code that cannot be stopped.
+//! The stand-in for a driver that has ended: it cleans up after the engine of that driver, and waits for code that
+//! cannot be stopped.
 //!
-//! A driver goes by a bug, or it has left the group and code of its runs goes on. The mailbox of the job stays open
-//! meanwhile: runs tell their ends there.
+//! A driver ends by a bug, or it has left the group while code of its runs goes on. The mailbox of the job stays open
+//! meanwhile, so that runs can report their ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +18,10 @@ use crate::engine::{Action, CleanUp, Event, LeftRun};
 use crate::ident::JobName;
 use crate::registry::{RegistryCenter, SessionState};
 
-/// How long a job that is asked to leave meanwhile waits for the registry center.
+/// How long the clean-up still waits for the registry center after the job was asked to leave.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What cleans up after an engine, with what it needs of the driver.
+/// Cleans up after an engine, with the parts of the driver that it needs for it.
 pub(super) struct StandIn {
     job: JobName,
     environment: JobEnvironment,
@@ -29,18 +30,19 @@ pub(super) struct StandIn {
     session: watch::Receiver<SessionState>,
     answers: Answers,
     clean_up: CleanUp,
-    /// The job was asked to leave meanwhile, and when nobody waits any longer for the registry center because of that.
+    /// Set when the job was asked to leave meanwhile: how, and until when the clean-up still waits for the registry
+    /// center.
     shutdown: Option<(ShutdownMode, Instant)>,
-    /// The job that was made in the place of this one, and waits for the runs that go on.
+    /// The job that took the place of this one, and waits for the runs that go on.
     heir: Option<Heir>,
 }
 
-/// A job that takes the runs over which an earlier one of its name left.
+/// A job that takes over the runs that an earlier job of its name left.
 #[derive(Debug)]
 pub(crate) struct Heir {
-    /// Where the ends of the runs are told from now on.
+    /// Receives the ends of the runs from now on.
     pub(crate) mailbox: Arc<Mailbox<Letter>>,
-    /// Takes the runs.
+    /// Receives the runs.
     pub(crate) runs: oneshot::Sender<Vec<LeftRun>>,
 }
 
@@ -57,8 +59,8 @@ impl StandIn {
         Self { job, environment, registry, mailbox, session, answers, clean_up, shutdown: None, heir: None }
     }
 
-    /// Cleans up, until there is nothing left to do or, when another driver is to come, until `then`. That one does not
-    /// start before everything is clean: what this one still writes would meet what that one writes.
+    /// Cleans up until nothing is left to do or, when another driver follows, until `then`. That driver does not start
+    /// before everything is clean: otherwise late writes of this clean-up would meet the writes of that driver.
     pub(super) async fn tend(&mut self, then: Option<Instant>) {
         let state = *self.session.borrow_and_update();
         self.feed(Event::Session(state));
@@ -83,7 +85,7 @@ impl StandIn {
         }
     }
 
-    /// What the next driver takes over: runs whose code goes on, and whether the job is to leave.
+    /// The runs whose code goes on, and whether the job was asked to leave: the next driver takes both over.
     pub(super) fn into_legacy(mut self) -> (Vec<LeftRun>, Option<ShutdownMode>) {
         (self.clean_up.take_left(), self.shutdown.map(|(mode, _)| mode))
     }
@@ -102,7 +104,7 @@ impl StandIn {
         is_closed || self.hand_over() || self.clean_up.busy().next().is_none()
     }
 
-    /// Gives the runs to the job that waits for them, where one does; it is told how they end from then on.
+    /// Gives the runs to the job that waits for them, where there is one. From then on that job gets their ends.
     fn hand_over(&mut self) -> bool {
         let Some(Heir { mailbox, runs }) = self.heir.take() else { return false };
         match runs.send(self.clean_up.take_left()) {
@@ -110,7 +112,7 @@ impl StandIn {
                 self.mailbox.forward(mailbox);
                 true
             }
-            // It has given up waiting.
+            // That job has given up waiting.
             Err(left) => {
                 self.clean_up.keep(left);
                 false
@@ -127,7 +129,8 @@ impl StandIn {
                     self.shutdown = Some((mode, until));
                 }
                 Letter::HandOver(heir) => self.heir = Some(heir),
-                // Dropped unanswered: the job does not run now. The rounds of listeners went with the engine.
+                // The trigger is dropped without an answer: the job does not run now. The listener rounds ended with
+                // the engine.
                 Letter::Trigger(_) | Letter::ListenersCalled(_) => {}
             }
         }
@@ -141,7 +144,7 @@ impl StandIn {
     }
 
     fn perform(&mut self, action: Action) {
-        // It wants nothing else.
+        // The clean-up has no other actions.
         let _ = self.answers.ask(&*self.registry, &self.job, action);
     }
 }

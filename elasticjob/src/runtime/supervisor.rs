@@ -1,4 +1,5 @@
-//! A driver that is looked after: one that ends by a bug keeps nothing to itself, and another one takes its place.
+//! The supervisor of a job. When the driver of the job ends by a bug, the supervisor cleans up after it and starts
+//! another driver in its place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +17,10 @@ use crate::ident::JobName;
 use crate::log::error;
 use crate::panics::catch;
 
-/// Drives a job to its end. When its driver ends by a bug, what the session of the process owns in the job is cleaned up, as
-/// the session goes on with the other jobs; then another driver starts in the same session. When that happens again and
-/// again, the job stays out of the group and its status says so: it is for the program to end.
+/// Drives a job to its end. When the driver ends by a bug, the session of the process goes on for the other jobs. So
+/// the supervisor deletes what this session owns in the job, and then starts another driver in the same session. After
+/// several such ends in a row the job stays out of the group, and its status says so: the program should end then, and
+/// be started again.
 pub(super) async fn supervised(mut job: Job, last: Option<JobHandle>, mut started: Started, _reader: Reader) {
     let name = job.engine.job_name().clone();
     if let Some(last) = last
@@ -29,7 +31,7 @@ pub(super) async fn supervised(mut job: Job, last: Option<JobHandle>, mut starte
     }
     let mut restarts = Restarts::new(job.environment.restart_pause());
     let mut driver = Driver::new(job, Some(started));
-    // On the heap what hardly ever happens: thousands of jobs keep room for what this function waits for.
+    // On the heap, because a replacement is rare: without the box each of thousands of jobs would keep room for it.
     while let Err(panic) = catch(driver.run()).await {
         let Some(next) = Box::pin(replace(driver, &panic, restarts.next(Instant::now()))).await else { return };
         driver = next;
@@ -40,8 +42,8 @@ pub(super) async fn supervised(mut job: Job, last: Option<JobHandle>, mut starte
     }
 }
 
-/// Takes over what goes on of the last job of this name in this process: the session of that one is that of this one. `false`
-/// when the start is given up before the last job has handed anything over.
+/// Takes over the runs that go on of the last job of this name in this process. This job may do so because both jobs
+/// have the same session. Returns `false` when the start is given up before the last job has handed anything over.
 async fn take_over(job: &mut Job, last: &JobHandle, started: &mut Started) -> bool {
     let mut runs = last.hand_over(&job.mailbox);
     let left = tokio::select! {
@@ -49,7 +51,8 @@ async fn take_over(job: &mut Job, last: &JobHandle, started: &mut Started) -> bo
         left = &mut runs => left.unwrap_or_default(),
         () = started.closed() => {
             runs.close();
-            // What was sent before is the business of this job alone from then on, also of one that leaves at once.
+            // Messages that the last job sent before this point belong to this job alone, even when this job leaves at
+            // once.
             match runs.try_recv() {
                 Ok(left) => left,
                 Err(_) => return false,
@@ -60,11 +63,12 @@ async fn take_over(job: &mut Job, last: &JobHandle, started: &mut Started) -> bo
     true
 }
 
-/// Cleans up after a driver that ended by a bug, and makes the next one after a pause. Without a pause there is no next one.
+/// Cleans up after a driver that ended by a bug, and makes the next driver after `pause`. Without a pause no driver
+/// follows.
 async fn replace(mut driver: Box<Driver>, panic: &str, pause: Option<Duration>) -> Option<Box<Driver>> {
     let (status, name) = (driver.status().clone(), driver.job_name().clone());
     let fallen = catch(async { driver.fall(panic) }).await;
-    // Its runs are cut off with it.
+    // Dropping the driver cuts its runs off.
     drop(driver);
     let Ok((next, mut stand_in)) = fallen else { return give_up(&status, &name, panic) };
     set_activity(&status, if pause.is_some() { Activity::Restarting } else { Activity::Failed }, panic);
@@ -92,7 +96,7 @@ async fn replace(mut driver: Box<Driver>, panic: &str, pause: Option<Duration>) 
     }
 }
 
-/// Cleans up until nothing is left, also of code that goes on.
+/// Cleans up until nothing is left, and waits for code that goes on.
 async fn tend_to_the_end(mut stand_in: StandIn, name: &JobName) {
     if let Err(panic) = catch(stand_in.tend(None)).await {
         error!(
@@ -120,7 +124,7 @@ fn set_activity(status: &watch::Sender<JobStatus>, activity: Activity, trouble: 
     });
 }
 
-/// Reads the mailbox of a job, or is about to; without it nobody does.
+/// Held by the task that reads the mailbox of a job, or will read it. When it is dropped, the mailbox is closed.
 pub(super) struct Reader(Arc<Mailbox<Letter>>);
 
 impl Reader {

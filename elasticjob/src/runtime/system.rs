@@ -1,4 +1,4 @@
-//! The runtime of our own, beside the one of the user.
+//! The runtime of the library itself, beside the runtime of the program.
 
 use std::io;
 
@@ -7,13 +7,13 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// Name of its thread, as debuggers and `top -H` show it.
 const THREAD_NAME: &str = "elasticjob-system";
 
-/// Threads for what cannot be awaited, for example to look up a host name. They end when they are idle.
+/// Threads for calls that cannot be awaited, for example the look-up of a host name. They end when they are idle.
 const MAX_BLOCKING_THREADS: usize = 4;
 
 /// A small runtime with one thread. Registry connections, drivers and timers live on it, so that a job which blocks all
-/// threads of the user's runtime costs neither the session nor the fires of other jobs.
+/// threads of the program's runtime costs neither the session nor the fires of other jobs.
 ///
-/// Ends when it is dropped, with all that runs on it; that may be done from asynchronous code too.
+/// Dropping it ends it, with all tasks on it. Asynchronous code may drop it too.
 #[derive(Debug)]
 pub struct SystemRuntime {
     /// Taken out only when dropped.
@@ -36,7 +36,7 @@ impl SystemRuntime {
         Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })
     }
 
-    /// What spawns on it.
+    /// The handle that spawns tasks on it.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }

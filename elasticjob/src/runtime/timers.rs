@@ -11,8 +11,8 @@ use tokio::time::sleep;
 
 use super::clock::Clock;
 
-/// The longest sleep while a deadline is set: after a step of the wall clock, or when a machine goes on that was suspended,
-/// that long until it is seen. The clock that tokio sleeps by stops while a machine is suspended.
+/// The longest sleep while a deadline is set. The timers notice a step of the wall clock, or the end of a suspension of
+/// the machine, after this time at the latest. The clock that tokio sleeps by stops while a machine is suspended.
 const CLOCK_CHECK: Duration = Duration::from_secs(1);
 
 /// Stale entries that are kept even when few timers are set, so that few timers need no clean-up.
@@ -25,7 +25,7 @@ pub enum Deadline {
     Wall(i64),
     /// When the clock that never steps shows this time, whatever the wall clock does.
     Mono(Duration),
-    /// At the one that is reached first.
+    /// At the deadline that is reached first.
     First {
         /// As in [`Deadline::Wall`].
         wall_ms: i64,
@@ -35,7 +35,7 @@ pub enum Deadline {
 }
 
 impl Deadline {
-    /// The deadline of what may wait for either clock; `None` where it waits for neither.
+    /// The deadline that comes first by either clock; `None` when neither is set.
     pub fn first_of(wall_ms: Option<i64>, mono: Option<Duration>) -> Option<Self> {
         match (wall_ms, mono) {
             (Some(wall_ms), Some(mono)) => Some(Self::First { wall_ms, mono }),
@@ -60,11 +60,11 @@ impl Deadline {
     }
 }
 
-/// Hands out timers and runs them. Cheap to clone; its task ends with the last of its clones and timers.
+/// Hands out timers and runs them. Cheap to clone. Its task ends when the last clone and the last timer are dropped.
 #[derive(Debug, Clone)]
 pub struct Timers(Arc<Shared>);
 
-/// A timer of one job. Fires once each time it is set, never before its deadline; forgotten when dropped.
+/// A timer of one job. It fires once each time it is set, never before its deadline. Dropping it removes it.
 #[derive(Debug)]
 pub struct Timer {
     id: TimerId,
@@ -95,7 +95,7 @@ impl Timer {
         }
     }
 
-    /// Takes the deadline away. A permit that it left already stays.
+    /// Removes the deadline. A permit that the timer has already left stays.
     pub fn clear(&self) {
         self.shared.state().disarm(self.id);
     }
@@ -110,7 +110,7 @@ impl Drop for Timer {
 #[derive(Debug)]
 struct Shared {
     clock: Arc<dyn Clock>,
-    /// Wakes the task: a deadline before all others was set, or nobody is left.
+    /// Wakes the task: a deadline before all others was set, or the last owner is gone.
     changed: Arc<Notify>,
     state: Mutex<State>,
 }
@@ -120,7 +120,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fires what is due. Returns how long there is nothing to do, `None` while no timer is set.
+    /// Fires what is due. Returns how long the task may sleep; `None` while no timer is set.
     fn fire_due(&self) -> Option<Duration> {
         let (wall_us, mono) = (self.clock.wall_us(), self.clock.mono());
         let mut due = Vec::new();
@@ -157,8 +157,9 @@ async fn run(shared: Weak<Shared>, changed: Arc<Notify>) {
 type TimerId = u64;
 type ArmingId = u64;
 
-/// An entry of a heap: when, of which timer, and which time that it was set. Stale when the timer was set again, cleared
-/// or fired since; stale entries are dropped when they come to the top, or when they get too many.
+/// An entry of a heap: the time, the timer, and which setting of that timer it is. An entry is stale when the timer was
+/// set again, was cleared or has fired since. Stale entries are dropped when they come to the top, or when they get too
+/// many.
 type Entry<T> = Reverse<(T, TimerId, ArmingId)>;
 
 #[derive(Debug)]
@@ -191,7 +192,7 @@ impl State {
         }
         self.last_arming += 1;
         timer.armed = Some((self.last_arming, deadline));
-        // The task sleeps no longer than to the top of each heap, be it stale or not.
+        // The task never sleeps past the top of a heap, be that entry stale or not.
         let wall = deadline.wall_ms().is_some_and(|at| push(&mut self.wall, at, id, self.last_arming));
         let mono = deadline.mono().is_some_and(|at| push(&mut self.mono, at, id, self.last_arming));
         drop_stale(&mut self.wall, &self.timers);
@@ -209,7 +210,7 @@ impl State {
         self.timers.remove(&id);
     }
 
-    /// Collects whom to wake, and says how long to sleep then.
+    /// Collects the drivers to wake, and returns how long to sleep then.
     fn advance(&mut self, wall_us: i64, mono: Duration, due: &mut Vec<Arc<Notify>>) -> Option<Duration> {
         let wall_left_us = |at_ms: i64| at_ms.saturating_mul(1000).saturating_sub(wall_us);
         let wall = pop_due(&mut self.wall, &mut self.timers, |at| wall_left_us(at) <= 0, due);
@@ -230,7 +231,7 @@ fn is_live(timers: &HashMap<TimerId, Registered>, id: TimerId, arming: ArmingId)
     timers.get(&id).and_then(|timer| timer.armed).is_some_and(|(current, _)| current == arming)
 }
 
-/// Keeps a heap in proportion to the number of timers, at a cost that is constant on average.
+/// Keeps the size of a heap in proportion to the number of timers, at a cost that is constant on average.
 fn drop_stale<T: Ord>(heap: &mut BinaryHeap<Entry<T>>, timers: &HashMap<TimerId, Registered>) {
     if heap.len() > 2 * timers.len() + STALE_ALLOWANCE {
         heap.retain(|Reverse((_, id, arming))| is_live(timers, *id, *arming));

@@ -9,14 +9,14 @@
 //!
 //! The set of fires of a schedule depends on nothing but the schedule, so all instances of a job agree on it. This is
 //! Quartz's rule, with these differences:
-//! - PendingTrigger from within the first pass of a repeated hour, Quartz searches on from the wall-clock time it is asked at, so
-//!   a process started at 01:20 of the first pass never fires the 01:05 that still comes; here it fires.
+//! - When Quartz is asked during the first pass of a repeated hour, it searches on from the wall-clock time at which it
+//!   is asked. So a process started at 01:20 of the first pass never fires the 01:05 that still comes; here it fires.
 //! - Quartz loops for ever on `L` and `LW` in Pacific/Apia at 2011-12-30, a day that this zone skipped; here that day,
 //!   like every gap, does not fire.
-//! - What the parser refuses and how `31W` and the last year differ stands in the cron module's own text.
+//! - The text of the cron module says what the parser refuses, and how `31W` and the last year differ.
 //!
-//! The evaluator is our own and not a crate's because no crate covers the dialect (`L`, `W`, `#`, ranges that wrap) and
-//! the rule above. The dialect itself is in the package `elasticjob-syntax`, from where the attribute takes it too.
+//! The evaluator is our own, because no crate covers the dialect (`L`, `W`, `#`, ranges that wrap) and the rule above.
+//! The dialect itself is in the package `elasticjob-syntax`, which the attribute uses too.
 
 #[cfg(test)]
 mod tests;
@@ -38,16 +38,16 @@ pub struct Schedule {
     time_zone: TimeZone,
 }
 
-/// A fire, and what a change of the clocks has to do with it.
+/// A fire, and the effect of a change of the clocks on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NextFire {
-    /// When it is, in epoch milliseconds.
+    /// Its time, in epoch milliseconds.
     pub at: i64,
     /// `None` for most fires.
     pub clock_change: Option<ClockChange>,
 }
 
-/// What a change of the clocks does to fires.
+/// The effect of a change of the clocks on fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockChange {
     /// There would have been a fire before it, at a wall-clock time that was skipped.
@@ -62,7 +62,7 @@ struct Found {
     skipped: bool,
 }
 
-/// Why a schedule cannot be built.
+/// A schedule that cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// The cron expression is wrong.
@@ -92,7 +92,7 @@ impl Schedule {
     /// Parses an expression and a zone; no zone, or a blank one, is the zone of this process ([`TimeZone::local`]).
     ///
     /// # Errors
-    /// [`ScheduleError`] says which of the two is wrong and what would be right.
+    /// [`ScheduleError`] says which of the two is wrong and what to write instead.
     pub fn parse(cron: &str, time_zone: Option<&str>) -> Result<Self, ScheduleError> {
         let cron = cron.parse()?;
         let time_zone = match time_zone.filter(|name| !name.trim().is_empty()) {
@@ -117,7 +117,7 @@ impl Schedule {
         self.search(epoch_ms).map(|found| found.second * 1000)
     }
 
-    /// The same, with what a change of the clocks has to do with it.
+    /// The same, with the effect of a change of the clocks on the fire.
     pub fn next_fire_after(&self, epoch_ms: i64) -> Option<NextFire> {
         let found = self.search(epoch_ms)?;
         let clock_change = if self.time_zone.is_repeated(found.civil) {

@@ -1,4 +1,4 @@
-//! Time zones: IANA names and fixed offsets, and how a wall-clock time becomes an instant.
+//! Time zones: IANA names and fixed offsets, and the conversion of a wall-clock time to an instant.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,9 +9,9 @@ use elasticjob_syntax::zone_name::{self, ZoneName, ZoneNameError};
 
 /// A time zone: an IANA zone, or a fixed offset from UTC.
 ///
-/// Parsed from an IANA name in any case (`Asia/Shanghai`), `UTC`, `GMT`, `Z`, or one of the two prefixes with an offset
-/// of at most 23:59 as Java reads it: `GMT+8`, `GMT+8:00`, `GMT+08:30`, `GMT+0800`. Beware of the `Etc/GMT+8` family,
-/// whose sign is the other way round. Java takes an offset that it cannot read for GMT; here it is an error.
+/// Parsed from an IANA name in any case (`Asia/Shanghai`), `UTC`, `GMT`, `Z`, or `UTC` or `GMT` with an offset of at
+/// most 23:59 as Java reads it: `GMT+8`, `GMT+8:00`, `GMT+08:30`, `GMT+0800`. Beware of the `Etc/GMT+8` family, whose
+/// sign is the other way round. Java reads an offset that it cannot parse as GMT; here it is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeZone(Kind);
 
@@ -21,7 +21,7 @@ enum Kind {
     Named(Tz),
 }
 
-/// What a wall-clock time means in a zone.
+/// The meaning of a wall-clock time in a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instant {
     /// It is this epoch second; of two, the later one.
@@ -30,10 +30,10 @@ pub(super) enum Instant {
     SkippedUntil(i64),
 }
 
-/// Why a time zone cannot be used.
+/// A time zone that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeZoneError {
-    /// A text is no time zone.
+    /// The text names no time zone.
     #[error(transparent)]
     Name(#[from] ZoneNameError),
     /// The zone of this machine cannot be used.
@@ -105,10 +105,11 @@ impl TimeZone {
         }
     }
 
-    /// The civil second after which the fires after an instant are to be looked for.
+    /// The civil second after which to look for the fires after an instant.
     ///
-    /// It is the wall-clock time of the instant, unless that time comes again: then all fires of the repeated stretch
-    /// are still ahead, because they belong to the second pass, and the search begins where the clock will be set back to.
+    /// It is the wall-clock time of the instant, unless that time comes again. Then all fires of the repeated stretch
+    /// are still ahead, because they belong to the second pass, and the search begins where the clock will be set back
+    /// to.
     pub(super) fn search_after(self, epoch_second: i64) -> i64 {
         let civil = epoch_second + i64::from(self.offset_at(epoch_second));
         match self.resolve(civil) {
@@ -126,7 +127,8 @@ impl TimeZone {
     }
 }
 
-/// Callers keep to the years of the cron dialect; anything beyond what chrono can hold is taken for its limit.
+/// Callers keep to the years of the cron dialect. A second beyond the range of chrono becomes the largest time of
+/// chrono.
 fn naive(second: i64) -> NaiveDateTime {
     DateTime::from_timestamp(second, 0).map_or(NaiveDateTime::MAX, |time| time.naive_utc())
 }
@@ -185,7 +187,7 @@ mod tests {
         }
     }
 
-    /// The names that the attribute checks are those that there are rules for.
+    /// The names that the attribute accepts are exactly the names that have rules.
     #[test]
     fn every_name_has_rules_and_every_rule_a_name() {
         let mut names: Vec<&str> = chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()).collect();

@@ -1,16 +1,16 @@
-//! Keeping secrets out of documents that are shown.
+//! Keeps secrets out of documents that are shown.
 
 use super::{Secret, is_secret_key, mask_inside};
 use crate::config::wire;
 use crate::yaml::{self, Node, Value};
 
-/// A document in YAML without its secrets: values of such names, also of those inside of other values, and passwords
-/// inside of addresses.
+/// A YAML document without its secrets: without the values whose names mean a secret, also inside of other values, and
+/// without passwords in addresses.
 pub(crate) fn mask_document(document: &str) -> String {
     let masked = mask_lines(document);
     match yaml::parse(&masked, wire::LIMITS) {
         Ok(root) if !root.as_ref().is_some_and(holds_secrets) => mask_inside(&masked),
-        // It is written in another way than one key a line.
+        // The document does not have one key a line.
         _ if is_suspect(document) => {
             format!("{} (it names secrets that cannot be masked one by one)", Secret::MASK)
         }
@@ -20,7 +20,7 @@ pub(crate) fn mask_document(document: &str) -> String {
 
 fn mask_lines(document: &str) -> String {
     let mut masked = String::new();
-    // How far the line of the secret is indented: what is further in goes on with it.
+    // The indentation of the secret's line: lines that are indented further continue the secret.
     let mut inside: Option<usize> = None;
     for line in document.split_inclusive('\n') {
         let indent = line.len() - line.trim_start_matches(' ').len();

@@ -1,6 +1,6 @@
-//! Names whose values are secrets: one list for what is not written, and for what is not shown.
+//! Names whose values are secrets. One list decides which values are not written and which are not shown.
 
-/// Words of such names, as [`plain`] spells them.
+/// Words that make a name the name of a secret, in the spelling of [`plain`].
 const WORDS: [&str; 14] = [
     "password",
     "passwd",
@@ -10,7 +10,7 @@ const WORDS: [&str; 14] = [
     "webhook",
     "token",
     "credential",
-    // They end in another way than the words that they begin with, and the end counts.
+    // The end of a name counts, and these end differently from the words that they begin with.
     "credentials",
     "secretkey",
     "accesskey",
@@ -19,38 +19,40 @@ const WORDS: [&str; 14] = [
     "privatekey",
 ];
 
-/// Words of names that are masked in doubt, and written nevertheless: a digest is mostly a checksum, and the body of a
-/// request is no secret, though there may be one in it. All instances of a job, also those of Java, need to have them.
+/// Words of names whose values are masked to be safe, but written all the same. A digest is usually a checksum, and the
+/// body of a request is not a secret, though it may contain one. All instances of a job, including Java instances, need
+/// these values.
 const IN_DOUBT: [&str; 6] = ["digest", "httpdata", "cookie", "signature", "jwt", "authorization"];
 
-/// What a user is asked for at a log-in: after such a word a colon comes before a secret also in the middle of a
-/// sentence. `invalid token: expected a word` is about the grammar of something.
+/// Words for the secret of a login. After such a word a colon introduces a secret also in the middle of a sentence.
+/// `invalid token: expected a word` is about a grammar instead.
 const PASSWORDS: [&str; 4] = ["password", "passwd", "pwd", "passphrase"];
 
-/// Names that are too short to be looked for inside of others.
+/// Names that are too short to be searched for inside of other names.
 const WHOLE: [&str; 1] = ["pass"];
 
-/// Names that are secrets in the query of an address, and mostly none elsewhere.
+/// Names that mean a secret in the query of an address, but usually not elsewhere.
 const OF_QUERIES: [&str; 5] = ["key", "sig", "sign", "auth", "code"];
 
 /// Whether a property stays with the program, and is never written to the registry: its name ends with such a word, as
-/// those of `email.password`, `aws.credential` and `my.accessKey` do. What goes on after the word is about a secret and
-/// none itself, as `token.uri` and `password.file` are: written, so that all instances go by the same value.
+/// `email.password`, `aws.credential` and `my.accessKey` do. A name that continues after the word, such as `token.uri`
+/// or `password.file`, is about a secret and is not one. Such properties are written, so that all instances use the
+/// same value.
 pub(crate) fn stays_with_program(key: &str) -> bool {
     let key = plain(key);
     WORDS.iter().any(|word| key.ends_with(word))
 }
 
-/// Whether the value of a property is masked where it is shown, judging by its name: such a word is anywhere in it, or
-/// it may hold secrets, as the body of a request. Rather one too many.
+/// Whether the value of a property is masked where it is shown, judged by its name: the name contains such a word, or
+/// its value may contain secrets, as the body of a request may. It masks too much rather than too little.
 pub fn is_secret_key(key: &str) -> bool {
     let key = plain(key);
     WORDS.iter().chain(&IN_DOUBT).any(|word| key.contains(word))
 }
 
-/// The same of a name inside of a text, where shorter ones count, too.
+/// The same for a name inside of a text, where shorter names count, too.
 pub(super) fn is_secret_name(name: &str) -> bool {
-    /// No word is shorter, and many names are.
+    /// No word is shorter, but many names are.
     const SHORTEST: usize = 3;
     let last = name.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     name.len() >= SHORTEST && (is_secret_key(name) || WHOLE.iter().any(|word| last.eq_ignore_ascii_case(word)))
@@ -67,13 +69,13 @@ pub(super) fn is_password(name: &str) -> bool {
     PASSWORDS.iter().any(|word| name.ends_with(word))
 }
 
-/// Whether a header of this name is secret to its end, blanks and all.
+/// Whether the whole value of a header with this name is secret, including blanks.
 pub(super) fn is_secret_line(name: &str) -> bool {
     let name = plain(name);
     name.ends_with("authorization") || name.ends_with("cookie")
 }
 
-/// All spellings of a name are one.
+/// The form that all spellings of a name share.
 fn plain(key: &str) -> String {
     key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
@@ -122,7 +124,7 @@ mod tests {
         }
     }
 
-    /// All properties of the built-in types but the four that are secrets, and the body of requests.
+    /// All properties of the built-in types except the four secrets and the body of requests.
     #[test]
     fn what_built_in_types_ask_for_otherwise_is_written_and_shown() {
         for key in [

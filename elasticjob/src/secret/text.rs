@@ -1,7 +1,7 @@
-//! Secrets inside of texts that are none themselves: addresses, command lines, headers, parameters, errors.
+//! Secrets inside of other texts: addresses, command lines, headers, parameters, errors.
 //!
-//! One walk over the text, word by word. Nothing is looked at more than a few times, so that the cost grows with the
-//! length alone: a long text may be made by somebody else.
+//! One walk over the text, word by word. Each part is read only a few times, so that the cost grows only linearly with
+//! the length: another client may have made a long text.
 
 mod address;
 mod command;
@@ -17,7 +17,7 @@ use self::command::Command;
 use super::Secret;
 
 /// A text without the secrets in it: users with passwords before a host, parameters of addresses and command lines,
-/// headers, values in JSON and YAML, keys in PEM, and tokens that are known by their shape.
+/// headers, values in JSON and YAML, keys in PEM, and tokens that their shape shows.
 pub(crate) fn mask_inside(text: &str) -> String {
     let mut walk = Walk { text, command: Command::default(), address: address::Address::default() };
     let mut masked = String::new();
@@ -34,7 +34,7 @@ pub(crate) fn mask_inside(text: &str) -> String {
     masked
 }
 
-/// What is masked, and what is shown for it.
+/// The part to mask, and the text to show instead.
 #[derive(Debug)]
 struct Found {
     secret: Range<usize>,
@@ -46,13 +46,13 @@ impl Found {
         (!secret.is_empty()).then_some(Self { secret, shown: Secret::MASK })
     }
 
-    /// A value that stays one of JSON.
+    /// A secret in JSON: the masked value is still valid JSON.
     fn in_json(secret: Range<usize>, escaped: bool) -> Option<Self> {
         Some(Self { secret, shown: if escaped { r#"\"***\""# } else { r#""***""# } })
     }
 }
 
-/// Where the walk is.
+/// The state of the walk.
 struct Walk<'t> {
     text: &'t str,
     /// The program of the command line that the walk is in.
@@ -69,7 +69,7 @@ impl Walk<'_> {
         self.byte(at.checked_sub(1)?)
     }
 
-    /// The next run of characters that names are made of.
+    /// The next run of characters that can be part of a name.
     fn next_word(&mut self, from: usize) -> Option<Range<usize>> {
         let rest = &self.text.as_bytes()[from..];
         let start = from + rest.iter().position(|byte| is_name(*byte))?;
@@ -79,20 +79,20 @@ impl Walk<'_> {
         Some(start..self.end_of(start, |byte| !is_name(byte)))
     }
 
-    /// The secret that a word is, or that follows it.
+    /// The secret that a word is, or that follows the word.
     fn secret_at(&mut self, word: &Range<usize>) -> Option<Found> {
         let shaped = || shape::token(self.text, word).or_else(|| shape::private_key(self.text, word));
         let found = shaped().or_else(|| self.user_of_address(word)).or_else(|| self.of_command(word));
         found.or_else(|| self.named(word)).or_else(|| self.after_scheme(word))
     }
 
-    /// The first place from here on that is like this, or the end.
+    /// The first place from here on with such a byte, or the end.
     fn end_of(&self, from: usize, is_end: impl Fn(u8) -> bool) -> usize {
         let rest = &self.text.as_bytes()[from..];
         from + rest.iter().position(|byte| is_end(*byte)).unwrap_or(rest.len())
     }
 
-    /// The first place from here on that is no blank of a line.
+    /// The first place from here on that is not a blank in the line.
     fn after_blanks(&self, from: usize) -> usize {
         self.end_of(from, |byte| !matches!(byte, b' ' | b'\t'))
     }

@@ -1,4 +1,4 @@
-//! The catalog: all that settings can refer to by type name, in one value that is handed down.
+//! The catalog: all implementations that settings can refer to by type name, as one value that is passed around.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use crate::executor::ThreadPools;
 use crate::job_types::JobTypes;
 use crate::trace::{JobTracingStorage, RDB, TracingStorage};
 
-/// What the jobs of a process can name in their settings: what is built in, what was linked, what was added by hand.
+/// The implementations that the jobs of a process can name in their settings: built-in ones, linked ones, and ones that
+/// the program added.
 ///
 /// Cheap to clone.
 #[derive(Debug, Clone)]
@@ -36,7 +37,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Starts with what is built in and what was linked into the program.
+    /// Starts with the built-in implementations and those that were linked into the program.
     pub fn builder() -> CatalogBuilder {
         CatalogBuilder::default()
     }
@@ -61,7 +62,7 @@ impl Catalog {
         &self.thread_pools
     }
 
-    /// The storages for tracing that the program brings itself.
+    /// The own storages for tracing of the program.
     pub fn tracing_storages(&self) -> &ByType<JobTracingStorage> {
         &self.tracing_storages
     }
@@ -86,17 +87,17 @@ impl Catalog {
         all.flatten().copied().flatten().copied()
     }
 
-    /// What engines have checked of a configuration, beside what they know themselves.
+    /// The checks of a configuration that engines make in addition to their own.
     pub(crate) fn check(&self) -> &ConfigurationCheck {
         &self.check
     }
 
-    /// What engines know of the listeners.
+    /// The listeners, in the form that engines use.
     pub(crate) fn known_listeners(&self) -> &Arc<KnownListeners> {
         &self.known_listeners
     }
 
-    /// The settings of a configuration that refer to nothing there is.
+    /// The settings of a configuration that name an implementation which does not exist.
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let strategy = self.sharding_strategies.problem(configuration);
         let listeners = self.known_listeners.plan(configuration).err();
@@ -104,7 +105,7 @@ impl Catalog {
     }
 }
 
-/// Adds to a [`Catalog`] by hand.
+/// Adds implementations to a [`Catalog`].
 #[derive(Clone, Default)]
 pub struct CatalogBuilder {
     sharding_strategies: Vec<Arc<dyn ShardingStrategy>>,
@@ -130,7 +131,7 @@ impl CatalogBuilder {
         self
     }
 
-    /// Adds a listener that is called once for the group.
+    /// Adds a once listener.
     #[must_use]
     pub fn once_listener(mut self, listener: impl DistributeOnceElasticJobListener) -> Self {
         self.listeners.push(Arc::new(JobListener::once(listener)));
@@ -165,10 +166,10 @@ impl CatalogBuilder {
         self
     }
 
-    /// Puts everything together.
+    /// Builds the catalog.
     ///
     /// # Errors
-    /// [`CatalogError`] with all names that are taken twice.
+    /// [`CatalogError`] with all names that two implementations have.
     pub fn build(self) -> Result<Catalog, CatalogError> {
         let mut clashes = Vec::new();
         let mut strategies = ShardingStrategies::built_in();
@@ -218,26 +219,26 @@ impl CatalogBuilder {
     }
 }
 
-/// The options that the registry center does not decide alone, whichever of these a job names.
+/// The options of all types that the registry center does not decide alone; a job may name any of these types.
 fn bound_options(job_types: &JobTypes, error_handlers: &ErrorHandlers) -> Arc<[BoundOptions]> {
     let of_types = job_types.values().map(|job_type| job_type.handler().bound_options());
     let of_handlers = error_handlers.values().map(|handler| handler.bound_options());
     of_types.chain(of_handlers).flatten().copied().collect()
 }
 
-/// What listeners are called in messages.
+/// The word for listeners in messages.
 const LISTENER: &str = "listener";
 
-/// What storages for tracing are called in messages.
+/// The word for storages for tracing in messages.
 const TRACING_STORAGE: &str = "tracing storage";
 
-/// What was linked, and what was added.
+/// The linked implementations, and the added ones.
 fn all<T: ?Sized>(linked: &'static [LinkedType<T>], added: Vec<Arc<T>>) -> impl Iterator<Item = (TypeOrigin, Arc<T>)> {
     let linked = linked.iter().map(|linked| (TypeOrigin::Linked { place: linked.place }, (linked.make)()));
     linked.chain(added.into_iter().map(|added| (TypeOrigin::Added, added)))
 }
 
-/// Adds each under its own name; returns those whose name is taken.
+/// Adds each implementation under its own name. Returns those whose name is taken.
 fn add_all<T: ?Sized>(
     types: &mut ByType<T>,
     own: impl IntoIterator<Item = (TypeOrigin, Arc<T>)>,
@@ -246,7 +247,7 @@ fn add_all<T: ?Sized>(
     own.into_iter().filter_map(|(origin, own)| types.add(name(&own.clone()), origin, own).err()).collect()
 }
 
-/// The storage `RDB` is none of those in the catalog, and its name is taken in every case of its letters.
+/// The storage `RDB` is not in the catalog, but no other storage may have its name, in upper or lower case.
 fn takes_rdb(storage: &JobTracingStorage, origin: TypeOrigin) -> Option<TypeClash> {
     let (kind, name) = (TRACING_STORAGE, RDB.to_owned());
     let clash = TypeClash { kind, name, first: TypeOrigin::BuiltIn, second: origin };
@@ -270,7 +271,7 @@ fn names<T: ?Sized>(types: &[Arc<T>], name: fn(&T) -> &str) -> Vec<&str> {
     types.iter().map(|one| name(one)).collect()
 }
 
-/// Names that are taken twice.
+/// Names that two implementations have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct CatalogError(pub Vec<TypeClash>);
@@ -344,7 +345,7 @@ mod tests {
         assert!(error.to_string().contains("two of type 'a', each a listener"), "{error}");
     }
 
-    /// The options of a type of jobs, or of an error handler, as its documentation calls it.
+    /// The options of a type of jobs, or of an error handler, in the names of its documentation.
     fn options_of(owner: &str) -> OptionNames {
         let catalog = Catalog::builder().build().unwrap();
         match owner.split_once(' ').unwrap() {

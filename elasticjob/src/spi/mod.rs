@@ -1,4 +1,4 @@
-//! What was linked into the program, and the catalog of it.
+//! Implementations that were linked into the program, and the catalog of them.
 
 mod catalog;
 mod register;
@@ -16,9 +16,9 @@ use crate::api::{
 };
 use crate::trace::JobTracingStorage;
 
-/// The job functions of the program. Filled when linking, by `#[elastic_job]`.
+/// The job functions of the program. `#[elastic_job]` adds them when the program is linked.
 ///
-/// A crate that nobody names is not linked: `use my_jobs as _;` makes its jobs appear.
+/// A crate that the program does not name is not linked: `use my_jobs as _;` links its jobs.
 #[distributed_slice]
 pub static JOBS: [JobDescriptor];
 

@@ -1,10 +1,10 @@
-//! Registering implementations when the program is linked.
+//! Macros that register implementations when the program is linked.
 
 /// Makes a sharding strategy known to the program when it is linked: jobs can name it in `job-sharding-strategy-type`.
 ///
-/// Takes an expression whose type is a [`ShardingStrategy`](crate::api::ShardingStrategy); stands wherever items stand.
-/// Nothing refers to it, so a library crate has to be named by the program: `use my_strategies as _;`. An example is with
-/// the trait.
+/// It takes an expression whose type is a [`ShardingStrategy`](crate::api::ShardingStrategy), and can be used wherever
+/// an item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
+/// `use my_strategies as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_sharding_strategy {
     ($strategy:expr $(,)?) => {
@@ -12,11 +12,12 @@ macro_rules! register_sharding_strategy {
     };
 }
 
-/// Makes an [`ElasticJobListener`](crate::api::ElasticJobListener) known to the program when it is linked: jobs can name
-/// it in `job-listener-types`, every instance calls it.
+/// Makes an [`ElasticJobListener`](crate::api::ElasticJobListener) known to the program when it is linked: jobs can
+/// name it in `job-listener-types`, and every instance calls it.
 ///
-/// Takes an expression that makes it; stands wherever items stand. Nothing refers to it, so a library crate has to be
-/// named by the program: `use my_listeners as _;`. An example is with the trait.
+/// It takes an expression that makes the listener, and can be used wherever an item is allowed. No code refers to the
+/// registration, so the program has to name a library crate that has one: `use my_listeners as _;`. The documentation
+/// of the trait has an example.
 #[macro_export]
 macro_rules! register_listener {
     ($listener:expr $(,)?) => {
@@ -24,8 +25,8 @@ macro_rules! register_listener {
     };
 }
 
-/// Makes a [`DistributeOnceElasticJobListener`](crate::api::DistributeOnceElasticJobListener) known to the program when it
-/// is linked, as [`register_listener!`](crate::register_listener) does the other kind.
+/// Makes a [`DistributeOnceElasticJobListener`](crate::api::DistributeOnceElasticJobListener) known to the program when
+/// it is linked, in the same way as [`register_listener!`](crate::register_listener).
 #[macro_export]
 macro_rules! register_once_listener {
     ($listener:expr $(,)?) => {
@@ -36,10 +37,10 @@ macro_rules! register_once_listener {
 /// Makes a pool known to the program when it is linked: jobs can name it in
 /// `job-executor-thread-pool-size-provider-type`.
 ///
-/// Takes an expression whose type is a
-/// [`JobExecutorThreadPoolSizeProvider`](crate::api::JobExecutorThreadPoolSizeProvider); stands wherever items stand.
-/// Nothing refers to it, so a library crate has to be named by the program: `use my_pools as _;`. An example is with the
-/// trait.
+/// It takes an expression whose type is a
+/// [`JobExecutorThreadPoolSizeProvider`](crate::api::JobExecutorThreadPoolSizeProvider), and can be used wherever an
+/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
+/// `use my_pools as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_thread_pool_size_provider {
     ($pool:expr $(,)?) => {
@@ -49,9 +50,9 @@ macro_rules! register_thread_pool_size_provider {
 
 /// Makes a storage for tracing known to the program when it is linked: `elasticjob.tracing.type` can name it.
 ///
-/// Takes an expression whose type is a [`TracingStorage`](crate::trace::TracingStorage); stands wherever items stand.
-/// Nothing refers to it, so a library crate has to be named by the program: `use my_storages as _;`. An example is with
-/// the trait.
+/// It takes an expression whose type is a [`TracingStorage`](crate::trace::TracingStorage), and can be used wherever an
+/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
+/// `use my_storages as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_tracing_storage {
     ($storage:expr $(,)?) => {
@@ -61,9 +62,9 @@ macro_rules! register_tracing_storage {
 
 /// Makes a type of jobs known to the program when it is linked: jobs can name it in `elastic-job-type`.
 ///
-/// Takes an expression whose type is a [`TypedJobItemExecutor`](crate::api::TypedJobItemExecutor); stands wherever items
-/// stand. Nothing refers to it, so a library crate has to be named by the program: `use my_types as _;`. An example is
-/// with the trait.
+/// It takes an expression whose type is a [`TypedJobItemExecutor`](crate::api::TypedJobItemExecutor), and can be used
+/// wherever an item is allowed. No code refers to the registration, so the program has to name a library crate that has
+/// one: `use my_types as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_job_type {
     ($executor:expr $(,)?) => {
@@ -73,9 +74,9 @@ macro_rules! register_job_type {
 
 /// Makes an error handler known to the program when it is linked: jobs can name it in `job-error-handler-type`.
 ///
-/// Takes an expression whose type is a [`JobErrorHandler`](crate::api::JobErrorHandler); stands wherever items stand.
-/// Nothing refers to it, so a library crate has to be named by the program: `use my_handlers as _;`. An example is with
-/// the trait.
+/// It takes an expression whose type is a [`JobErrorHandler`](crate::api::JobErrorHandler), and can be used wherever an
+/// item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
+/// `use my_handlers as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_error_handler {
     ($handler:expr $(,)?) => {
@@ -83,7 +84,7 @@ macro_rules! register_error_handler {
     };
 }
 
-/// What the macros above have in common: the place that messages tell is that of the outermost one.
+/// The common part of the macros above. The place in messages is the place of the outermost macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register {

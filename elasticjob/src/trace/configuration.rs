@@ -1,4 +1,4 @@
-//! What is traced, and where to.
+//! The configuration of tracing: which jobs are traced, and which storage keeps their events.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::storage::{JobTracingStorage, TracingStorage};
 use crate::ident::JobName;
 
-/// How many events wait at most for a storage that is slow or away, unless configured otherwise.
+/// The default of the most events that wait for a storage that is slow or away.
 const QUEUE: usize = 10_000;
 
 /// Tracing of the jobs of an environment.
@@ -58,8 +58,9 @@ impl TracingConfiguration {
         self
     }
 
-    /// How many events wait at most for a storage that is slow or away; default 10,000, at least 1. What does not fit is
-    /// lost, counted and said in the log. An event takes some hundred bytes, with a long error text up to 16 KB.
+    /// The most events that wait for a storage that is slow or away. Default 10,000, 1 at the least. Events that do not
+    /// fit are lost, counted and reported in the log. An event takes some hundred bytes, with a long error text up to
+    /// 16 KB.
     #[must_use]
     pub fn queue(mut self, events: usize) -> Self {
         self.queue = events.max(1);

@@ -1,11 +1,11 @@
-//! What became of events, in numbers.
+//! Counts of events.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many events there were since the start.
+/// Counts of events since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TracingCounts {
-    /// Told by the jobs.
+    /// Posted by the jobs.
     pub posted: u64,
     /// Taken by the storage.
     pub written: u64,
@@ -41,7 +41,7 @@ impl Counters {
     }
 
     pub(super) fn read(&self) -> TracingCounts {
-        // Read before what it counts against, so that no event is counted as ended before it was posted.
+        // Read before the number of posted events, so that no event counts as ended before it was posted.
         let (written, lost) = (self.written.load(Ordering::Acquire), self.lost.load(Ordering::Acquire));
         TracingCounts { posted: self.posted.load(Ordering::Acquire), written, lost }
     }

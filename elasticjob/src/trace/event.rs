@@ -1,4 +1,4 @@
-//! What is told of a run.
+//! The events of a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 /// Texts of errors are cut to this many characters, as the columns for them are no longer.
 const TEXT_LIMIT: usize = 4_000;
 
-/// Something happened to a run.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobEvent {
     /// An item started, or ended.
     Execution(JobExecutionEvent),
-    /// The run of all items of an instance came to another state.
+    /// The run of all items of an instance changed to another state.
     Status(JobStatusTraceEvent),
 }
 
-/// The run of one item: told at its start and, with the same id, at its end.
+/// The run of one item. It is posted at the start and, with the same id, at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobExecutionEvent {
     /// A random UUID.
@@ -39,22 +39,22 @@ pub struct JobExecutionEvent {
     pub sharding_item: ShardingItem,
     /// Why it is run.
     pub source: ExecutionSource,
-    /// When it started.
+    /// The time of its start.
     pub start_time: DateTime<Utc>,
-    /// When it ended, `None` while it runs.
+    /// The time of its end; `None` while it runs.
     pub complete_time: Option<DateTime<Utc>>,
-    /// Whether it ended well; not while it runs.
+    /// Whether it ended well; `false` while it runs.
     pub success: bool,
     /// Why it did not end well, cut to 4000 characters.
     pub failure_cause: Option<String>,
 }
 
-/// The run of all items that began together on an instance came to another state.
+/// The run of all items that began together on an instance changed to another state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobStatusTraceEvent {
     /// A random UUID.
     pub id: String,
-    /// The run. All its states share it, no two runs do.
+    /// The id of the run. All its states have this id; no two runs share it.
     pub run_id: Arc<str>,
     /// The job.
     pub job_name: JobName,
@@ -62,19 +62,19 @@ pub struct JobStatusTraceEvent {
     pub task_id: TaskId,
     /// The instance.
     pub instance: InstanceId,
-    /// Whether the run takes over what others had begun.
+    /// Whether the run is a failover.
     pub execution_type: ExecutionType,
     /// The items, in ascending order.
     pub sharding_items: Vec<ShardingItem>,
     /// The state.
     pub state: TaskState,
-    /// What is to be said about it, cut to 4000 characters; mostly nothing.
+    /// A message about the state, cut to 4000 characters; usually empty.
     pub message: String,
-    /// When that was.
+    /// The time of the change.
     pub creation_time: DateTime<Utc>,
 }
 
-/// Whether a run takes over what others had begun.
+/// Whether a run is a failover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExecutionType {
     /// Its fire came.
@@ -86,11 +86,11 @@ pub enum ExecutionType {
 /// The states of a run. ElasticJob-Lite knows more names and never uses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskState {
-    /// Begun in the registry center; its items have not started.
+    /// It was begun in the registry center; its items have not started.
     Staging,
     /// Its items start.
     Running,
-    /// It is over and all its items ended well, or it was decided against.
+    /// It is over and all its items ended well, or the instance decided against running it.
     Finished,
     /// It is over and some of its items failed or were cut off.
     Error,
@@ -137,7 +137,7 @@ impl fmt::Display for TaskState {
     }
 }
 
-/// A text that is no longer than what is kept of it.
+/// A text cut to the length that is kept.
 pub(crate) fn cut(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(TEXT_LIMIT) {
         text.truncate(end);

@@ -1,4 +1,4 @@
-//! The way of events from jobs to the writer.
+//! Takes events from jobs to the writer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ struct Shared {
     queue: Sender<JobEvent>,
     counters: Arc<Counters>,
     jobs: JobSelection,
-    /// Cancelled when no more events are to come.
+    /// Cancelled when no more events will come.
     closing: CancellationToken,
     /// Cancelled when the writer has ended.
     closed: CancellationToken,
@@ -65,12 +65,13 @@ impl Tracing {
         self.0.jobs.contains(job)
     }
 
-    /// What became of the events so far.
+    /// The counts of events so far.
     pub fn counts(&self) -> TracingCounts {
         self.0.counters.read()
     }
 
-    /// Writes what waits, for at most `limit`, and ends. Call it when the jobs have left: later events are lost.
+    /// Writes the waiting events, for at most `limit`, and ends. Call it when the jobs have left: later events are
+    /// lost.
     pub async fn close(&self, limit: Duration) {
         self.0.closing.cancel();
         if tokio::time::timeout(limit, self.0.closed.cancelled()).await.is_err() {
@@ -80,7 +81,7 @@ impl Tracing {
     }
 }
 
-/// Nobody is left who could post: the writer writes what waits and ends.
+/// No handle is left that could post events: the writer writes the waiting ones and ends.
 impl Drop for Shared {
     fn drop(&mut self) {
         self.closing.cancel();

@@ -1,4 +1,4 @@
-//! Saying in the log that events were lost, not too often.
+//! Reports lost events in the log, not too often.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use tokio::time::Instant;
 use super::storage::WriteError;
 use crate::log::{error, info, warn};
 
-/// The same trouble is said again after this.
+/// The pause before the same trouble is reported again.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// What was said, and what is still to be said.
+/// The trouble that was reported, and the losses that have to be reported.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
-    /// Since when the storage takes nothing.
+    /// Since when the storage has taken nothing.
     since: Option<Instant>,
     last_said: Option<Instant>,
-    /// Lost events that were said.
+    /// The lost events that were reported.
     said: u64,
 }
 
 impl Trouble {
-    /// The storage took nothing.
+    /// Notes that the storage took nothing.
     pub(super) fn unavailable(&mut self, error: &WriteError, lost: u64) {
         let now = Instant::now();
         self.since.get_or_insert(now);
-        // The first loss is news, however short ago the trouble was said.
+        // The first loss is reported at once, however recent the last report of the trouble is.
         let first_loss = self.said == 0 && lost > 0;
         if self.may_say(now) || first_loss {
             self.said = lost;
@@ -35,7 +35,7 @@ impl Trouble {
         }
     }
 
-    /// The storage took something.
+    /// Notes that the storage took events.
     pub(super) fn available(&mut self, lost: u64) {
         if let Some(since) = self.since.take() {
             let (away, new) = (since.elapsed(), lost - self.said);
@@ -54,7 +54,7 @@ impl Trouble {
         }
     }
 
-    /// Looks whether the queue overflowed.
+    /// Reports events that were lost because the queue was full.
     pub(super) fn lost(&mut self, lost: u64) {
         if lost > self.said && self.may_say(Instant::now()) {
             self.said = lost;
@@ -62,7 +62,7 @@ impl Trouble {
         }
     }
 
-    /// The storage will never take an event; it is among the lost ones.
+    /// Notes an event that the storage will never take; it is among the lost ones.
     pub(super) fn refused(&mut self, error: &WriteError, lost: u64) {
         if self.may_say(Instant::now()) {
             self.said = lost;

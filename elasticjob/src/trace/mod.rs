@@ -1,12 +1,12 @@
-//! Tracing: what became of fires and items, told to a storage outside of the job.
+//! Tracing: events about fires and items, which go to a storage outside of the job.
 //!
-//! [`JobEvent`]s are those of ElasticJob, beside which each run has an id of its own: the task id is the same for all runs
-//! of the same items on the same instance. A [`TracingStorage`] keeps them. The built-in one is `RDB`, two tables of a
-//! database, in the module `rdb`; a program adds its own by type name.
+//! [`JobEvent`]s are the events of ElasticJob. In addition each run has an id of its own: the task id is the same for
+//! all runs of the same items on the same instance. A [`TracingStorage`] keeps the events. The built-in one is `RDB`,
+//! two tables of a database, in the module `rdb`; a program adds its own ones by type name.
 //!
-//! Nothing waits for a storage: events go into a bounded queue, one task writes them in batches and tries again while the
-//! storage is away, and what does not fit any more is dropped, counted and said in the log. Without tracing nothing of
-//! this exists.
+//! No job waits for a storage: events go into a bounded queue, and one task writes them in batches. While the storage
+//! is away the task tries again; events that do not fit into the queue are dropped, counted and reported in the log.
+//! Without tracing none of this exists.
 
 #[cfg(all(
     feature = "tracing-rdb",

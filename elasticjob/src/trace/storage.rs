@@ -1,4 +1,4 @@
-//! The seam to what keeps events.
+//! The interface of storages that keep events.
 
 use std::fmt;
 use std::future::Future;
@@ -37,14 +37,14 @@ pub trait TracingStorage: Send + Sync + 'static {
     /// The name in `elasticjob.tracing.type`. Always the same one.
     fn type_name(&self) -> &str;
 
-    /// Keeps these, at most 100, in the order in which they were told.
+    /// Keeps these events, at most 100, in the order in which they were posted.
     ///
-    /// Calls follow one after the other. After [`WriteError::Unavailable`] the same events come again, so writing an event
-    /// twice must do no harm. A panic counts as [`WriteError::Refused`].
+    /// Calls follow one after the other. After [`WriteError::Unavailable`] the same events come again, so writing an
+    /// event twice must do no harm. A panic counts as [`WriteError::Refused`].
     fn write(&self, events: &[JobEvent]) -> impl Future<Output = Result<(), WriteError>> + Send;
 
-    /// Removes a little of what is too old. Called between two writes, first soon after the start. Returns when it wants to
-    /// be called again, `None` when it never does.
+    /// Removes some events that are too old. Called between two writes, for the first time soon after the start.
+    /// Returns the time until the next call, or `None` when no call should follow.
     fn clean(&self) -> impl Future<Output = Result<Option<Duration>, WriteError>> + Send {
         async { Ok(None) }
     }
@@ -53,10 +53,10 @@ pub trait TracingStorage: Send + Sync + 'static {
 /// Why events were not written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// The storage is away, or cannot take anything now: it is tried again.
+    /// The storage is away, or cannot take anything now: the writer tries again.
     #[error("{0}")]
     Unavailable(String),
-    /// It will never take one of these: each is tried by itself, and what is refused then is lost.
+    /// It will never take one of these events: the writer tries each alone, and events that are refused then are lost.
     #[error("{0}")]
     Refused(String),
 }
@@ -70,7 +70,7 @@ pub struct JobTracingStorage {
 }
 
 impl JobTracingStorage {
-    /// Takes a storage.
+    /// Wraps a storage.
     pub fn new(storage: impl TracingStorage) -> Self {
         Self { type_name: storage.type_name().into(), calls: Box::new(storage) }
     }

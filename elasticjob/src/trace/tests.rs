@@ -1,4 +1,4 @@
-//! Events on their way to a storage that a test plays.
+//! Events on their way to a storage of the test.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::*;
 use crate::ident::{InstanceId, JobName, TaskId};
 use crate::test_log::Logged;
 
-/// What a storage answers, and what it took.
+/// The answers of the storage, and the events that it took.
 #[derive(Clone)]
 struct Played {
     answers: watch::Sender<Answer>,
@@ -117,7 +117,7 @@ async fn a_lone_event_waits_a_fifth_of_a_second_for_company() {
 async fn while_the_storage_is_away_events_are_kept_up_to_the_bound_and_the_rest_is_counted() {
     let storage = Played::new(Answer::IsAway);
     let tracing = storage.start(150);
-    // In the hands of the writer, beside what waits.
+    // The writer holds these events; they take no room in the queue.
     (0..100).for_each(|number| tracing.post(event(&number.to_string())));
     storage.attempts(3).await;
     (100..300).for_each(|number| tracing.post(event(&number.to_string())));
@@ -235,7 +235,7 @@ async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
     }
     let logged = Logged::default();
     let _default = tracing::subscriber::set_default(logged.clone());
-    // Were there only one, what is logged here would stay off where the thread of another test came by it first.
+    // With only one subscriber, a log line here would stay disabled if a thread of another test reached it first.
     let _other = tracing::Dispatch::new(Logged::default());
     let times = watch::Sender::new(0);
     let mut cleaned = times.subscribe();

@@ -14,20 +14,20 @@ use super::storage::{JobTracingStorage, WriteError};
 use crate::log::{debug, warn};
 use crate::panics::catch;
 
-/// How many events are written together.
+/// The most events that are written together.
 const BATCH: usize = 100;
 
-/// How long an event waits for others to be written with.
+/// How long an event waits for other events to be written with.
 const GATHER: Duration = Duration::from_millis(200);
 
 /// The first pause after a failure; doubled up to the longest one.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long one write may take. A storage that hangs is one that is away.
+/// How long one write may take. A storage that does not answer counts as away.
 const WRITE_LIMIT: Duration = Duration::from_secs(30);
 
-/// When the storage is first asked to remove what is too old, and again after it could not.
+/// The pause before the storage is first asked to remove old events, and after a failed removal.
 const CLEAN_PAUSE: Duration = Duration::from_secs(1);
 const CLEAN_RETRY: Duration = Duration::from_secs(60);
 
@@ -37,7 +37,7 @@ pub(super) struct Writer {
     counters: Arc<Counters>,
     closing: CancellationToken,
     trouble: Trouble,
-    /// When to ask the storage to remove what is too old; `None` when it never wants to be asked again.
+    /// When to ask the storage to remove old events; `None` when it does not want to be asked again.
     clean_at: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ impl Writer {
         Self { storage, events, counters, closing, trouble: Trouble::default(), clean_at }
     }
 
-    /// Writes until tracing is closed and nothing waits any more, or until it is given up.
+    /// Writes until tracing is closed and no event waits any more, or until tracing is given up.
     pub(super) async fn run(mut self, given_up: CancellationToken) {
         let mut batch = Vec::with_capacity(BATCH);
         if given_up.run_until_cancelled(self.write_all(&mut batch)).await.is_none() {
@@ -74,7 +74,7 @@ impl Writer {
                 }
                 count = self.events.recv_many(batch, BATCH) => if count == 0 { return },
                 () = self.closing.cancelled(), if !self.events.is_closed() => {
-                    // What was taken before is still delivered.
+                    // Events that were posted before are still delivered.
                     self.events.close();
                     continue;
                 }
@@ -85,7 +85,7 @@ impl Writer {
         }
     }
 
-    /// Waits a little for more.
+    /// Waits a little for more events.
     async fn gather(&mut self, batch: &mut Vec<JobEvent>) {
         let until = Instant::now() + GATHER;
         while batch.len() < BATCH && !self.closing.is_cancelled() {
@@ -145,7 +145,7 @@ impl Writer {
     }
 }
 
-/// What a storage answers. Neither one that hangs nor one that panics may keep the writer from the next event.
+/// The answer of a storage. A storage that hangs or panics must not keep the writer from the next event.
 async fn answer<T>(call: impl Future<Output = Result<T, WriteError>>) -> Result<T, WriteError> {
     match catch(timeout(WRITE_LIMIT, call)).await {
         Ok(Ok(answer)) => answer,

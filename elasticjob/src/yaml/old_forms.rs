@@ -1,20 +1,20 @@
-//! Characters that SnakeYAML, which speaks YAML 1.1, writes as they are, and YAML 1.2 has no place for: the line breaks
-//! U+0085, U+2028 and U+2029, with which lines of literal blocks end, and the byte order mark U+FEFF.
+//! Characters that SnakeYAML, which follows YAML 1.1, writes as they are, and that YAML 1.2 does not allow: the line
+//! breaks U+0085, U+2028 and U+2029, which end lines of literal blocks, and the byte order mark U+FEFF.
 
 const OLD: [char; 4] = ['\u{85}', '\u{2028}', '\u{2029}', MARK];
 const MARK: char = '\u{feff}';
 
-/// A text with such characters in the form of YAML 1.2, and what they were.
+/// A text with such characters, rewritten for YAML 1.2, with the original characters.
 pub(super) struct OldForms {
     text: String,
-    /// What ended each line.
+    /// The character that ended each line.
     ends: Vec<char>,
-    /// A character that stands for a byte order mark, and nowhere else in the text.
+    /// A character that replaces byte order marks, and that the original text does not have.
     stand_in: char,
 }
 
 impl OldForms {
-    /// `None` where a text has none of them.
+    /// `None` where a text has no such character.
     pub(super) fn of(text: &str) -> Option<Self> {
         if !text.contains(OLD) {
             return None;
@@ -22,7 +22,7 @@ impl OldForms {
         let stand_in = ('\u{e000}'..='\u{f8ff}').find(|c| !text.contains(*c))?;
         let mut written = String::with_capacity(text.len());
         let mut ends = Vec::new();
-        // At the start it is not of the text.
+        // A mark at the start does not belong to the text.
         let mut characters = text.strip_prefix(MARK).unwrap_or(text).chars().peekable();
         while let Some(c) = characters.next() {
             match c {
@@ -35,7 +35,7 @@ impl OldForms {
                 c => written.push(c),
             }
         }
-        // The parser tells the place of an empty block that ends the text in another way.
+        // Without this the parser reports another place for an empty block at the end of the text.
         written.push_str(if written.ends_with('\n') { "#" } else { "\n#" });
         Some(Self { text: written, ends, stand_in })
     }
@@ -44,13 +44,13 @@ impl OldForms {
         &self.text
     }
 
-    /// A scalar with its byte order marks.
+    /// A scalar with its byte order marks restored.
     pub(super) fn restored(&self, scalar: &str) -> String {
         scalar.replace(self.stand_in, "\u{feff}")
     }
 
-    /// A literal block, which has a break for each of its lines, with the breaks as they were. The parser places it in the
-    /// first line after those that are empty.
+    /// A literal block with its original line breaks; it has one break for each of its lines. The parser reports the
+    /// first line that is not empty as the place of the block.
     pub(super) fn restored_block(&self, scalar: &str, line: usize) -> String {
         let empty = scalar.len() - scalar.trim_start_matches('\n').len();
         let first = line.saturating_sub(1 + empty);

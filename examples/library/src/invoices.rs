@@ -1,10 +1,10 @@
-//! What is done about invoices.
+//! Jobs for invoices.
 
 use std::sync::Mutex;
 
 use elasticjob_starter::prelude::*;
 
-/// Where invoices are booked. The program provides it.
+/// The ledger of invoices. The program provides it.
 #[derive(Debug, Default)]
 pub struct Ledger {
     booked: Mutex<Vec<String>>,

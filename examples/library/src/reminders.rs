@@ -1,9 +1,9 @@
-//! What is done about invoices that nobody pays.
+//! Jobs for invoices that are not paid.
 
 use elasticjob_starter::prelude::*;
 
-/// A plain function: it runs on the threads for blocking work. Nothing can drop it, so it looks by itself whether it
-/// should end.
+/// A function that blocks: it runs on the threads for blocking work. Nothing can drop it, so it checks by itself
+/// whether it should end.
 #[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 1)]
 fn print_reminders(context: ShardingContext) -> Result<(), String> {
     for page in 1..=3 {

@@ -1,5 +1,5 @@
-//! Jobs without the starter and without the attribute: configurations are built, bootstraps started and shut down by
-//! hand.
+//! Jobs without the starter and without the attribute: the program builds the configurations, and starts and shuts down
+//! the bootstraps itself.
 
 use std::error::Error;
 

@@ -4,15 +4,16 @@
 //! cargo run --bin dataflow
 //! ```
 //!
-//! `streaming.process` in `dataflow.yaml` makes a run go on as long as something is fetched. Without it a run is one round.
-//! A shutdown, another instance that joins, or somebody who disables the item ends the run after the round under way.
+//! With `streaming.process` in `dataflow.yaml` a run goes on as long as it fetches something. Without it a run is one
+//! round. After the round under way a run also ends when the program is shut down, another instance joins, or an
+//! operator disables the item.
 
 use std::path::Path;
 use std::sync::Mutex;
 
 use elasticjob_starter::prelude::*;
 
-/// What there is to settle. A real shop has a database.
+/// The orders to settle. A real shop has a database.
 struct Shop {
     open: Mutex<Vec<Order>>,
 }

@@ -4,10 +4,10 @@
 //! cargo run --bin failover        # no service needed; ends by itself
 //! ```
 //!
-//! Two instances of one job, `north` and `south`, share a registry inside this process. The session of one of them is
-//! ended while it runs item 0, which is what ZooKeeper does to a process that was killed. The other one begins the item
-//! again, with the source `FAILOVER`, the same scheduled time and a higher fencing token. It finds in the ledger what was
-//! booked before, and the ledger refuses what the lost run would still book.
+//! Two instances of one job, `north` and `south`, share a registry inside this process. The program ends the session of
+//! one of them while that instance runs item 0; ZooKeeper does the same to a process that was killed. The other
+//! instance begins the item again, with the source `FAILOVER`, the same scheduled time and a higher fencing token. It
+//! finds in the ledger what was booked before, and the ledger refuses bookings of the lost run that come later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -21,14 +21,14 @@ use elasticjob::registry::memory::{MemoryRegistry, MemoryRegistryCenter};
 use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
 use tokio::sync::mpsc;
 
-/// Each item books so many steps, one after the other.
+/// The number of steps that each item books, one after the other.
 const STEPS: u32 = 5;
 const STEP_TAKES: Duration = Duration::from_millis(200);
-/// The item whose instance is lost, and after which step.
+/// The item whose instance is lost, and the step after which it is lost.
 const LOST_ITEM: u32 = 0;
 const LOST_AFTER: u32 = 2;
 
-/// What the items write to: a database table in real life, with the token of the last writer in the row.
+/// The storage of the items: a database table in real life, with the token of the last writer in the row.
 #[derive(Debug, Default)]
 struct Ledger(Mutex<BTreeMap<u32, Account>>);
 
@@ -41,9 +41,9 @@ struct Account {
 #[derive(Debug)]
 enum Booking {
     Booked,
-    /// By a run before this one: the work is not done twice.
+    /// An earlier run booked it: the work is not done twice.
     BookedBefore,
-    /// A later run writes to this item.
+    /// A later run writes to this item: the booking is refused.
     Refused,
 }
 
@@ -59,7 +59,7 @@ impl Ledger {
     }
 }
 
-/// What a run tells the main function.
+/// A message of a run to the main function.
 struct Progress {
     instance: &'static str,
     item: u32,
@@ -94,7 +94,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let mut instances: BTreeMap<&str, (Arc<MemoryRegistryCenter>, ScheduleJobBootstrap)> = BTreeMap::new();
     for name in ["north", "south"] {
-        // A session of its own for each, as two processes would have. Ten seconds after the last sign of life it may end.
+        // Each instance has a session of its own, as two processes would have. The session may end ten seconds after
+        // the last sign of life.
         let session = Arc::new(registry.connect_with_timeout(Duration::from_secs(10)));
         let configuration = JobConfiguration::builder("settlement", 2).cron("0/5 * * * * ?").failover(true).build()?;
         let (ledger, sender) = (ledger.clone(), sender.clone());
@@ -120,7 +121,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         if step.step == LOST_AFTER {
-            // Had it only been frozen, it would wake up now and go on.
+            // If the lost instance had only been frozen, it would wake up now and go on.
             let late = ledger.book(LOST_ITEM, LOST_AFTER + 1, lost.token);
             println!("{}: item {LOST_ITEM} step {}, late: {late:?}", lost.instance, LOST_AFTER + 1);
         }

@@ -1,13 +1,13 @@
-//! What a shutdown does to items that run: `kill -TERM` this program, or press Ctrl-C, while both items are at work.
+//! The effect of a shutdown on items that run: `kill -TERM` this program, or press Ctrl-C, while both items run.
 //!
 //! ```text
 //! cargo run --bin graceful_shutdown
 //! ELASTICJOB_REG_CENTER_SERVER_LISTS=localhost:2181 cargo run --bin graceful_shutdown      # in two terminals
 //! ```
 //!
-//! `short` ends within the grace of the shutdown (`elasticjob.shutdown.grace` in `graceful_shutdown.yaml`, 3 seconds) and
-//! is finished. `long` does not: it is cut off and, as failover is on, handed over. Another process on the same
-//! ZooKeeper begins it again at once, with the source `FAILOVER`. A second signal cuts off both at once.
+//! `short` ends within the grace time of the shutdown (`elasticjob.shutdown.grace` in `graceful_shutdown.yaml`, 3
+//! seconds) and is finished. `long` does not: it is cut off and, as failover is on, handed over. Another process on the
+//! same ZooKeeper begins it again at once, with the source `FAILOVER`. A second signal cuts off both at once.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,8 +20,8 @@ async fn export(context: ShardingContext) -> JobResult {
     let steps = if name == "short" { 4 } else { 240 };
     println!("{name} begins, scheduled at {}, source {}", context.scheduled_at().to_rfc3339(), context.source());
     for step in 1..=steps {
-        // Where the future is dropped when it is cut off. It is up to the job to find out what it has done by then: here
-        // it would store the step.
+        // The future is dropped here when it is cut off. The job has to find out by itself how far it has come: a real
+        // job would store the step here.
         tokio::time::sleep(Duration::from_millis(500)).await;
         println!("{name} has done step {step} of {steps}");
     }

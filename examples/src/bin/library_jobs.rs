@@ -4,8 +4,8 @@
 //! cargo run --bin library_jobs
 //! ```
 //!
-//! A library whose name stands nowhere in the program is not linked, and its jobs are not there. Where nothing of it is
-//! needed, `use elasticjob_examples_library as _;` names it.
+//! A library that the program does not name is not linked, and its jobs are missing. When the program needs no item of
+//! the library, `use elasticjob_examples_library as _;` names it.
 
 use std::path::Path;
 

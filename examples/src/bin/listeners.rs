@@ -1,13 +1,13 @@
-//! Listeners: what is done before and after the items of a fire, on every host and once for all of them.
+//! Listeners: code that runs before and after the items of a fire, on every host or once for all hosts.
 //!
 //! ```text
 //! cargo run --bin listeners
 //! ELASTICJOB_REG_CENTER_SERVER_LISTS=localhost:2181 cargo run --bin listeners      # in several terminals
 //! ```
 //!
-//! `workspace` belongs to the host: every process that has items of a fire makes a folder for them, and removes it after
-//! them. `statement` belongs to the fire: one process of the group opens it before any item starts, and closes it when
-//! the last item has ended, wherever that runs.
+//! `workspace` belongs to the host: every process that has items of a fire creates a folder for them before they start,
+//! and removes it after they have ended. `statement` belongs to the fire: one process of the group opens it before any
+//! item starts, and closes it when the last item has ended, wherever that item runs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ impl ElasticJobListener for Workspace {
         "workspace"
     }
 
-    /// Before the other one: a smaller number comes first.
+    /// It is called before the other listener: a smaller number comes first.
     fn order(&self) -> i32 {
         1
     }
@@ -56,10 +56,10 @@ impl ElasticJobListener for Workspace {
     }
 }
 
-// Needs nothing of the application, and is found by its type name as soon as it is linked.
+// It needs nothing of the application. The library finds it by its type name as soon as it is linked.
 register_listener!(Workspace);
 
-/// Knows where statements go, so the application adds it.
+/// It needs to know where statements go, so the application adds it.
 struct Statement {
     title: String,
 }
@@ -73,12 +73,12 @@ impl DistributeOnceElasticJobListener for Statement {
         2
     }
 
-    /// Should a process hang, the others go on without an opened statement.
+    /// When a process hangs, the others go on without an opened statement after this time.
     fn started_timeout(&self) -> Duration {
         Duration::from_secs(30)
     }
 
-    /// Should an item hang, the processes that are done wait no longer, and are ready for the next fire.
+    /// When an item hangs, the processes that are done stop waiting after this time, and are ready for the next fire.
     fn completed_timeout(&self) -> Duration {
         Duration::from_secs(300)
     }

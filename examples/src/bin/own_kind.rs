@@ -1,5 +1,5 @@
-//! An own kind of jobs: a trait says what the author of a job writes, and one executor runs all that implement it.
-//! `own_kind.yaml` has what differs from job to job.
+//! An own kind of jobs: a trait says what the author of a job writes, and one executor runs all jobs that implement it.
+//! `own_kind.yaml` has the options of each job.
 //!
 //! ```text
 //! cargo run --bin own_kind
@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use elasticjob_starter::prelude::*;
 
-/// What the author of a report writes.
+/// The part of a report that its author writes.
 trait Report: Send + Sync {
     fn title(&self) -> &str;
     fn lines(&self, region: &str) -> Vec<String>;
 }
 
-/// Runs reports: prints them, and fails where one is empty.
+/// Runs reports: prints them, and fails where a report is empty.
 struct Reports;
 
 impl ClassedJobItemExecutor for Reports {

@@ -1,8 +1,9 @@
 //! An own sharding strategy: an instance that joins or leaves moves as few items as possible.
 //!
-//! The built-in strategies give blocks of neighbouring items, so nearly all of them move with every change. Here each
-//! item goes to the instance with which its hash is highest (rendezvous hashing). One that joins takes its share from the
-//! others and nothing else moves. That is worth it where an instance keeps something about its items in memory.
+//! The built-in strategies assign blocks of neighbouring items, so nearly all items move with every change. Here each
+//! item goes to the instance with which its hash is highest (rendezvous hashing). An instance that joins takes its
+//! share from the others, and no other item moves. That is worth it where an instance keeps data of its items in
+//! memory.
 //!
 //! ```text
 //! cargo run --bin own_strategy
@@ -34,7 +35,7 @@ impl ShardingStrategy for Rendezvous {
 
 register_sharding_strategy!(Rendezvous);
 
-/// The same in every process: the hasher has fixed keys.
+/// The weight is the same in every process: the hasher has fixed keys.
 fn weight(job: &JobName, item: ShardingItem, instance: &InstanceId) -> u64 {
     let mut hasher = DefaultHasher::new();
     (job.as_str(), item, instance.as_str()).hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! An own type of jobs and an own error handler. `own_types.yaml` names both, and has what differs from job to job.
+//! An own type of jobs and an own error handler. `own_types.yaml` names both, and has the options of each job.
 //!
 //! ```text
 //! cargo run --bin own_types
@@ -20,7 +20,7 @@ impl TypedJobItemExecutor for Truncate {
         "TRUNCATE"
     }
 
-    /// A job without a table is not started, and a change that takes it away is refused.
+    /// A job without a table is not started, and a change that removes the table is refused.
     fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let missing = || Invalid::prop(TABLE, "is missing: give the name of the table");
         configuration.prop(TABLE).is_none().then(missing).into_iter().collect()
@@ -36,7 +36,7 @@ impl TypedJobItemExecutor for Truncate {
     }
 }
 
-/// Rings at whoever is on duty.
+/// Calls the person on duty.
 struct Pager;
 
 impl JobErrorHandler for Pager {
@@ -50,7 +50,7 @@ impl JobErrorHandler for Pager {
     }
 }
 
-// Found by their type names as soon as they are linked.
+// The library finds them by their type names as soon as they are linked.
 register_job_type!(Truncate);
 register_error_handler!(Pager);
 

@@ -1,4 +1,4 @@
-//! The main job: every five seconds a line for each sharding item.
+//! The main job: it prints a line for each sharding item every five seconds.
 //!
 //! ```text
 //! cargo run --bin quickstart                      # until Ctrl-C, on the embedded registry
@@ -34,13 +34,13 @@ async fn main() -> Result<(), AppError> {
     }
     let mut status = app.schedule_job("quickstartScheduleJobBootstrap")?.status();
     let enough = async move {
-        // The status ends with the job, and then there is nothing to wait for.
+        // An error means that the job has ended; then there is nothing to wait for.
         let _ = status.wait_for(|status| status.fires >= fires).await;
     };
     app.until_shutdown_or(enough).await
 }
 
-/// After how many fires to end, `None` for never.
+/// The number of fires after which the program ends; `None` for never.
 fn fires(arguments: impl Iterator<Item = String>) -> Result<Option<u64>, String> {
     let mut fires = None;
     let mut arguments = arguments.filter(|argument| !argument.starts_with("--elasticjob."));

@@ -1,4 +1,4 @@
-//! A job of the type SCRIPT: all there is to it stands in `script.yaml`, and `backup.sh` does the work.
+//! A job of the type SCRIPT: `script.yaml` is all that it needs, and `backup.sh` does the work.
 //!
 //! ```text
 //! cargo run --bin script

@@ -6,7 +6,7 @@ use std::path::Path;
 use elasticjob_starter::prelude::*;
 use tracing::info;
 
-/// Without options of its own it is only the code of the jobs that name it.
+/// Without options of its own the function is only the code of the jobs that name it.
 #[elastic_job]
 async fn clean_up(context: ShardingContext) {
     let table = context.job_parameter();

@@ -1,4 +1,4 @@
-//! Tracing to SQLite: what became of each item stands in the file that `tracing_sqlite.yaml` names, by default
+//! Tracing to SQLite: the file that `tracing_sqlite.yaml` names has the result of each item. By default it is
 //! `elasticjob-trace.db` in the folder for temporary files.
 //!
 //! ```text
@@ -10,7 +10,7 @@ use std::path::Path;
 use elasticjob_starter::prelude::*;
 use tracing::info;
 
-/// The third region fails: its row says why.
+/// The third region fails; its row has the cause.
 #[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 3, params = "0=Beijing,1=Shanghai,2=Guangzhou")]
 async fn settle(context: ShardingContext) -> JobResult {
     match context.sharding_parameter() {

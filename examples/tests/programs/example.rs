@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use elasticjob_tests::group::{TemporaryFolder, TestProcess};
 
-/// Everything that is waited for happens within this, or never.
+/// Everything that a test waits for happens within this time, or never.
 const LIMIT: Duration = Duration::from_secs(40);
 
-/// An example that runs.
+/// A running example.
 pub struct Example {
     pub process: TestProcess,
     folder: TemporaryFolder,
@@ -28,12 +28,12 @@ impl Example {
         Self { process, folder }
     }
 
-    /// What it has printed so far.
+    /// The lines that it has printed so far.
     fn lines(&self) -> Vec<String> {
         fs::read_to_string(lines_in(&self.folder)).expect("the lines can be read").lines().map(str::to_owned).collect()
     }
 
-    /// Waits until it has printed or logged something.
+    /// Waits until it has printed or logged the expected lines.
     pub fn wait(&self, what: &str, is_there: impl Fn(&[String], &str) -> bool) -> Vec<String> {
         let started = Instant::now();
         loop {
@@ -46,13 +46,13 @@ impl Example {
         }
     }
 
-    /// What it takes for the folder of temporary files.
+    /// The folder that it uses for temporary files.
     #[cfg(feature = "tracing-sqlite")]
     pub fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
-    /// Tells it to end, which it does well; returns what it logged.
+    /// Ends it with a signal, and checks that it exits without an error. Returns its log.
     pub fn end(mut self) -> String {
         self.process.signal("INT");
         let started = Instant::now();
@@ -68,7 +68,7 @@ impl Example {
     }
 }
 
-/// Where it prints.
+/// The file with its output.
 fn lines_in(folder: &TemporaryFolder) -> PathBuf {
     folder.path().join("lines")
 }

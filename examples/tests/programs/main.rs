@@ -1,4 +1,4 @@
-//! The examples as processes: what they print and log, and that they end when they are told to.
+//! The examples as processes: their output and log, and their end after a signal.
 
 mod embedding;
 mod example;

@@ -1,20 +1,20 @@
-//! Why a text is not a cron expression, with a caret under the place.
+//! The error of a text that is not a cron expression, with a caret under its place.
 
 use std::fmt;
 use std::ops::Range;
 
 use super::CronField;
 
-/// Why a text is not a cron expression.
+/// A text that is not a cron expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CronError {
     /// The text that was parsed.
     pub expression: String,
-    /// The field at fault; none when the expression as a whole is.
+    /// The field with the error; `None` when the error is in the expression as a whole.
     pub field: Option<CronField>,
-    /// The bytes of the expression at fault.
+    /// The bytes of the expression with the error.
     pub span: Range<usize>,
-    /// What is wrong and what would be right, without the name of the field.
+    /// The error and the remedy, without the name of the field.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which civil seconds match an expression.
+//! Finds the civil seconds that match an expression.
 
 use super::field::{FIRST_YEAR, LAST_YEAR};
 use super::{CronExpression, DayRule};
@@ -22,7 +22,7 @@ impl CronExpression {
         Some(day * SECONDS_PER_DAY + i64::from(self.second_of_day_from(0)?))
     }
 
-    /// Whether there is no match from the start of a year on: a day that does not exist (`30 2`), or years gone by.
+    /// Whether there is no match from the start of a year on: the day does not exist (`30 2`), or the years are over.
     pub fn never_fires(&self, from_year: i32) -> bool {
         self.next_after(epoch_day(from_year.into(), 1, 1) * SECONDS_PER_DAY - 1).is_none()
     }
@@ -53,7 +53,8 @@ impl CronExpression {
         self.years[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// The first matching day, as days since 1970-01-01, from a date on whose day may lie past the end of its month.
+    /// The first matching day on or after a date, as days since 1970-01-01. The day of that date may be past the end of
+    /// its month.
     fn day_from(&self, mut year: i64, mut month: u32, mut day: u32) -> Option<i64> {
         while year <= LAST_YEAR.into() {
             if self.has_year(year) {

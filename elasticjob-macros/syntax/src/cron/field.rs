@@ -62,7 +62,7 @@ impl CronField {
         matches!(self, Self::DayOfMonth | Self::DayOfWeek)
     }
 
-    /// What the field may hold, for messages.
+    /// The values that the field allows, for messages.
     pub(super) fn allowed(self) -> &'static str {
         match self {
             Self::Second | Self::Minute => "0 to 59",

@@ -1,17 +1,18 @@
-//! From text to [`CronExpression`]: each field by itself, then what the two day fields say together.
+//! Parses a text to a [`CronExpression`]: first each field by itself, then the two day fields together.
 
 use std::ops::Range;
 
 use super::{CronExpression, CronField, DayRule};
 
-/// What is wrong, and where.
+/// An error and its place.
 pub(super) struct Fault {
     pub(super) field: Option<CronField>,
     pub(super) span: Range<usize>,
     pub(super) reason: String,
 }
 
-/// What one field says: its values, counted from the field's lowest, and how the day fields bend their meaning.
+/// The content of one field: its values, counted from the field's lowest value, and the mark of a day field that
+/// changes their meaning.
 #[derive(Default)]
 struct FieldValues {
     bits: [u64; 4],
@@ -178,7 +179,7 @@ impl<'a> FieldParser<'a> {
         } else if let Some(other) = rest.chars().next() {
             return self.unexpected(rest_at, other, " after '*'");
         }
-        // Quartz takes a step of zero behind `*` as one, though behind a number it leaves the number alone.
+        // Quartz reads a step of zero after `*` as one, but a step of zero after a number leaves the number alone.
         self.insert_range(self.field.min(), self.field.max(), step.max(1));
         Ok(())
     }
@@ -237,7 +238,7 @@ impl<'a> FieldParser<'a> {
         Ok(())
     }
 
-    /// `MON`, `MON-FRI`, `MONL` and `MON#2`; other text behind a name has no effect.
+    /// `MON`, `MON-FRI`, `MONL` and `MON#2`; other text after a name has no effect.
     fn name_item(&mut self, at: usize, item: &'a str) -> Result<(), Fault> {
         let value = self.name(at, item)?;
         let rest = &item[3..];
@@ -339,7 +340,8 @@ impl<'a> FieldParser<'a> {
         Ok(())
     }
 
-    /// Every `step`-th value from `from` to `to`, over the end of the field and on from its start where `to` is lower.
+    /// Inserts every `step`-th value from `from` to `to`. Where `to` is lower, it goes over the end of the field and
+    /// continues at its start.
     fn insert_range(&mut self, from: u32, to: u32, step: u32) {
         let (min, size) = (self.field.min(), self.field.max() - self.field.min() + 1);
         let end = if to < from { to + size } else { to };
@@ -358,7 +360,7 @@ impl<'a> FieldParser<'a> {
     }
 }
 
-/// Digits as a number; larger than every limit here where it does not fit.
+/// The digits as a number. A number that does not fit becomes larger than every limit here.
 fn saturating_number(digits: &str) -> u32 {
     digits.parse().unwrap_or(u32::MAX)
 }

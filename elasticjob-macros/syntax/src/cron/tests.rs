@@ -58,7 +58,7 @@ fn the_documented_expressions_fire_when_the_reference_says() {
         ("0 0 0 ? * mon/2", ["2024-03-04", "2024-03-11", "2024-03-18", "2024-03-25"]),
         ("0 0 0 ? * 6#3,MON", ["2024-03-18", "2024-04-15", "2024-05-20", "2024-06-17"]),
         ("\t0 0  0 1, * ? * and more\n", ["2024-03-01", "2024-04-01", "2024-05-01", "2024-06-01"]),
-        // Taken from Quartz: months without the day are skipped.
+        // As in Quartz, months without the day are skipped.
         ("0 0 0 L-30 * ?", ["2024-03-01", "2024-05-01", "2024-07-01", "2024-08-01"]),
         ("0 0 0 L-29W * ?", ["2024-03-01", "2024-04-01", "2024-05-02", "2024-06-03"]),
     ] {
@@ -181,7 +181,7 @@ fn dates_and_days_convert_both_ways() {
     assert_eq!(expected, (2304, 12, 31));
 }
 
-/// A list of values with the text that means them, made without the parser.
+/// A list of values, and a text with that meaning, made without the parser.
 fn random_field(random: &mut Random, min: u32, max: u32) -> (String, Vec<u32>) {
     let size = max - min + 1;
     let mut texts = Vec::new();
@@ -213,7 +213,7 @@ fn random_field(random: &mut Random, min: u32, max: u32) -> (String, Vec<u32>) {
     (texts.join(","), values)
 }
 
-/// Whether a date matches the text of a day rule, told by walking through its month.
+/// Whether a date matches the text of a day rule. Found by walking through its month.
 fn day_matches(rule: (&str, u32, u32), days: &[u32], (year, month, day): (i64, u32, u32)) -> bool {
     let weekday = |day: u32| (epoch_day(year, month, day) + 4).rem_euclid(7) as u32 + 1;
     let length = (28..=31).rev().find(|d| civil_date(epoch_day(year, month, *d)) == (year, month, *d)).unwrap();
@@ -269,7 +269,7 @@ fn generated_expressions_fire_exactly_at_the_seconds_that_match() {
             months.contains(&date.1) && day_matches(rule, &listed, date)
         };
 
-        // Three years day by day, then one day second by second.
+        // Walks three years day by day, then one day second by second.
         let first_day = epoch_day(2023 + i64::from(random.below(40)), 1 + random.below(12), 1);
         let matching: Vec<i64> = (first_day..first_day + 1100).filter(|day| day_is_on(*day)).collect();
         let mut found = Vec::new();

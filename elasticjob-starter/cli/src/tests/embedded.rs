@@ -10,7 +10,7 @@ use tokio::time::{Duration, timeout};
 
 use super::*;
 
-/// What is waited for happens within this, or never.
+/// Everything that a test waits for happens within this time, or never.
 const LIMIT: Duration = Duration::from_secs(20);
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\ntimeZone: GMT\n";
@@ -44,7 +44,7 @@ async fn group(config: &str) -> Group {
     Group { registry, _instance: instance }
 }
 
-/// What a command says, or the code and the text of its failure.
+/// The output of a command, or the exit code and the text of its failure.
 async fn says(group: &Group, arguments: &[&str]) -> Result<String, (u8, String)> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
@@ -112,7 +112,7 @@ async fn a_job_is_triggered_on_one_server_and_its_servers_are_listed() {
     assert_eq!(said, "SERVER    STATUS   INSTANCES\n10.0.0.1  ENABLED  1\n");
 }
 
-/// Hands on what is written.
+/// Sends every text that is written.
 struct Handed(UnboundedSender<String>);
 
 impl Write for Handed {

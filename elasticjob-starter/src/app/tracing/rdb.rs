@@ -11,7 +11,7 @@ use super::Found;
 use crate::AppError;
 use crate::settings::{DataSourceSettings, SettingError, TracingSettings};
 
-/// Where the tables are.
+/// The database of the tables.
 pub(in super::super) enum Place {
     Source(DataSource),
     Pool(RdbPool),

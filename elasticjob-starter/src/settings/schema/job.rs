@@ -1,4 +1,4 @@
-//! The settings of one job, as the table of settings has them.
+//! The settings of one job, from the table of settings.
 
 use elasticjob_syntax::job_option::{JobOption, OptionKind, Unset};
 use elasticjob_syntax::job_settings::JOB_SETTINGS;

@@ -1,8 +1,8 @@
-//! Keys by the names of the schema.
+//! Keys of settings, in the names of the schema.
 
 use std::fmt;
 
-/// A setting by its canonical names below `elasticjob`; names of jobs and keys of properties as they are written.
+/// A setting by its canonical names below `elasticjob`. Names of jobs and keys of properties stay as they are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(Vec<String>);
 

@@ -6,13 +6,13 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Kind {
     Text,
-    /// Never shown.
+    /// A text that is never shown.
     Secret,
     Flag,
     Whole {
         from: i64,
         to: i64,
-        /// What is counted; empty where that is plain.
+        /// The unit of the number; empty where it is obvious.
         unit: &'static str,
     },
     /// A list, or one text with commas.
@@ -24,7 +24,7 @@ pub(in super::super) enum Kind {
 }
 
 impl Kind {
-    /// A whole number from 0, as large as Java can have it.
+    /// A whole number from 0, up to the largest that Java can have.
     pub(super) const fn from_zero(unit: &'static str) -> Self {
         Self::Whole { from: 0, to: i32::MAX as i64, unit }
     }

@@ -1,5 +1,5 @@
-//! The settings that exist: names, types, defaults, meaning, and where each stands. What reads them, the hints in errors
-//! and `docs/settings.md` have them from here.
+//! The schema of the settings: names, types, defaults, meaning and places. The readers, the hints in errors and
+//! `docs/settings.md` use it.
 
 mod job;
 mod key;
@@ -16,14 +16,14 @@ pub(super) use kind::Kind;
 pub(super) use names::{KnownNames, Names};
 pub(super) use root::ROOT;
 
-/// What may stand at a place.
+/// The settings that are allowed at a place.
 #[derive(Clone, Copy)]
 pub(super) enum Schema {
     /// Settings with fixed names.
     Section(&'static [Setting]),
-    /// Names of the user's choice, each with these settings.
+    /// Names that the user chooses, each with these settings.
     Named(&'static Names, &'static [Setting]),
-    /// Keys of the user's choice with text values; nested maps are dotted keys.
+    /// Keys that the user chooses, with text values; nested maps are dotted keys.
     Props,
     /// One value.
     Value(Kind),
@@ -32,33 +32,33 @@ pub(super) enum Schema {
 /// One name in a section.
 #[derive(Clone, Copy)]
 pub(super) struct Setting {
-    /// In kebab-case, which is how messages show it.
+    /// The name in kebab-case, which messages show.
     pub name: &'static str,
-    /// Names of older releases and of their manual.
+    /// Names in older releases and in their manual.
     pub aliases: &'static [&'static str],
-    /// What it is for, in Markdown.
+    /// Its meaning, in Markdown.
     pub meaning: &'static str,
-    /// More about it, as a Markdown link.
+    /// A Markdown link to more about it.
     pub see: Option<&'static str>,
     /// A shorter name that the attribute has for it.
     pub short_in_attribute: Option<&'static str>,
-    /// What holds when it is not given.
+    /// The default.
     pub default: Default,
-    /// A value as it might be written.
+    /// An example of a value.
     pub example: &'static str,
-    /// A setting beside it that cannot be given as well.
+    /// A setting in the same section that excludes this one.
     pub instead_of: Option<&'static str>,
     /// Whether files may have it.
     pub in_files: bool,
     pub schema: Schema,
 }
 
-/// What holds when a setting is not given.
+/// The default of a setting.
 #[derive(Clone, Copy)]
 pub(super) enum Default {
     /// The same as when this value is given.
     Value(&'static str),
-    /// What is done then, in words; empty where nothing is.
+    /// The default behaviour, in words; empty where there is none.
     Words(&'static str),
 }
 
@@ -136,7 +136,7 @@ pub(super) fn setting_at(key: &Key) -> Option<&'static Setting> {
     found
 }
 
-/// Whether the keys of a section of the top level are names of the user's choice.
+/// Whether the keys of a section of the top level are names that the user chooses.
 pub(super) fn has_names(section: &str) -> bool {
     let found = setting_at(&Key::of([section]));
     found.is_some_and(|setting| matches!(setting.schema, Schema::Named(..)))

@@ -1,14 +1,14 @@
-//! Sections whose keys are names of the user's choice.
+//! Sections whose keys are names that the user chooses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What has such a name.
+/// A kind of named sections.
 pub(in super::super) struct Names {
-    /// One of them, in messages.
+    /// The word for one of them, in messages.
     pub what: &'static str,
-    /// A setting of theirs.
+    /// One of their settings.
     pub example: &'static str,
-    /// The section of the one without a name, which has the same settings.
+    /// The section without a name, which has the same settings.
     pub beside: Option<&'static str>,
 }
 
@@ -17,8 +17,8 @@ pub(super) static REG_CENTERS: Names =
     Names { what: "registry center", example: "server-lists", beside: Some("reg-center") };
 pub(super) static TRACINGS: Names = Names { what: "tracing", example: "type", beside: Some("tracing") };
 
-/// The names that are known before all sources are read: they tell a name with dots, or in capitals, from the keys after
-/// it.
+/// The names that are known before all sources are read. They separate a name with dots, or in capitals, from the keys
+/// after it.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct KnownNames(BTreeMap<String, BTreeSet<String>>);
 

@@ -1,4 +1,4 @@
-//! Everything below `elasticjob`.
+//! All settings below `elasticjob`.
 
 use super::names::{JOBS, REG_CENTERS, TRACINGS};
 use super::tracing::{NAMED_TRACING, TRACING};

@@ -17,7 +17,7 @@ pub(super) const TRACING: &[Setting] = &[
     REMOVED,
 ];
 
-/// A tracing that jobs name: it has those that do.
+/// A tracing with a name. It is used by the jobs that refer to it, so it has no list of jobs.
 pub(super) const NAMED_TRACING: &[Setting] = &[TYPE, DATABASE, TIME_ZONE, QUEUE_SIZE, REMOVED];
 
 const TYPE: Setting = Setting::value("type", Kind::Text, "`RDB`: a database; or the type name of an own storage.")
@@ -49,7 +49,7 @@ const QUEUE_SIZE: Setting = Setting::value(
 const REMOVED: Setting = Setting::section("retention", "What is removed from the tables.", Schema::Section(RETENTION));
 
 const DATA_SOURCE: &[Setting] = &[
-    // It may have a password in it.
+    // The URL may contain a password.
     Setting::value(
         "url",
         Kind::Secret,

@@ -8,7 +8,7 @@ use crate::api::outcome::tests::Report;
 use crate::api::{ItemFuture, ItemWork};
 use crate::config::STREAMING;
 
-/// Fetches what it was given, portion by portion, and tells what it processes.
+/// Fetches the given portions one after the other, and sends what it processes.
 struct Portions {
     left: Mutex<Vec<Vec<u32>>>,
     processed: mpsc::UnboundedSender<Vec<u32>>,
@@ -41,7 +41,7 @@ fn work(handler: &ItemHandler, context: &ShardingContext) -> ItemFuture {
     }
 }
 
-/// What a run of an item processes of these portions, and how it ends.
+/// The portions that a run of an item processes, and how the run ends.
 async fn run(props: &[(&str, &str)], portions: &[u32], wants_a_stop_after: Option<u32>) -> (Vec<Vec<u32>>, JobResult) {
     let left = Mutex::new(portions.iter().rev().map(|portion| vec![*portion]).collect());
     let (processed, mut told) = mpsc::unbounded_channel();
@@ -90,7 +90,7 @@ async fn an_error_ends_a_stream() {
     assert_eq!(ended.unwrap_err().to_string(), "13 cannot be processed");
 }
 
-/// There is always more, and it never waits for anything.
+/// A dataflow that always has more data, and never waits for anything.
 struct Busy;
 
 impl Dataflow for Busy {

@@ -1,4 +1,4 @@
-//! What a listener knows of the round it is called for.
+//! The context of a listener: the listener round that it is called for.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::config::JobConfiguration;
 use crate::engine::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
-/// The items of a fire that this instance runs, and what they are run for. Cheap to clone.
+/// The items of a fire that this instance runs, and why it runs them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ListenerContext(Arc<ListenerRound>);
 
@@ -63,8 +63,8 @@ impl ListenerContext {
         self.0.configuration.job_parameter()
     }
 
-    /// The items of this instance, in ascending order, each with its parameter when one is configured for it. A listener
-    /// that is called once for the group is told those of the instance that calls it.
+    /// The items of this instance, in ascending order, each with its parameter when one is configured for it. A once
+    /// listener gets the items of the instance that calls it.
     pub fn sharding_items(&self) -> impl ExactSizeIterator<Item = (ShardingItem, Option<&str>)> {
         self.0.items.iter().map(|item| (*item, self.0.configuration.sharding_parameter(*item)))
     }

@@ -39,12 +39,12 @@ impl JobListener {
         &self.spec.type_name
     }
 
-    /// The listener as engines know it.
+    /// The listener in the form that engines use.
     pub fn spec(&self) -> &ListenerSpec {
         &self.spec
     }
 
-    /// Calls it.
+    /// Calls the listener.
     pub(crate) async fn call(&self, hook: Hook, context: &ListenerContext) -> JobResult {
         self.hooks.call(hook, context).await
     }

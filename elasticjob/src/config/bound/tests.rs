@@ -12,7 +12,8 @@ fn with(props: &[(&str, &str)]) -> JobConfiguration {
     props.iter().fold(JobConfiguration::builder("job", 1), fold).build().unwrap()
 }
 
-/// What a program with the first properties uses of the second ones, and what it refuses.
+/// The properties that a program uses when it has the first ones and the registry center the second ones, and the
+/// properties that it refuses.
 fn followed(program: &[(&str, &str)], registry: &[(&str, &str)]) -> (Vec<(String, String)>, Vec<String>) {
     let Followed { configuration, refused } = with(registry).under(&with(program), &ALL);
     let props = configuration.props.iter().map(|(key, value)| (key.to_string(), value.to_string()));
@@ -45,9 +46,9 @@ fn a_secret_goes_only_where_the_side_that_has_it_says() {
     let theirs = [("mail.host", "theirs"), ("mail.password", "known to Java")];
     assert_eq!(followed(&[("mail.host", "ours")], &theirs), (text(&theirs), vec![]));
     assert_eq!(followed(&[("mail.password", " ")], &theirs), (text(&theirs), vec![]), "an empty secret is none");
-    // Neither has one: as it was.
+    // Neither has a secret: nothing changes.
     assert_eq!(followed(&[("mail.host", "ours")], &theirs[..1]), (text(&theirs[..1]), vec![]));
-    // Of two secrets one is enough.
+    // The program needs only one of the two secrets.
     let (props, refused) = followed(&[("robot.secret", "hush")], &[("robot.webhook", "theirs")]);
     assert_eq!((props, refused.len()), (text(&[("robot.secret", "hush")]), 1));
 }

@@ -105,7 +105,7 @@ fn secrets_stay_with_the_program_and_come_back_to_what_the_registry_has() {
     let registry = crate::config::wire::from_yaml(local.job_name(), yaml.as_bytes()).unwrap();
     assert_eq!(local.differences(&registry), Vec::<String>::new());
     assert_eq!(registry.clone().under(&local, &[]).configuration, local);
-    // Java keeps them there.
+    // Java keeps secrets in the registry center.
     let of_java = builder.prop("email.password", "other").build().unwrap();
     assert_eq!(of_java.clone().under(&local, &[]).configuration.prop("email.password"), Some("hush"));
     assert_eq!(local.for_registry(Some(&of_java)), of_java);

@@ -1,4 +1,4 @@
-//! A configuration in the registry as it stands there: keys and texts, not understood yet.
+//! A configuration as it is written in the registry: keys and texts that are not interpreted yet.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ fn scalar(key: &str) -> Option<&'static str> {
     known.find(|known| *known == key)
 }
 
-/// The entries of a document. Scalars are kept as they are written, since what type a
-/// text looks like is not what a setting means: `0o17` as a parameter is a text.
+/// The entries of a document. Scalars are kept as they are written: the type that a text looks like is not what a
+/// setting means. For example `0o17` as a parameter is a text.
 #[derive(Default)]
 pub(super) struct Entries {
     scalars: BTreeMap<&'static str, String>,
@@ -30,7 +30,7 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    /// The text of a key; none where it is missing or null.
+    /// The text of a key. `None` where it is missing or null.
     pub(super) fn text(&self, key: &'static str) -> Option<String> {
         self.scalars.get(key).cloned()
     }
@@ -57,10 +57,10 @@ impl Entries {
     }
 }
 
-/// The entries of a document that is a map, or empty.
+/// The entries of a document that is a map or empty.
 ///
 /// # Errors
-/// [`WireError`] when it is something else, or exceeds the [`LIMITS`].
+/// [`WireError`] when it is anything else, or exceeds the [`LIMITS`].
 pub(super) fn map_of(text: &str) -> Result<Vec<(String, Node)>, WireError> {
     let kind = |found| WireError::Kind { key: "the document".to_owned(), found, expected: "a map of settings" };
     let Some(root) = yaml::parse(text, LIMITS)? else { return Ok(Vec::new()) };
@@ -71,7 +71,7 @@ pub(super) fn map_of(text: &str) -> Result<Vec<(String, Node)>, WireError> {
     }
 }
 
-/// Entries with their keys as texts; `what` names a key that is none.
+/// Entries with their keys as texts. `what` names a key that is no text.
 fn keyed(entries: Vec<(Node, Node)>, what: &str) -> Result<Vec<(String, Node)>, WireError> {
     let named = |(key, value): (Node, Node)| match key.value {
         Value::Scalar { text, .. } => Ok((text, value)),

@@ -22,12 +22,12 @@ impl Document {
         self.0.raw(&format!("{key}: {value}\n"));
     }
 
-    /// Finished lines, carried from another document.
+    /// Adds finished lines that come from another document.
     pub(super) fn lines(&mut self, lines: Option<&str>) {
         self.0.raw(lines.unwrap_or_default());
     }
 
-    /// Nothing is written for an empty list.
+    /// Writes a list. Writes nothing for an empty list.
     pub(super) fn list<'a>(&mut self, key: &str, values: impl IntoIterator<Item = &'a str>) {
         for (at, value) in values.into_iter().enumerate() {
             if at == 0 {
@@ -38,7 +38,7 @@ impl Document {
         }
     }
 
-    /// Nothing is written for an empty map.
+    /// Writes a map. Writes nothing for an empty map.
     pub(super) fn map<'a>(&mut self, key: &str, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) {
         for (at, (name, value)) in pairs.into_iter().enumerate() {
             if at == 0 {

@@ -1,5 +1,5 @@
-//! Blocks that are not ours to understand, but to be carried on byte for byte when a configuration is rewritten:
-//! `jobExtraConfigurations`, where Java keeps tracing settings, tagged with class names, and keys that nobody knows.
+//! Blocks that this library does not interpret but keeps byte for byte when a configuration is rewritten:
+//! `jobExtraConfigurations`, where Java keeps tracing settings, tagged with class names, and keys of no known release.
 
 use super::WireError;
 use super::document::map_of;
@@ -7,11 +7,11 @@ use crate::yaml::Node;
 
 pub(super) const KEY: &str = "jobExtraConfigurations";
 
-/// The lines of a key in a document that has it with this value.
+/// The lines of a key in a document in which the key has this value.
 ///
 /// # Errors
-/// [`WireError::Block`] when the lines alone do not mean the same, which is so where the document is JSON, or where the
-/// block refers to other parts of it.
+/// [`WireError::Block`] when the lines alone do not mean the same: the document is JSON, or the block refers to other
+/// parts of the document.
 pub(super) fn block(document: &str, key: &str, value: &Node) -> Result<Box<str>, WireError> {
     let mut lines = document
         .split_inclusive('\n')
@@ -27,7 +27,7 @@ pub(super) fn block(document: &str, key: &str, value: &Node) -> Result<Box<str>,
     }
 }
 
-/// Whether a line goes on with the value of the key above it, and is not the next key.
+/// Whether a line belongs to the value of the key above it, and is not the next key.
 fn belongs(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with([' ', '\t', '#']) || line.starts_with("- ") || line.trim_end() == "-"
 }

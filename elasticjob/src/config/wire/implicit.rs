@@ -1,7 +1,7 @@
-//! What YAML 1.1 takes a plain scalar for. SnakeYAML reads by these rules, so a text that looks like another type has to
-//! be quoted, and a flag or a number may have been written in more ways than YAML 1.2 knows.
+//! The types that YAML 1.1 gives to plain scalars. SnakeYAML reads by these rules. So a text that looks like another
+//! type has to be quoted, and a flag or a number may be written in more ways than YAML 1.2 knows.
 
-/// Whether a plain scalar is read as text, and not as null, a flag, a number, a time or a merge key.
+/// Whether a plain scalar is read as text, not as null, a flag, a number, a time or a merge key.
 pub(super) fn is_text(plain: &str) -> bool {
     !(matches!(plain, "" | "~" | "null" | "Null" | "NULL" | "<<")
         || flag(plain).is_some()
@@ -10,7 +10,7 @@ pub(super) fn is_text(plain: &str) -> bool {
         || is_timestamp(plain))
 }
 
-/// The flag that a plain scalar stands for.
+/// The flag that a plain scalar means.
 pub(crate) fn flag(plain: &str) -> Option<bool> {
     match plain {
         "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Some(true),
@@ -19,8 +19,8 @@ pub(crate) fn flag(plain: &str) -> Option<bool> {
     }
 }
 
-/// The whole number that a plain scalar stands for: decimal, `0x`, `0b`, octal with a leading zero, with `_` anywhere;
-/// none when it is no number or beyond 64 bits. Sexagesimal numbers (`1:30`) are left out.
+/// The whole number that a plain scalar means: decimal, `0x`, `0b`, octal with a leading zero, with `_` anywhere.
+/// `None` when it is no number or beyond 64 bits. Sexagesimal numbers (`1:30`) are left out.
 pub(crate) fn integer(plain: &str) -> Option<i64> {
     if !is_integer(plain) || plain.contains(':') {
         return None;
@@ -48,7 +48,7 @@ fn is_integer(plain: &str) -> bool {
         b"0" => true,
         [b'0', b'b', ..] => made_of(&digits[2..], |byte| matches!(byte, b'0' | b'1')),
         [b'0', b'x', ..] => made_of(&digits[2..], |byte| byte.is_ascii_hexdigit()),
-        // Without a sign, also what is no octal number after all: `08`, `0_`.
+        // Without a sign, this also matches texts that are no octal number after all: `08`, `0_`.
         [b'0', ..] if digits.len() == plain.len() => after_digits(digits).is_empty(),
         [b'0', ..] => made_of(&digits[1..], |byte| matches!(byte, b'0'..=b'7')),
         [b'1'..=b'9', ..] => after_sexagesimals(after_digits(digits)).is_empty(),
@@ -117,7 +117,7 @@ fn is_time_of_day(text: &str) -> bool {
     }
 }
 
-/// How many digits a text starts with, at most as many as allowed, and what follows.
+/// How many digits a text starts with, within the allowed range, and the rest.
 fn number(text: &str, allowed: std::ops::RangeInclusive<usize>) -> Option<(usize, &str)> {
     let count = text.bytes().take(*allowed.end()).take_while(u8::is_ascii_digit).count();
     allowed.contains(&count).then(|| (count, &text[count..]))
@@ -131,7 +131,7 @@ fn after_digits(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_')
 }
 
-/// What follows the parts `:0` to `:59` that a text starts with.
+/// The rest after the parts `:0` to `:59` that a text starts with.
 fn after_sexagesimals(mut text: &str) -> &str {
     while let Some(part) = text.strip_prefix(':') {
         text = match part.as_bytes() {

@@ -4,7 +4,7 @@ use super::document::{map_of, single};
 use super::{WireError, emit, text_of};
 use crate::ident::InstanceId;
 
-/// What the node `instances/{id}` says.
+/// The content of the node `instances/{id}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstanceNode {
     /// The id of the instance.
@@ -13,7 +13,7 @@ pub struct InstanceNode {
     pub server_ip: String,
 }
 
-/// The last line of the node of an instance of this implementation. Java's reader passes over comments.
+/// The last line of an instance node of this implementation. Java's reader ignores comments.
 const OURS: &str = "# elasticjob for Rust\n";
 
 /// The text of a node `instances/{id}`.
@@ -24,16 +24,16 @@ pub fn instance_yaml(instance: &InstanceId) -> String {
     out.into_string() + OURS
 }
 
-/// Whether a node `instances/{id}` is of a Java instance: it writes no records of what it runs.
+/// Whether a node `instances/{id}` is of a Java instance, which writes no records of its runs.
 pub fn is_of_java(data: &[u8]) -> bool {
     !data.ends_with(OURS.as_bytes())
 }
 
-/// Reads a node `instances/{id}`; keys of other releases are left alone. Where the server is missing it is that of the
-/// id; Java takes the reader's own there.
+/// Reads a node `instances/{id}`; keys of other releases are ignored. A missing server is taken from the id; Java takes
+/// the address of the reader there.
 ///
 /// # Errors
-/// [`WireError`] when it is no map, or names no instance. First releases of 3.0 left the node empty.
+/// [`WireError`] when it is no map, or names no instance. The first releases of 3.0 left the node empty.
 pub fn instance_from_yaml(data: &[u8]) -> Result<InstanceNode, WireError> {
     let (mut id, mut server_ip) = (None, None);
     for (key, value) in map_of(text_of(data)?)? {

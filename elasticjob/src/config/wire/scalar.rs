@@ -1,14 +1,15 @@
-//! How SnakeYAML writes a text: the style it chooses, and the characters of each style.
+//! Writes a text like SnakeYAML: in the style that SnakeYAML chooses, with the characters of that style.
 
 use super::implicit;
 
 /// Lines longer than this are folded at the next blank.
 const WIDTH: usize = 80;
 const INDENT: usize = 2;
-/// Keys of this length or longer are written with `?`: 128, less the tag `!!str` that SnakeYAML counts and omits.
+/// Keys of this length or longer are written with `?`. SnakeYAML's limit is 128, minus the tag `!!str`, which it counts
+/// and omits.
 const SIMPLE_KEY_LIMIT: usize = 123;
 
-/// A document under construction, with the column at its end, counted in UTF-16 units as Java does.
+/// A document under construction. Its column is counted in UTF-16 units as Java does.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     out: String,
@@ -20,7 +21,7 @@ impl Writer {
         self.out
     }
 
-    /// Writes what has no choice of style: indicators, numbers, keys of ours, finished lines.
+    /// Writes parts that have no choice of style: indicators, numbers, known keys, finished lines.
     pub(super) fn raw(&mut self, text: &str) {
         self.out.push_str(text);
         self.column = match text.rsplit_once('\n') {
@@ -44,7 +45,7 @@ impl Writer {
         self.raw("\n");
     }
 
-    /// Writes the key of an entry and what separates it from its value.
+    /// Writes the key of an entry and the separator before its value.
     pub(super) fn key(&mut self, text: &str, indent: usize) {
         let shape = Shape::of(text);
         self.spaces(indent);
@@ -66,7 +67,7 @@ impl Writer {
         self.raw(&" ".repeat(count));
     }
 
-    /// The text as it is; a single blank beyond the width becomes a new line.
+    /// Writes the text as it is; a single blank beyond the width becomes a new line.
     fn folded(&mut self, text: &str, indent: usize) {
         let end = text.trim_end_matches(is_blank).len();
         let mut start = text.len() - text.trim_start_matches(is_blank).len();
@@ -108,7 +109,7 @@ impl Writer {
         self.column = 0;
     }
 
-    /// In double quotes; folded at a blank or after an escape when an indent is given.
+    /// Writes the text in double quotes, folded at a blank or after an escape when an indent is given.
     fn double_quoted(&mut self, text: &str, indent: Option<usize>) {
         self.raw("\"");
         let mut characters = text.chars().peekable();
@@ -120,7 +121,7 @@ impl Writer {
             match (escaped(c), indent) {
                 (Some(written), indent) => {
                     self.raw(&written);
-                    // SnakeYAML is off by one here.
+                    // SnakeYAML folds one column too late here; this does the same.
                     if let Some(indent) = indent.filter(|_| self.column > WIDTH + 1) {
                         self.new_escaped_line(indent, characters.peek() == Some(&' '));
                     }
@@ -138,7 +139,8 @@ impl Writer {
         self.raw("\"");
     }
 
-    /// Inside double quotes, a backslash swallows the line break; another one keeps a blank at the start of the line.
+    /// Starts a new line inside double quotes: a backslash hides the line break, and another one keeps a blank at the
+    /// start of the line.
     fn new_escaped_line(&mut self, indent: usize, blank_follows: bool) {
         self.raw("\\\n");
         self.spaces(indent);
@@ -156,11 +158,11 @@ enum Style {
     Literal,
 }
 
-/// What the style of a text depends on.
+/// The properties of a text that decide its style.
 #[derive(Debug)]
 struct Shape {
     multiline: bool,
-    /// Plain is read back as this very text.
+    /// A plain scalar is read back as the same text.
     plain: bool,
     single_quoted: bool,
     literal: bool,
@@ -193,7 +195,7 @@ impl Shape {
     }
 }
 
-/// Whether characters of a text mean something to YAML where they stand.
+/// Whether characters of a text are syntax to YAML at their place.
 fn has_indicator(text: &str) -> bool {
     let ends_word = |at: usize| text[at..].chars().nth(1).is_none_or(is_blank);
     let first = text.chars().next();
@@ -205,8 +207,8 @@ fn has_indicator(text: &str) -> bool {
         || text.contains(" #")
 }
 
-/// How a character is written in double quotes, where that is not as it is. Other characters than ASCII are written as
-/// they are where they can be printed, but count as escapes for folding.
+/// The escape of a character in double quotes; `None` where the character is written as it is. Printable characters
+/// outside of ASCII are written as they are, but count as escapes for folding.
 fn escaped(c: char) -> Option<String> {
     Some(match c {
         '\0' => "\\0".into(),
@@ -231,7 +233,7 @@ fn escaped(c: char) -> Option<String> {
     })
 }
 
-/// Characters that only double quotes can hold.
+/// Characters that need double quotes.
 fn is_special(c: char) -> bool {
     !matches!(c, '\n' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
 }

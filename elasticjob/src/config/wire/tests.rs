@@ -8,7 +8,8 @@ fn golden(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A text, and the documents that SnakeYAML 1.33 writes with it as a property, as value and key of a map, and in a list.
+/// A text, and the documents that SnakeYAML 1.33 writes with it: as a property, as value and key of a map, and in a
+/// list.
 #[derive(Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -235,7 +236,7 @@ fn an_instance_is_written_as_java_writes_it_with_a_comment_and_read_back() {
 
 #[test]
 fn an_instance_on_a_host_without_ipv4_reads_back() {
-    // The last one would be a number to the base of 60.
+    // Unquoted, the last one would be a number to the base of 60.
     for ip in ["2001:db8::30", "::1", "2001:10:20:30:40:50:6:7"] {
         let id = InstanceId::of_process(ip, 7);
         let node = instance_from_yaml(instance_yaml(&id).as_bytes()).unwrap();

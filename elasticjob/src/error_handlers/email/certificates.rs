@@ -1,4 +1,4 @@
-//! Which mail servers are trusted: those of a certificate of the system or of a file, and those that need none.
+//! Which mail servers the handler trusts: by a certificate of the system or of a file, or without any check.
 
 use lettre::transport::smtp::client::{Certificate, TlsParameters};
 use rustls::pki_types::CertificateDer;
@@ -8,7 +8,7 @@ use super::CERTIFICATES;
 use crate::api::JobError;
 use crate::config::Invalid;
 
-/// TLS to this host, with the certificates of a file.
+/// TLS to this host, which trusts the certificates of a file too.
 pub(super) fn trusting(host: &str, file: Option<&str>, hosts: Option<&str>) -> Result<TlsParameters, JobError> {
     let mut parameters = TlsParameters::builder(host.to_owned());
     if is_trusted(host, hosts) {
@@ -21,8 +21,8 @@ pub(super) fn trusting(host: &str, file: Option<&str>, hosts: Option<&str>) -> R
     Ok(parameters.build()?)
 }
 
-/// Whether a host is one of those that are trusted whatever certificate they show: `*` or host names with blanks between
-/// them, as JavaMail reads `mail.smtp.ssl.trust`.
+/// Whether a host is trusted whatever certificate it shows. `hosts` is `*`, or host names with blanks between them, as
+/// JavaMail reads `mail.smtp.ssl.trust`.
 pub(super) fn is_trusted(host: &str, hosts: Option<&str>) -> bool {
     let mut hosts = hosts.unwrap_or_default().split_whitespace();
     hosts.any(|trusted| trusted == "*" || trusted.eq_ignore_ascii_case(host))
@@ -31,7 +31,7 @@ pub(super) fn is_trusted(host: &str, hosts: Option<&str>) -> bool {
 /// The certificates of a PEM file.
 ///
 /// # Errors
-/// It cannot be read, or has none.
+/// The file cannot be read, or has no certificate.
 pub(super) fn read(file: &str) -> Result<Certificate, String> {
     let wrong = |why: &str| format!("'{file}': {why}; name a PEM file with the certificates to trust");
     let pem = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;

@@ -1,6 +1,7 @@
 //! The conversation with a mail server.
 //!
-//! Step by step, as that of the library gives up at the first recipient that is refused: then nobody would get the mail.
+//! It goes step by step, as the SMTP library gives up at the first recipient that is refused: then no recipient would
+//! get the mail.
 
 use std::time::Duration;
 
@@ -17,32 +18,32 @@ use crate::api::{JobError, JobResult};
 /// How long the server may take for one step.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How the connection is made safe.
+/// How the connection is secured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Security {
     /// TLS from the first byte on.
     Implicit,
-    /// TLS after a request, which has to be granted.
+    /// TLS after the command STARTTLS, which the server has to grant.
     StartTls,
-    /// Not at all.
+    /// No TLS.
     Plain,
 }
 
-/// Who sends the mails.
+/// The server that sends the mails.
 pub(super) struct Server {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) credentials: Credentials,
     pub(super) security: Security,
-    /// Unless the connection is not safe at all.
+    /// `None` without TLS.
     pub(super) tls: Option<TlsParameters>,
 }
 
 impl Server {
-    /// Sends a mail to all of its recipients that the server takes.
+    /// Sends a mail to all recipients that the server accepts.
     ///
     /// # Errors
-    /// They name the server, and the recipients that do not get the mail.
+    /// Names the server, and the recipients that do not get the mail.
     pub(super) async fn deliver(&self, message: &Message) -> JobResult {
         let outcome = self.converse(message).await;
         outcome.map_err(|why| JobError::message(format!("mail server {}:{}: {why}", self.host, self.port)))
@@ -63,7 +64,7 @@ impl Server {
         }
         self.step("it does not take the mail", connection.command(Data)).await?;
         self.step("it does not take the mail", connection.message(&message.formatted())).await?;
-        // It has the mail.
+        // The server has the mail: an error of QUIT does not matter.
         let _ = tokio::time::timeout(TIMEOUT, connection.quit()).await;
         if refused.is_empty() { Ok(()) } else { Err(format!("it took the mail, but not for {}", not_to(&refused))) }
     }
@@ -80,7 +81,7 @@ impl Server {
         Ok(connection)
     }
 
-    /// Tells who the mail is from and for; the recipients that are refused, each with the reason.
+    /// Sends the sender and the recipients. Returns the recipients that the server refuses, each with the reason.
     async fn announce(
         &self,
         connection: &mut AsyncSmtpConnection,

@@ -1,4 +1,4 @@
-//! What an error of a mail server means for the settings.
+//! Hints at the settings that may cause an error of a mail server.
 
 use std::error::Error;
 use std::io;
@@ -7,7 +7,7 @@ use lettre::transport::smtp;
 
 use super::delivery::Security;
 
-/// An error of the library, which repeats itself, without its repetitions.
+/// The text of an SMTP error without the parts that the SMTP library repeats.
 pub(super) fn in_words(error: &smtp::Error) -> String {
     let text = error.to_string();
     let mut parts: Vec<&str> = text.split(": ").collect();
@@ -15,7 +15,7 @@ pub(super) fn in_words(error: &smtp::Error) -> String {
     parts.join(": ")
 }
 
-/// Which settings to look at, where an error tells; `None` for the error is no answer.
+/// The settings to look at, where the error shows them. `None` as the error means that the server did not answer.
 pub(super) fn hint(error: Option<&smtp::Error>, security: Security) -> Option<&'static str> {
     match (error.map(tls_error), security) {
         (Some(Some(rustls::Error::InvalidCertificate(_))), _) => {
@@ -41,7 +41,7 @@ fn tls_error(error: &smtp::Error) -> Option<&rustls::Error> {
         if let Some(found) = error.downcast_ref() {
             return Some(found);
         }
-        // The source of an error of I/O is that of what it was made of, not what it was made of.
+        // The source of an I/O error is the source of the error inside of it, so that inner error would be left out.
         let made_of = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         cause = made_of.map(|error| error as &(dyn Error + 'static)).or_else(|| error.source());
     }

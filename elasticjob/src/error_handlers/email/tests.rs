@@ -35,7 +35,7 @@ fn failure(props: &[(&str, &str)]) -> JobFailure {
     JobFailure::new(configuration, instance, Failed::Item(3), "<script>alert('x')</script> 错误", at).of_run(run)
 }
 
-/// A server that takes one mail over such a connection, and tells everything that it was sent.
+/// A server that takes one mail over such a connection, and returns everything that it received.
 async fn server(security: Security) -> (String, tokio::task::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
@@ -57,7 +57,7 @@ async fn server(security: Security) -> (String, tokio::task::JoinHandle<Vec<Stri
     (port, told)
 }
 
-/// Talks until the client is done or wants to go on in TLS; returns what it said.
+/// Talks until the client is done or wants to go on in TLS. Returns the lines of the client.
 async fn converse<S>(stream: S, greeting: &str, offers: &str) -> (Vec<String>, S)
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -67,7 +67,7 @@ where
     let (mut told, mut in_data) = (Vec::new(), false);
     let capabilities = format!("250-here\r\n{offers}250-8BITMIME\r\n250-SMTPUTF8\r\n250 AUTH PLAIN LOGIN\r\n");
     let mut line = String::new();
-    // An error is an end without goodbye.
+    // An error counts as an end without QUIT.
     while stream.read_line(&mut line).await.unwrap_or(0) > 0 {
         let said = std::mem::take(&mut line).trim_end().to_owned();
         told.push(said.clone());
@@ -97,7 +97,7 @@ where
     (told, stream.into_inner())
 }
 
-/// With a certificate of its own for 127.0.0.1.
+/// A TLS server with a certificate of its own for 127.0.0.1.
 fn acceptor() -> TlsAcceptor {
     let certificate = CertificateDer::from_pem_file(certificate_file()).unwrap();
     let key = PrivateKeyDer::from_pem_file(certificate_file().replace(".pem", ".key")).unwrap();

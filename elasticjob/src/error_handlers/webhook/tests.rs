@@ -21,7 +21,7 @@ pub(in crate::error_handlers) fn failure(props: &[(&str, &str)], error: &str) ->
     JobFailure::new(configuration, instance, Failed::Item(3), error, at).of_run(run)
 }
 
-/// Answers one request with this status line and body; tells the request.
+/// Answers one request with this status line and body, and returns the request.
 async fn robot(answer: &'static str, body: &'static str) -> (String, tokio::task::JoinHandle<String>) {
     let (address, request) = answering(answer, body).await;
     (format!("{address}/send?access_token=hush"), request)

@@ -23,12 +23,12 @@ fn slots(pool: &str) -> Slots {
     Slots::of(&ThreadPools::built_in(), &builder.build().unwrap())
 }
 
-/// The user's runtime, with one thread.
+/// The runtime of the program, with one thread.
 fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
-/// Something that a run owns: tells when it is dropped.
+/// A value that a run owns. It sends an event when it is dropped.
 struct Owned(Sender<Event>);
 
 impl Drop for Owned {
@@ -44,14 +44,14 @@ enum Event {
     Ended(ItemOutcome),
 }
 
-/// A spawned run and what it tells.
+/// A spawned run and its events.
 struct Run {
     item: Running,
     events: Receiver<Event>,
 }
 
 impl Run {
-    /// Spawns `handler`, which gets something to own and a sender.
+    /// Spawns `handler`, which gets a value to own and a sender.
     fn spawn<Fut>(
         runtime: &Runtime,
         handler: impl Fn(ShardingContext, Owned, Sender<Event>) -> Fut + Send + Sync + 'static,
@@ -76,7 +76,7 @@ impl Run {
         self.events.recv_timeout(LONG).unwrap()
     }
 
-    /// What is left to tell; ends when everything of the run is gone.
+    /// The remaining events. Returns when everything of the run is dropped.
     fn rest(self) -> Vec<Event> {
         std::iter::from_fn(|| self.events.recv_timeout(LONG).ok()).collect()
     }
@@ -345,7 +345,7 @@ async fn items_that_are_cancelled_together_do_not_begin_with_the_slots_of_each_o
     let first = spawn("first");
     assert_eq!(told.recv().await, Some(("first", None)));
     let second = spawn("second");
-    // So that it waits.
+    // So that the item waits.
     tokio::task::yield_now().await;
     first.cancel();
     second.cancel();

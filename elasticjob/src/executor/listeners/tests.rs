@@ -14,7 +14,7 @@ use crate::ident::{InstanceId, TaskId};
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// What listeners and their calls tell.
+/// The reports of listeners and of their calls.
 #[derive(Debug, PartialEq)]
 enum Told {
     Called(&'static str, Hook),
@@ -23,15 +23,15 @@ enum Told {
     Ended,
 }
 
-/// What a listener does when it is called.
+/// The behavior of a listener when it is called.
 #[derive(Clone, Copy)]
 enum Does {
     Return,
     Fail,
     Panic,
-    /// Until its token is fired.
+    /// Returns when its token fires.
     Listen,
-    /// For ever.
+    /// Never returns.
     Hang,
 }
 
@@ -41,7 +41,7 @@ struct Probe {
     told: Sender<Told>,
 }
 
-/// Tells when what a call owns is dropped.
+/// A value that a call owns. It reports when it is dropped.
 struct Owned(Sender<Told>);
 
 impl Drop for Owned {
@@ -115,7 +115,7 @@ fn context() -> ListenerContext {
     })
 }
 
-/// Calls listeners that every instance calls, and gives what they tell.
+/// Calls listeners that every instance calls, and returns their reports.
 fn call(runtime: &Runtime, hook: Hook, listeners: &[(&'static str, Does)]) -> (Running, Receiver<Told>) {
     let (told, heard) = channel();
     let listeners = listeners
@@ -133,7 +133,7 @@ fn spawn(runtime: &Runtime, hook: Hook, listeners: Vec<Arc<JobListener>>, told: 
     spawn_listeners(runtime.handle(), listeners, hook, context(), on_failure, on_end)
 }
 
-/// What is told until nothing of the call is left.
+/// The remaining reports. Returns when everything of the call is dropped.
 fn rest(heard: Receiver<Told>) -> Vec<Told> {
     std::iter::from_fn(|| heard.recv_timeout(LONG).ok()).collect()
 }

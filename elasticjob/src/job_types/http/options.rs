@@ -1,4 +1,4 @@
-//! What a job of the type `HTTP` sends, as its properties say.
+//! The request of a job of the type `HTTP`, made from its properties.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use reqwest::{Method, Url};
 
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 
-/// Where it is sent to; the second is the name of older releases.
+/// The address of the request; the second name is that of older releases.
 const URI: [&str; 2] = ["http.uri", "http.url"];
-/// Allows the request of the registry center. Of the program alone.
+/// Allows the request that the registry center sets. Read from the configuration of the program only.
 const FROM_REGISTRY: &str = "http.uri.from-registry";
 const METHOD: &str = "http.method";
 const DATA: &str = "http.data";
@@ -17,10 +17,10 @@ const CONTENT_TYPE: &str = "http.content.type";
 const CONNECT_TIMEOUT: &str = "http.connect.timeout.milliseconds";
 const READ_TIMEOUT: &str = "http.read.timeout.milliseconds";
 
-/// For the whole request with its answer.
+/// The limit for the whole request with its answer.
 pub(super) const TOTAL_TIMEOUT: &str = "http.total.timeout.milliseconds";
 
-/// All of them.
+/// All names of options.
 pub(super) const NAMES: OptionNames = &[
     &URI,
     &[FROM_REGISTRY],
@@ -74,7 +74,7 @@ impl<'a> HttpOptions<'a> {
         Ok(Self { uri, method, data, content_type, connect_timeout, read_timeout, total_timeout })
     }
 
-    /// What is asked for, for messages: without what may be a secret.
+    /// The request for messages: without parts that may be secret.
     pub(super) fn request(&self) -> String {
         format!("{} {}", self.method, shown(&self.uri))
     }
@@ -91,7 +91,7 @@ fn uri(options: &mut Options<'_>) -> Option<Url> {
     let parsed = text.parse::<Url>().map_err(|error| error.to_string());
     let checked = parsed.and_then(|uri| match uri.scheme() {
         "http" | "https" => Ok(uri),
-        // What stands before the first colon may be a user.
+        // The text before the first colon may be a user.
         _ => Err("its scheme is neither http nor https".to_owned()),
     });
     // The address may carry a password or a token.
@@ -100,7 +100,7 @@ fn uri(options: &mut Options<'_>) -> Option<Url> {
 
 fn method(options: &mut Options<'_>) -> Option<Method> {
     let text = Some(options.required(&[METHOD], "POST")).filter(|text| !text.is_empty())?;
-    // The names of methods are case-sensitive, and no server means anything by `post`.
+    // The names of methods are case-sensitive, and no server knows a method `post`.
     let known = Some(text).filter(|text| !text.contains(|character: char| character.is_ascii_lowercase()));
     let method = known.and_then(|text| text.parse().ok());
     if method.is_none() {

@@ -170,7 +170,7 @@ fn what_is_wrong_with_the_properties_is_told_at_start() {
     assert_eq!(data, ["props.http.data: is not sent with GET: remove it, or use POST, PUT, PATCH or DELETE"]);
 }
 
-/// Begins an answer, and sends a byte of it every now and then.
+/// A server that begins an answer, and sends one byte of it after each pause.
 async fn trickling(pause: std::time::Duration) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

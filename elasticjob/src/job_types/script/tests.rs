@@ -37,7 +37,7 @@ async fn an_exit_code_a_signal_and_a_program_that_is_not_there_are_failures() {
 #[tokio::test]
 async fn a_script_that_takes_too_long_is_killed_with_its_children() {
     let file = std::env::temp_dir().join(format!("elasticjob-children-{}", std::process::id()));
-    // It ends in order when it is asked to. What it started does not heed that.
+    // The script ends in order when it is asked to. The process that it started ignores the signal.
     let asked = "trap \"\" TERM; sleep 60 & echo $! >";
     let line = format!("sh -c '{asked}{}; trap \"exit 0\" TERM; wait'", file.display());
     let context = context("job", "", "", &[(COMMAND_LINE, &line), (TIMEOUT, "2000")]);
@@ -52,7 +52,7 @@ async fn a_script_that_takes_too_long_is_killed_with_its_children() {
 #[tokio::test]
 async fn what_left_the_group_of_a_script_that_is_cut_off_is_killed_with_it() {
     let file = std::env::temp_dir().join(format!("elasticjob-strays-{}", std::process::id()));
-    // Each leads a session of its own, and does not heed a TERM; the second one has lost its parent.
+    // Each leads a session of its own, and ignores TERM; the second one has lost its parent.
     let stray = |number| {
         format!("setsid sh -c \"trap : TERM; echo \\$\\$ >>{}; while :; do sleep 1; done\" {number}", file.display())
     };
@@ -73,7 +73,7 @@ async fn what_left_the_group_of_a_script_that_is_cut_off_is_killed_with_it() {
     }
 }
 
-/// Until a process is gone, or dead and not yet waited for.
+/// Waits until a process is gone, or is dead and not yet waited for.
 #[cfg(target_os = "linux")]
 async fn is_gone(pid: &str) {
     let stat = format!("/proc/{pid}/stat");
@@ -84,7 +84,7 @@ async fn is_gone(pid: &str) {
     }
 }
 
-/// Until a file is there.
+/// Waits until a file exists.
 #[cfg(unix)]
 async fn appears(file: &std::path::Path) {
     let began = Instant::now();
@@ -99,7 +99,7 @@ async fn appears(file: &std::path::Path) {
 async fn what_a_script_leaves_in_the_background_is_not_waited_for_and_lives_on_with_its_output() {
     let folder = std::env::temp_dir().join(format!("elasticjob-background-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
-    // It waits until the script has ended, and ends by itself whatever becomes of this test.
+    // The process waits until the script has ended, and ends by itself whatever happens to this test.
     let waits =
         "for turn in $(seq 1200); do if [ -e go ]; then echo still here && touch alive; exit; fi; sleep 0.05; done";
     let line = format!("sh -c 'cd {}; ({waits}) & exit 0'", folder.display());
@@ -162,7 +162,7 @@ async fn one_that_is_cancelled_may_end_in_order_and_one_that_is_dropped_is_gone(
 }
 
 impl Script {
-    /// As a run owns it.
+    /// Runs the item with an executor that the future owns, as a run does.
     async fn process_owned(self, context: ShardingContext) -> JobResult {
         self.process(context).await
     }

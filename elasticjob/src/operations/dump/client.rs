@@ -1,4 +1,4 @@
-//! Asking the dump port of an instance, of either implementation.
+//! Asks the dump port of an instance of either implementation.
 
 use std::time::Duration;
 
@@ -8,42 +8,43 @@ use tokio::time::timeout;
 
 use crate::ident::JobName;
 
-/// A dump port serves one client at a time in Java, so the answer may take a while.
+/// How long the answer may take. A dump port of Java serves one client at a time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// More than any job's nodes take; what sends more is no dump port.
+/// The largest answer, in bytes: more than the nodes of any job take. A port that sends more is no dump port.
 const LIMIT: u64 = 64 << 20;
 
-/// Why a dump port gave no dump.
+/// The reason why a dump port gave no dump.
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
-    /// Nobody answered, or not to the end.
+    /// The port did not answer, or not to the end.
     #[error("the dump port at {address} did not answer: {why}")]
     NoAnswer {
-        /// Where it was looked for.
+        /// The address of the port.
         address: String,
-        /// What happened.
+        /// The cause.
         why: String,
     },
-    /// It answers something else.
+    /// The port answers something else.
     #[error("the dump port at {address} gives no dump: {why}")]
     Refused {
-        /// Who was asked.
+        /// The address of the port.
         address: String,
-        /// What it says.
+        /// The text of the answer.
         why: String,
     },
-    /// It answers nothing: that of Java does so where the namespace has no such job.
+    /// The answer is empty: Java's dump port answers so when the namespace has no such job.
     #[error("the dump port at {address} gives no dump: it knows no job '{job}'")]
     Nothing {
-        /// Who was asked.
+        /// The address of the port.
         address: String,
         /// The job.
         job: JobName,
     },
 }
 
-/// Asks a dump port, `host:port`, for a job. Its answer is what it sees, with hidden addresses.
+/// Asks the dump port at `host:port` for a job. The answer shows the nodes as that instance sees them, with hidden
+/// addresses.
 ///
 /// # Errors
 /// [`DumpError`] after 10 s at the latest.
@@ -68,7 +69,7 @@ pub async fn ask(address: &str, job: &JobName) -> Result<String, DumpError> {
     if text.trim().is_empty() {
         return Err(DumpError::Nothing { address: address.to_owned(), job: job.clone() });
     }
-    // Every line of a dump is about a node, but for those that go on with its data.
+    // Every line of a dump begins with the path of a node, except lines that continue the data of a node.
     match text.starts_with('/') {
         true => Ok(text),
         false => Err(DumpError::Refused { address: address.to_owned(), why: text.trim_end().to_owned() }),
@@ -90,7 +91,7 @@ mod tests {
             let mut stream = BufReader::new(stream);
             let mut line = String::new();
             stream.read_line(&mut line).await.unwrap();
-            // Who has had enough goes.
+            // The client may have closed the connection.
             let _ = stream.write_all(answer.as_bytes()).await;
             line
         };

@@ -1,4 +1,4 @@
-//! One client of the dump port: its command, and what it is answered.
+//! One client of the dump port: its command, and the answer to it.
 
 use std::io;
 
@@ -10,18 +10,18 @@ use super::{Addresses, Nodes, privacy, written};
 use crate::ident::JobName;
 use crate::operations::OperationError;
 
-/// No command is longer, in bytes.
+/// The longest command, in bytes.
 const LONGEST: u64 = 1024;
 
 /// The command for all jobs.
 const ALL: &str = "dump";
 
-/// What the command for one job starts with; the name of the job follows.
+/// The start of the command for one job; the name of the job follows.
 const DUMP: &str = "dump@";
 
 const USAGE: &str = "send one line: 'dump@' and the name of a job, or 'dump' for all jobs";
 
-/// What a client wants.
+/// The command of a client.
 enum Command {
     All,
     Job(JobName),
@@ -47,7 +47,7 @@ impl<'s, S: AsyncRead + AsyncWrite + Unpin> Conversation<'s, S> {
             Err(_) => format!("no command came within {limit:?}: {USAGE}"),
         };
         timeout(limit, self.send(&answer)).await.map_err(|_| io::ErrorKind::TimedOut)??;
-        // A connection that is closed before all that came was read takes the answer back.
+        // Reads the rest: when a connection is closed before everything that came was read, the answer is lost.
         timeout(limit, tokio::io::copy(&mut self.stream, &mut tokio::io::sink())).await.map_or(Ok(0), |read| read)?;
         Ok(())
     }
@@ -81,7 +81,7 @@ impl<'s, S: AsyncRead + AsyncWrite + Unpin> Conversation<'s, S> {
 }
 
 impl DumpService {
-    /// The dump of a job, or of all, or why there is none.
+    /// The dump of a job, or of all jobs, or the reason why there is none.
     async fn answer(&self, command: &Command) -> String {
         let until = Instant::now() + self.limit();
         let Ok(_turn) = timeout_at(until, self.turn()).await else {
@@ -111,13 +111,13 @@ impl DumpService {
         Err(OperationError::NoSuchJob { job: job.clone(), jobs: known })
     }
 
-    /// All jobs of all registry centers; of several jobs of one name the first.
+    /// All jobs of all registry centers; of several jobs with one name the first.
     async fn dump_all(&self) -> Result<String, OperationError> {
         let mut all: Vec<Nodes> = Vec::new();
         for registry in self.registries() {
             for job in registry.job_names().await? {
                 if !all.iter().any(|known| known.job == job) {
-                    // One that is not there any more was removed meanwhile.
+                    // A job that does not exist any more was removed meanwhile.
                     all.extend(registry.nodes(&job).await?);
                 }
             }
@@ -151,7 +151,7 @@ mod tests {
     use crate::registry::memory::MemoryRegistry;
     use crate::registry::{CreateMode, RegistryCenter, Transaction};
 
-    /// A client whose connection holds a few bytes, and what becomes of the conversation with it.
+    /// A client whose connection holds a few bytes, and the result of the conversation with it.
     async fn client() -> (DuplexStream, impl Future<Output = io::Result<()>>) {
         let registry = Arc::new(MemoryRegistry::new().connect());
         let mut transaction = Transaction::new();

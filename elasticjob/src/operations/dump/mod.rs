@@ -1,9 +1,9 @@
-//! The nodes of a job as text, as the dump port of ElasticJob writes them, read from the registry center.
+//! The nodes of a job as text, read from the registry center, in the format of ElasticJob's dump port.
 //!
-//! A line `path | data` for each node below that of the job, deepest first behind its parent and later names before
-//! earlier ones. The configuration and instances, which are YAML, have several lines; elsewhere control characters are
-//! escaped, and no line of data begins with `/`. Secrets are masked always, in the
-//! configuration and in what else is there, such as the errors of runs; Java does not do that.
+//! The text has a line `path | data` for each node below the node of the job. The lines below a node come right after
+//! its line; of nodes with the same parent, later names come first. The configuration and instances, which are YAML,
+//! have several lines. In other data control characters are escaped, and no line of data begins with `/`. Secrets are
+//! always masked, in the configuration and in other data, such as the errors of runs; Java does not mask them.
 
 mod client;
 mod conversation;
@@ -24,9 +24,10 @@ pub use service::{DumpPort, DumpService};
 /// Whether addresses of servers are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addresses {
-    /// As they are.
+    /// The addresses are shown.
     Shown,
-    /// As `ip1`, `ip2` and so on, in the order in which they come first, as the dump port of ElasticJob does.
+    /// The addresses are replaced by `ip1`, `ip2` and so on, in the order in which they first occur, as ElasticJob's
+    /// dump port does.
     Hidden,
 }
 
@@ -42,7 +43,7 @@ impl Operations {
         }
     }
 
-    /// The nodes of a job, `None` where there are none.
+    /// The nodes of a job; `None` where it has none.
     async fn nodes(&self, job: &JobName) -> Result<Option<Nodes>, OperationError> {
         let paths = self.tree(job).await?;
         if paths.is_empty() {
@@ -60,9 +61,10 @@ struct Nodes {
     nodes: BTreeMap<String, String>,
 }
 
-/// The text of one dump: an address has the same name in all of it.
+/// The text of one dump. An address has the same replacement in the whole dump.
 async fn written(jobs: Vec<Nodes>, addresses: Addresses) -> String {
-    // A job of thousands of items is long, and the session with the registry center may live on this thread.
+    // On another thread: the text of a job of thousands of items is long, and the session with the registry center may
+    // live on this thread.
     let text = tokio::task::spawn_blocking(move || {
         let text: String = jobs.iter().map(|Nodes { job, nodes }| render(job, nodes)).collect();
         let servers = jobs.iter().flat_map(|Nodes { job, nodes }| {
@@ -76,7 +78,7 @@ async fn written(jobs: Vec<Nodes>, addresses: Addresses) -> String {
     });
     match text.await {
         Ok(text) => text,
-        // The runtime ends, and with it whoever waits for this.
+        // The runtime ends, and with it the task that waits for this.
         Err(ended) if ended.is_cancelled() => std::future::pending().await,
         Err(ended) => std::panic::resume_unwind(ended.into_panic()),
     }
@@ -92,7 +94,7 @@ fn render(job: &JobName, nodes: &BTreeMap<String, String>) -> String {
         children.entry(parent).or_default().push(path);
     }
     let mut text = String::new();
-    // Paths below one parent are in ascending order, so the last is the first to come off.
+    // Paths below one parent are in ascending order, so the last one is taken first.
     let mut left = children.get(root.as_str()).cloned().unwrap_or_default();
     while let Some(path) = left.pop() {
         let data = &nodes[path];

@@ -1,17 +1,17 @@
-//! Hiding addresses.
+//! Hides addresses.
 
 use std::collections::BTreeMap;
 
 use regex_lite::{Captures, Regex, escape};
 
-/// What looks like an IPv4 address, also in the middle of longer numbers, as Java takes it.
+/// Matches an IPv4 address, also in the middle of longer numbers, like Java.
 const IPV4: &str = r"(?:(?:25[0-5]|2[0-4]\d|[01]?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d?\d)";
 
-/// Replaces addresses by `ip1`, `ip2` and so on in the order in which they come first; besides IPv4 ones those of the
-/// servers that are IPv6 ones, which Java leaves.
+/// Replaces addresses by `ip1`, `ip2` and so on, in the order in which they first occur: IPv4 addresses, and the
+/// addresses of servers that are IPv6, which Java does not hide.
 pub(super) fn hide<'a>(text: &str, servers: impl Iterator<Item = &'a str>) -> String {
     let mut known: Vec<String> = servers.filter(|server| server.contains(':')).map(escape).collect();
-    // An address may be the begin of another one.
+    // An address may be the beginning of another one, so longer ones go first.
     known.sort_by_key(|address| std::cmp::Reverse(address.len()));
     known.push(IPV4.to_owned());
     let addresses = Regex::new(&known.join("|")).expect("escaped texts and a pattern that is known");
@@ -22,7 +22,7 @@ pub(super) fn hide<'a>(text: &str, servers: impl Iterator<Item = &'a str>) -> St
     };
     let mut hidden = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        // Most of a long configuration is free of addresses, and to search it takes long.
+        // Most lines of a long configuration have no addresses, and searching them takes long.
         match line.contains(['.', ':']) {
             true => hidden.push_str(&addresses.replace_all(line, &mut name)),
             false => hidden.push_str(line),

@@ -1,4 +1,4 @@
-//! The dump port: gives the nodes of a job as text to whoever asks over TCP, as that of ElasticJob does.
+//! The dump port: gives the nodes of a job as text to every client over TCP, like ElasticJob's dump port.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -15,22 +15,25 @@ use crate::log::{debug, info, warn};
 use crate::operations::Operations;
 use crate::registry::RegistryCenter;
 
-/// How long a client may take to ask, the registry center to answer, and the client to take the answer, each.
+/// The limit for each of three steps: the client sends its command, the registry center answers, the client reads the
+/// answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many clients are served at a time.
 const CLIENTS: usize = 64;
 
-/// How long no client is accepted after the operating system refused one: it has no file descriptors left.
+/// How long no client is accepted after the operating system refused a connection, as it does when file descriptors run
+/// out.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Gives dumps of jobs to clients that send the line `dump@` and the name of a job, or `dump` for all jobs. Nothing else
-/// can be done through it: it only reads.
+/// Gives dumps of jobs to clients that send the line `dump@` with the name of a job, or `dump` for all jobs. It only
+/// reads; clients can do nothing else with it.
 ///
 /// Addresses of hosts are hidden as `ip1`, `ip2` and so on, and secrets are masked, so that an answer can be passed on.
-/// It listens on the loopback address alone unless it is opened: whoever reaches it may read all configurations.
-/// Where Java closes the connection without a word, here a line says what is wrong. Clients that ask nothing, or take
-/// their answer slowly, keep nobody waiting; but one dump is read at a time, so that they take little from the jobs.
+/// By default the port listens on the loopback address only: every client that reaches it may read all configurations.
+/// Where Java closes the connection without an answer, this port sends a line that says what is wrong. A client that
+/// sends no command, or reads its answer slowly, does not delay other clients. But only one dump is read at a time, so
+/// that dumps take little from the jobs.
 ///
 /// ```
 /// use std::error::Error;
@@ -55,49 +58,51 @@ pub struct DumpService {
     port: u16,
     patience: Duration,
     clients: usize,
-    /// Whose turn it is to read: a registry center serves the jobs at the same time.
+    /// Lets one dump read at a time: the registry center serves the jobs at the same time.
     turn: Arc<Semaphore>,
 }
 
 impl DumpService {
-    /// For the jobs of a registry center's namespace, on a port of the loopback address; 0 stands for any that is free.
+    /// A dump port for the jobs of a registry center's namespace, on a port of the loopback address; 0 means any free
+    /// port.
     pub fn new(registry: Arc<dyn RegistryCenter>, port: u16) -> Self {
         let registries = vec![Operations::new(registry)];
         let turn = Arc::new(Semaphore::new(1));
         Self { registries, address: Ipv4Addr::LOCALHOST.into(), port, patience: PATIENCE, clients: CLIENTS, turn }
     }
 
-    /// Also for the jobs of another registry center. Where several have a job of one name, the first is asked.
+    /// Adds the jobs of another registry center. Where several have a job of the same name, the first registry center
+    /// is asked.
     #[must_use]
     pub fn registry(mut self, registry: Arc<dyn RegistryCenter>) -> Self {
         self.registries.push(Operations::new(registry));
         self
     }
 
-    /// The address to listen on: one of the host, or `0.0.0.0` or `::` for all.
+    /// The address to listen on: an address of the host, or `0.0.0.0` or `::` for all. Default: the loopback address.
     #[must_use]
     pub fn address(mut self, address: IpAddr) -> Self {
         self.address = address;
         self
     }
 
-    /// How long a client may take to ask, the registry center to answer, and the client to take the answer, each;
-    /// default 10 s.
+    /// The limit for each of three steps: the client sends its command, the registry center answers, the client reads
+    /// the answer. Default 10 s.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// How many clients are served at a time, at least 1; others wait until one of these is done, or was too slow.
-    /// Default 64.
+    /// How many clients are served at a time, 1 at the least. Other clients wait until one of these is done or exceeds
+    /// its limit. Default 64.
     #[must_use]
     pub fn clients(mut self, clients: usize) -> Self {
         self.clients = clients.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
-    /// Listens, on the tokio runtime this is called in.
+    /// Listens, on the tokio runtime that calls this.
     ///
     /// # Errors
     /// The operating system refuses the address or the port.
@@ -105,8 +110,8 @@ impl DumpService {
         self.listen_on(&Handle::current()).await
     }
 
-    /// Listens on another runtime, for example [that of coordination](crate::runtime::JobEnvironment::system), which
-    /// answers also while jobs block the one of the program.
+    /// Listens on another runtime. For example [the runtime of coordination](crate::runtime::JobEnvironment::system)
+    /// also answers while jobs block the runtime of the program.
     ///
     /// # Errors
     /// The operating system refuses the address or the port.
@@ -128,7 +133,7 @@ impl DumpService {
         &self.registries
     }
 
-    /// Waits for the turn to read, and keeps it until what it returns is dropped.
+    /// Waits until this dump may read. The next dump may read when the permit is dropped.
     pub(super) async fn turn(&self) -> SemaphorePermit<'_> {
         self.turn.acquire().await.expect("it is never closed")
     }
@@ -138,7 +143,7 @@ impl DumpService {
     }
 }
 
-/// A dump port that is open, until this is dropped.
+/// An open dump port. Dropping this closes it.
 #[derive(Debug)]
 pub struct DumpPort {
     address: SocketAddr,
@@ -147,12 +152,12 @@ pub struct DumpPort {
 }
 
 impl DumpPort {
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Closes the port and all connections; afterwards it can be taken again, and nothing is read any more.
+    /// Closes the port and all connections. Afterwards the port is free again, and nothing is read any more.
     pub async fn close(self) {
         let Self { closed, closing, .. } = self;
         drop(closing);
@@ -160,7 +165,7 @@ impl DumpPort {
     }
 }
 
-/// Whoever holds `open` has something that `close` waits for.
+/// `close` waits until every holder of `open` has dropped it.
 async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: CancellationToken, open: Arc<DropGuard>) {
     let places = Arc::new(Semaphore::new(service.clients));
     let serve = async {

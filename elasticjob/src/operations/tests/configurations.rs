@@ -110,7 +110,7 @@ async fn a_configuration_that_is_missing_or_cannot_be_read_is_an_error_that_says
     assert!(error("none").await.contains("known: bare, odd"));
 }
 
-/// A job of a type without code, as its root node says.
+/// A job of a type without code, which its root node names.
 async fn of_type(kind: &str, props: &str) -> Desk {
     let desk = Desk::new();
     let config = format!("cron: 0 0 3 * * ?\nprops:\n{props}shardingTotalCount: 1\n");
@@ -118,7 +118,7 @@ async fn of_type(kind: &str, props: &str) -> Desk {
     desk
 }
 
-/// What is told of a change, or why it is refused.
+/// The report of a change, or why it is refused.
 async fn changed(desk: &Desk, handler: Option<&str>, props: &[(&str, &str)]) -> Result<ConfigurationChange, String> {
     let stored = desk.operations.configuration(&name("job")).await.unwrap();
     let mut settings = stored.configuration.settings();
@@ -188,7 +188,7 @@ async fn a_stored_configuration_that_programs_refuse_is_named_wherever_a_job_is_
     let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
     assert_eq!(snapshot.state(), JobState::ConfigurationRefused);
     assert!(snapshot.findings(0).contains(&Finding::ConfigurationRefused(problem)), "{:?}", snapshot.findings(0));
-    // It can be read, so that it can be mended.
+    // The operator can read it, so that the operator can correct it.
     let mended = [("script.command.line", "run.sh"), ("script.timeout.milliseconds", "10000")];
     changed(&desk, None, &mended).await.unwrap();
     assert_eq!(desk.operations.job(&name("job")).await.unwrap().status, JobState::Ok);

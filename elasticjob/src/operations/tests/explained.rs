@@ -117,7 +117,7 @@ async fn what_keeps_an_item_from_running_is_told() {
 async fn a_run_lives_is_lost_waits_or_is_left_undone() {
     let desk = ready().await;
     desk.write(&[("/job/sharding/0/running", "10.0.0.1@-@7"), ("/job/sharding/0/fire", &record("RUNNING"))]).await;
-    // The session of its attempt does not say that it lives, though an instance of that name is there again.
+    // The session of its attempt has no node, though an instance with the same id is online again.
     assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: Some(false) }]);
     desk.write(&[("/job/config", &format!("{CONFIG}failover: true\n"))]).await;
     assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: Some(true) }]);
@@ -191,7 +191,7 @@ async fn a_fire_that_no_instance_began_is_told_until_the_next_begin() {
         ("/job/sharding/0/disabled", ""),
         ("/job/sharding/0/running", "10.0.0.1@-@7"),
         ("/job/leader/failover/items/0", ""),
-        // Of Java.
+        // Data of a Java instance.
         ("/job/instances/10.0.0.2@-@7", ""),
     ] {
         desk.write(&[(path, data)]).await;

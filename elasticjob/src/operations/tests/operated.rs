@@ -126,7 +126,7 @@ async fn a_removed_server_is_forgotten_with_its_instances() {
     desk.write(&[
         ("/job/servers/10.0.0.1", "DISABLED"),
         ("/job/servers/10.0.0.2", "ENABLED"),
-        // Its data name another server than its id.
+        // Its data name another server than its id does.
         ("/job/instances/host@-@7", "jobInstanceId: host@-@7\nserverIp: 10.0.0.1\n"),
         ("/job/instances/10.0.0.2@-@7", ""),
     ])

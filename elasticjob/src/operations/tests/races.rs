@@ -1,4 +1,4 @@
-//! Operations while somebody else writes, or answers get lost.
+//! Operations while another client writes, or while answers get lost.
 
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use super::*;
 use crate::registry::memory::MemoryRegistryCenter;
 use crate::registry::{Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, WatchStream};
 
-/// A registry center of which something happens right before the first transaction is committed.
+/// A registry center that disturbs the first transaction right before its commit.
 #[derive(Debug)]
 struct Busy {
     center: MemoryRegistryCenter,
@@ -18,7 +18,7 @@ struct Busy {
 
 #[derive(Debug)]
 enum Before {
-    /// Somebody else commits this.
+    /// Another client commits this.
     Other(Transaction),
     /// The answer gets lost.
     Lost,

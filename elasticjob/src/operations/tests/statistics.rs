@@ -56,7 +56,7 @@ async fn servers_are_told_over_all_jobs() {
         ("/a/instances/10.0.0.1@-@7", ""),
         ("/b/servers/10.0.0.1", "DISABLED"),
         ("/b/instances/10.0.0.1@-@7", ""),
-        // The leader of another release forgot the server of an instance.
+        // A leader of another release removed the server of an instance.
         ("/b/instances/10.0.0.2@-@7", ""),
     ])
     .await;

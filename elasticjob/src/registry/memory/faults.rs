@@ -1,9 +1,9 @@
-//! What tests do to the sessions of an embedded registry.
+//! Faults that tests cause in the sessions of an embedded registry.
 
 use super::{Link, MemoryRegistry, Moment, SessionId, SessionState, Shared, WatchEvent};
 
 impl MemoryRegistry {
-    /// Cuts the connection of a session: its calls fail and its watches hear nothing. The session lives on.
+    /// Cuts the connection of a session: its calls fail and its watches get no events. The session lives on.
     pub fn suspend(&self, id: SessionId) {
         let mut shared = self.lock();
         if let Some(link) = shared.link_of(id) {
@@ -12,7 +12,7 @@ impl MemoryRegistry {
         }
     }
 
-    /// Connects a suspended client again: with its session, or with a new one where that expired.
+    /// Connects a suspended client again: with its session, or with a new one where the old one expired.
     pub fn resume(&self, id: SessionId) {
         let mut shared = self.lock();
         if let Some(link) = shared.link_of(id) {
@@ -22,8 +22,8 @@ impl MemoryRegistry {
         }
     }
 
-    /// Ends a session as a server does that has not heard of it for too long. A client that is not cut off opens a new
-    /// session at once, one that is learns of it when it is resumed.
+    /// Ends a session, as a server does that has not heard of it for too long. A client that is connected opens a new
+    /// session at once. A client that is cut off notices it when it is resumed.
     pub fn expire(&self, id: SessionId) {
         let mut shared = self.lock();
         shared.close_session(id);

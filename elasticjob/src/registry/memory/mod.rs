@@ -26,7 +26,7 @@ use super::{
     SessionId, SessionState, Transaction, WatchEvent, WatchStream, limits,
 };
 
-/// The time-out that sessions state unless another is asked for. It never passes.
+/// The time-out that sessions report by default. It never passes.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A registry in this process. Clones are the same registry.
@@ -49,7 +49,7 @@ struct Link {
     #[cfg(feature = "testing")]
     timeout: Duration,
     state: watch::Sender<SessionState>,
-    /// Since when nothing passes between client and registry. Only tests cut a client off.
+    /// Since when the client is cut off from the registry. Only tests cut a client off.
     cut: Option<Moment>,
 }
 
@@ -91,7 +91,7 @@ impl Shared {
 impl MemoryRegistry {
     /// An empty registry. Its transaction ids start from the clock, so that they grow over restarts of the process.
     pub fn new() -> Self {
-        // In microseconds, faster than transactions can be.
+        // In microseconds: transactions cannot come faster than that.
         let base = i64::try_from(since_epoch().as_micros()).unwrap_or_default();
         let shared = Shared {
             tree: Tree::new(base),
@@ -108,7 +108,7 @@ impl MemoryRegistry {
         self.connect_with_timeout(SESSION_TIMEOUT)
     }
 
-    /// As [`Self::connect`]; the session states another time-out than 60 s, which never passes either.
+    /// As [`Self::connect`]. The session reports another time-out than 60 s, which never passes either.
     pub fn connect_with_timeout(&self, timeout: Duration) -> MemoryRegistryCenter {
         let mut shared = self.lock();
         shared.last_client += 1;
@@ -158,7 +158,7 @@ pub struct MemoryRegistryCenter {
 }
 
 impl MemoryRegistryCenter {
-    /// Counts a request and does it.
+    /// Counts a request and performs it.
     fn read<T>(
         &self,
         path: &str,
@@ -202,7 +202,7 @@ impl RegistryCenter for MemoryRegistryCenter {
         let mut shared = self.registry.lock();
         match shared.clients.get(&self.client).filter(|_| limits::is_valid_path(path)) {
             None => queue.close(),
-            // What is cut off gets its gap when it is connected again.
+            // A client that is cut off gets its gap when it is connected again.
             Some(link) => {
                 if link.cut.is_none() {
                     queue.push(WatchEvent::Gap);
@@ -218,7 +218,7 @@ impl RegistryCenter for MemoryRegistryCenter {
         self.state.clone()
     }
 
-    /// No server is in between that could know less than the registry: whoever reaches it has a proof.
+    /// No server is in between that could know less than the registry: a client that reaches it has a proof.
     fn proof(&self) -> Option<Proof> {
         let shared = self.registry.lock();
         let link = shared.clients.get(&self.client)?;

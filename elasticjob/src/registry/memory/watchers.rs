@@ -1,4 +1,5 @@
-//! Who watches what, found by the first segment of a path so that thousands of jobs do not slow each other down.
+//! The watches of a registry, found by the first segment of a path so that thousands of jobs do not slow each other
+//! down.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +23,7 @@ impl Queue {
         self.change(|queued| queued.events.push_back(event));
     }
 
-    /// What is queued is still delivered.
+    /// Ends the stream; events in the queue are still delivered.
     pub(super) fn close(&self) {
         self.change(|queued| queued.closed = true);
     }
@@ -31,7 +32,7 @@ impl Queue {
         let mut queued = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(event) = queued.events.pop_front() {
             if queued.events.is_empty() {
-                // Most watches are silent for most of the time: keep no buffer for them.
+                // Most watches have no events for most of the time: keep no buffer for them.
                 queued.events = VecDeque::new();
             }
             return Poll::Ready(Some(event));
@@ -66,14 +67,14 @@ struct Watcher {
 /// All watches of a registry.
 #[derive(Debug, Default)]
 pub(super) struct Watchers {
-    /// By first segment of the watched path, the root under the empty one.
+    /// By the first segment of the watched path; watches of the root are under the empty segment.
     by_segment: BTreeMap<Box<str>, Vec<Watcher>>,
 }
 
 impl Watchers {
     pub(super) fn add(&mut self, path: &str, client: u64, queue: Arc<Queue>) {
         let path: Box<str> = path.trim_end_matches('/').into();
-        // Mostly a job has one.
+        // Usually a job has one watch.
         let watchers = self.by_segment.entry(first_segment(&path).into()).or_insert_with(|| Vec::with_capacity(1));
         watchers.push(Watcher { path, client, queue });
     }
@@ -88,13 +89,13 @@ impl Watchers {
         }
     }
 
-    /// Gives events to all who watch the nodes, but not to the clients that `deaf` names.
+    /// Gives events to all watches of the nodes, except those of clients that `deaf` names.
     pub(super) fn dispatch(&self, events: Vec<WatchEvent>, deaf: impl Fn(u64) -> bool) {
         for event in events {
             let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = &event else {
                 continue;
             };
-            // Those who watch the root hear of everything; an event on the root is for nobody else.
+            // Watches of the root get every event; an event on the root goes to them alone.
             let segment = Some(first_segment(path)).filter(|segment| !segment.is_empty());
             for watcher in
                 [Some(""), segment].into_iter().flatten().filter_map(|segment| self.by_segment.get(segment)).flatten()

@@ -1,8 +1,8 @@
 //! The nodes that a mirror knows, sorted by path.
 //!
-//! Most jobs have a dozen of them, and a process may follow thousands of jobs: so they stand in vectors, which take a
-//! third of the memory of B-trees with a few entries. Only items are many in one job, and what changes with every fire is
-//! below an item: each has a vector of its own, so that a change stays cheap.
+//! Most jobs have about a dozen nodes, and a process may follow thousands of jobs. So the nodes are stored in vectors,
+//! which take a third of the memory of B-trees with a few entries. Only items can be many in one job, and the nodes
+//! that change with every fire are below an item: each item has a vector of its own, so that a change stays cheap.
 
 use litemap::LiteMap;
 
@@ -10,7 +10,7 @@ use super::Known;
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 
-/// A node that exists: its data, when they are known. Boxed, as most data are never read.
+/// A node that exists: its data, when they are known. Boxed, as the data of most nodes are never read.
 pub(super) type Slot = Option<Box<Known>>;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Nodes {
         self.get(path).is_some()
     }
 
-    /// Adds a node, or replaces what is known of it.
+    /// Adds a node, or replaces the data that are known of it.
     pub(super) fn insert(&mut self, path: JobPath, known: Slot) {
         match path {
             JobPath::Item(item, node) => self.items.entry(item).or_default().insert(node, known),
@@ -44,7 +44,7 @@ impl Nodes {
         };
     }
 
-    /// Adds a node unless it is there.
+    /// Adds a node unless it exists.
     pub(super) fn add(&mut self, path: JobPath) {
         if !self.contains(&path) {
             self.insert(path, None);
@@ -77,7 +77,7 @@ impl Nodes {
         of_items.chain(others).for_each(|known| *known = None);
     }
 
-    /// The items that have this node.
+    /// The items that have such a node.
     pub(super) fn items_with(&self, node: ItemNode) -> impl Iterator<Item = ShardingItem> {
         self.items.iter().filter(move |(_, nodes)| nodes.contains_key(&node)).map(|(item, _)| *item)
     }
@@ -87,13 +87,13 @@ impl Nodes {
         self.items.get(&item).into_iter().flat_map(LiteMap::keys)
     }
 
-    /// The nodes that come after one, without those of the items.
+    /// The nodes that come after `path`, without the nodes of the items.
     pub(super) fn after(&self, path: &JobPath) -> impl Iterator<Item = &JobPath> {
         let nodes = self.others.as_slice();
         nodes[nodes.partition_point(|(known, _)| known <= path)..].iter().map(|(known, _)| known)
     }
 
-    /// All nodes, those of the items first.
+    /// All nodes; the nodes of the items come first.
     pub(super) fn paths(&self) -> impl Iterator<Item = JobPath> {
         let of_items =
             self.items.iter().flat_map(|(item, nodes)| nodes.keys().map(|node| JobPath::Item(*item, node.clone())));

@@ -1,11 +1,11 @@
-//! Names of nodes, each held once: those of the layout come again in every job.
+//! Names of nodes, each stored once: the names of the layout repeat in every job.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use slab::Slab;
 
-/// Stands for a name as long as a node has it.
+/// The id of a name, valid as long as a node has the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NameId(u32);
 
@@ -23,12 +23,12 @@ pub(super) struct Names {
 #[derive(Debug, Clone)]
 struct Name {
     text: Arc<str>,
-    /// How many nodes have it.
+    /// How many nodes have the name.
     nodes: u32,
 }
 
 impl Names {
-    /// The id of a name, `None` where no node has it.
+    /// The id of a name; `None` where no node has it.
     pub(super) fn find(&self, name: &str) -> Option<NameId> {
         self.ids.get(name).copied()
     }
@@ -37,7 +37,7 @@ impl Names {
         &self.names[id.0 as usize].text
     }
 
-    /// The id of a name for one node more.
+    /// The id of a name, for one more node.
     pub(super) fn take(&mut self, name: &str) -> NameId {
         if let Some(id) = self.find(name) {
             self.names[id.0 as usize].nodes += 1;
@@ -49,7 +49,7 @@ impl Names {
         id
     }
 
-    /// A node less has the name.
+    /// One node less has the name.
     pub(super) fn release(&mut self, id: NameId) {
         let name = &mut self.names[id.0 as usize];
         name.nodes -= 1;

@@ -1,5 +1,6 @@
-//! The nodes of a tree by path. A process with ten thousand jobs has a hundred and fifty thousand of them, so they are
-//! held in little memory: side by side, without their paths, and found from parent to child by names that are held once.
+//! The nodes of a tree by path. A process with ten thousand jobs has a hundred and fifty thousand nodes, so they take
+//! little memory: they are stored side by side, without their paths. A node is found from its parent by its name, and
+//! each name is stored once.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +20,7 @@ pub(super) struct Nodes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeId(u32);
 
-/// The first one put in, and never taken out.
+/// The first node that is inserted. It is never removed.
 const ROOT: NodeId = NodeId(0);
 
 impl Nodes {
@@ -44,7 +45,7 @@ impl Nodes {
         self.find(path).is_some()
     }
 
-    /// Names of the children of a node, sorted; `None` where there is no such node.
+    /// Names of the children of a node, sorted. `None` where the node does not exist.
     pub(super) fn children(&self, path: &str) -> Option<Vec<String>> {
         let parent = self.find(path)?;
         let mut names: Vec<String> = self.children_of(parent).map(|(name, _)| name.to_owned()).collect();
@@ -56,7 +57,7 @@ impl Nodes {
         self.find(path).is_some_and(|id| self.children_of(id).next().is_some())
     }
 
-    /// Adds a node that is not there, below a parent that is.
+    /// Adds a node that does not exist, below a parent that exists.
     pub(super) fn insert(&mut self, path: &str, node: Node) {
         let (parent, name) = split(path);
         let parent = self.find(parent).expect("a node has a parent");
@@ -65,7 +66,7 @@ impl Nodes {
         debug_assert!(replaced.is_none(), "{path} is there already");
     }
 
-    /// Takes out a node that has no children and is not the root.
+    /// Removes a node that has no children and is not the root.
     pub(super) fn remove(&mut self, path: &str) -> Option<Node> {
         let (parent, name) = split(path);
         let (parent, name) = (self.find(parent)?, self.names.find(name)?);
@@ -103,14 +104,14 @@ impl Nodes {
     }
 }
 
-/// As a map from path to node, whatever the inner numbers are.
+/// Shown as a map from path to node, independent of the inner numbers.
 impl fmt::Debug for Nodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(BTreeMap::from_iter(self.walk())).finish()
     }
 }
 
-/// An index in half the memory.
+/// An index that takes half the memory of a `usize`.
 pub(super) fn index(key: usize) -> u32 {
     u32::try_from(key).expect("there are fewer than four billion of them")
 }

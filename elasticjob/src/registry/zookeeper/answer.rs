@@ -1,4 +1,4 @@
-//! What an error of the client means for the caller.
+//! The meaning of a client error for the caller.
 
 use zookeeper_client::{Error, MultiWriteError, MultiWriteResult};
 
@@ -6,13 +6,13 @@ use crate::registry::{
     CommitError, Committed, NodeData, Op, OpResult, Refusal, RegistryError, SessionId, Stat, Transaction,
 };
 
-/// An error sorted by what it tells of the request.
+/// An error, sorted by what it says about the request.
 pub(super) enum Failure {
     /// The server answered and refused.
     Refused(Refusal),
-    /// The server answered and did not do it, for a reason that is no fault of the request.
+    /// The server answered and did not do it, for a reason outside of the request.
     Declined(String),
-    /// No answer: done or not done.
+    /// No answer: the request was applied or not.
     Lost(String),
 }
 
@@ -34,7 +34,7 @@ impl From<Error> for Failure {
             | Error::Unimplemented
             | Error::ReconfigDisabled
             | Error::UnexpectedErrorCode(_) => Self::Declined(error.to_string()),
-            // An ended session too: the request may have been applied before it ended.
+            // An ended session counts as lost too: the request may have been applied before it ended.
             _ => Self::Lost(error.to_string()),
         }
     }
@@ -45,8 +45,9 @@ pub(super) fn is_answer(error: &Error) -> bool {
     !matches!(Failure::from(error.clone()), Failure::Lost(_))
 }
 
-/// Whether a refusal of a transaction can only come from the leader: it depends on what the tree is like. What a server
-/// may say by itself, as that it is read-only, is throttled, or does not let this client in, says nothing of the leader.
+/// Whether a refusal of a transaction can only come from the leader, because it depends on the nodes. A server may also
+/// answer by itself that it is read-only, that it throttles, or that it does not let this client in: such an answer
+/// says nothing about the leader.
 pub(super) fn is_of_leader(error: &MultiWriteError) -> bool {
     matches!(
         error,
@@ -110,7 +111,7 @@ pub(super) fn node_data((data, node): (Vec<u8>, zookeeper_client::Stat)) -> Node
 
 fn stat(stat: &zookeeper_client::Stat) -> Stat {
     let owner = stat.ephemeral_owner;
-    // Nodes that the server deletes by itself, containers and those with a time to live, are marked in the same field.
+    // Nodes that the server deletes by itself (containers and nodes with a time to live) are marked in the same field.
     let is_session = owner != 0 && owner != i64::MIN && owner.cast_unsigned() >> 56 != 0xff;
     Stat {
         czxid: stat.czxid,

@@ -25,7 +25,8 @@ pub struct ZookeeperRegistryCenter {
 }
 
 impl ZookeeperRegistryCenter {
-    /// Connects and makes the namespace where it is missing. All traffic runs on `runtime`, which must outlive this.
+    /// Connects, and creates the namespace where it is missing. All traffic runs on `runtime`, which must outlive the
+    /// registry center.
     ///
     /// # Errors
     /// [`ConnectError`] after `max_sleep_time_milliseconds * max_retries` at the latest, 9 s by default.
@@ -47,7 +48,7 @@ impl ZookeeperRegistryCenter {
             dial::warn_of_open(&session.config, &client).await;
             tokio::spawn(session.clone().run(client));
             let mut state = session.state();
-            // Until the first connection is ready for calls; should it break right now, callers see that too.
+            // Waits until the first connection is ready for calls. If it breaks right now, callers see that too.
             let _ = state.wait_for(|state| *state != SessionState::Connecting).await;
             Ok(())
         });
@@ -62,7 +63,7 @@ impl ZookeeperRegistryCenter {
         }
     }
 
-    /// Sends by the first poll, which happens here, and gives up when the time-out passes.
+    /// Sends with the first poll, which happens here. Gives up when the time-out passes.
     fn sent<T, E>(
         &self,
         limit: Duration,
@@ -149,7 +150,7 @@ impl RegistryCenter for ZookeeperRegistryCenter {
             answer::commit(&transaction, settled)
         };
         let sent = self.sent(limit, commit, |why| CommitError::Unknown { why });
-        // It holds the session while it runs, so it must end also when nobody polls it.
+        // It holds the session while it runs, so it must also end when no task polls the answer.
         let task = self.runtime.spawn(sent);
         Box::pin(async { task.await.unwrap_or_else(|error| Err(CommitError::Unknown { why: error.to_string() })) })
     }
@@ -178,7 +179,8 @@ impl RegistryCenter for ZookeeperRegistryCenter {
         self.session.close();
         let mut state = self.session.state();
         Box::pin(async move {
-            // The sender lives in the session, which this center keeps, or it is gone and so is the session.
+            // The sender lives in the session. Either this center keeps the session, or the sender is gone and so is
+            // the session.
             let _ = state.wait_for(|state| *state == SessionState::Closed).await;
         })
     }

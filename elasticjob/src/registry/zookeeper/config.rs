@@ -6,7 +6,7 @@ use super::tls::{self, ZookeeperTls};
 use crate::registry::limits;
 use crate::secret::Secret;
 
-/// What holds where a time-out is not set, or 0, in milliseconds.
+/// The time-outs in milliseconds that apply where a time-out is not set, or is 0.
 pub(super) const SESSION_TIMEOUT: u64 = 60_000;
 pub(super) const CONNECTION_TIMEOUT: u64 = 15_000;
 
@@ -23,22 +23,22 @@ pub struct ZookeeperConfiguration {
     pub max_sleep_time_milliseconds: u64,
     /// The first connect is given up after `max_sleep_time_milliseconds` times this. Default 3.
     pub max_retries: u32,
-    /// After how long without a sign of life the server ends the session; the server may grant another. Default
-    /// 60000, which 0 stands for as well.
+    /// How long the server keeps the session without a sign of life from the client; the server may grant another time.
+    /// Default 60000, also for 0.
     pub session_timeout_milliseconds: u64,
-    /// After how long a connection attempt, or a silent connection, is given up. Default 15000, which 0 stands for
-    /// as well.
+    /// How long a connection attempt may take, and how long a connection may be silent, before the client gives it up.
+    /// Default 15000, also for 0.
     pub connection_timeout_milliseconds: u64,
-    /// `user:password` of the digest scheme. With it, only this user has access to what is created.
+    /// `user:password` of the digest scheme. With it, only this user has access to the nodes that are created.
     pub digest: Option<Secret>,
     /// TLS to all servers. `None`: everything goes over the network in clear text. Needs the feature `zookeeper-tls`.
     pub tls: Option<ZookeeperTls>,
-    /// Whether the namespace is created when missing; otherwise that is an error, for whoever operates jobs that are
-    /// there. Default true.
+    /// Whether a missing namespace is created. Set it to `false` for programs that only operate existing jobs: a
+    /// missing namespace is an error then. Default true.
     pub create_namespace: bool,
 }
 
-/// A setting that cannot be.
+/// A setting with a value that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} '{value}' is not valid: {reason}")]
 pub struct InvalidSetting {
@@ -46,7 +46,7 @@ pub struct InvalidSetting {
     pub key: &'static str,
     /// The value; [`Secret::MASK`] where it is a secret.
     pub value: String,
-    /// What is wrong, and what would be right.
+    /// The reason, and what to write instead.
     pub reason: String,
 }
 
@@ -67,7 +67,7 @@ impl ZookeeperConfiguration {
         }
     }
 
-    /// Every setting that cannot be, with the reason. Reads the files of TLS.
+    /// All settings with values that are not valid, each with the reason. Reads the files of TLS.
     pub fn problems(&self) -> Vec<InvalidSetting> {
         let mut problems = without_client(&self.server_lists);
         let mut report = |key, value: &dyn fmt::Display, reason: String| {
@@ -134,7 +134,7 @@ impl ZookeeperConfiguration {
     }
 }
 
-/// Servers cannot be reached without a client.
+/// Without a client no server can be reached.
 fn without_client(server_lists: &str) -> Vec<InvalidSetting> {
     let reason = "this program is built without ZooKeeper: build it with the feature zookeeper of elasticjob or \
                   elasticjob-starter; without server-lists the jobs run on the embedded registry of the process";

@@ -1,14 +1,14 @@
-//! Why there is no session with a registry center.
+//! The errors of opening a session with a registry center.
 
 use std::time::Duration;
 
 use super::config::InvalidSetting;
 use crate::problems::in_one_line;
 
-/// Why there is no session with a registry center.
+/// A session with the registry center could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
-    /// Settings that cannot be.
+    /// Settings with values that are not valid.
     #[error("the registry center is not configured: {}", in_one_line(.0))]
     Invalid(Vec<InvalidSetting>),
     /// No server answered in time.
@@ -22,10 +22,10 @@ pub enum ConnectError {
         servers: String,
         /// How long they were tried.
         waited: Duration,
-        /// What was found at each, and what to do.
+        /// The finding for each server, and what to do.
         detail: String,
     },
-    /// The namespace does not exist, and is not to be created.
+    /// The namespace does not exist, and the configuration does not allow creating it.
     #[error(
         "ZooKeeper at '{servers}' has no namespace '{namespace}': correct it; the first instance of a job creates it"
     )]
@@ -35,7 +35,7 @@ pub enum ConnectError {
         /// The namespace.
         namespace: String,
     },
-    /// The digest does not fit to the access list of the namespace.
+    /// The access list of the namespace does not let the user of the digest in.
     #[error(
         "ZooKeeper at '{servers}' does not let this client {what} namespace '{namespace}': {}",
         if *digest { "digest is not the one it was created with" } else { "set digest to the user:password that created it" }
@@ -45,12 +45,12 @@ pub enum ConnectError {
         servers: String,
         /// The namespace.
         namespace: String,
-        /// What was tried.
+        /// The action that was tried.
         what: &'static str,
         /// Whether a digest is configured.
         digest: bool,
     },
-    /// The server ended the session because it does not accept who we say we are.
+    /// The server ended the session because it does not accept the digest.
     #[error("ZooKeeper at '{servers}' refused the digest, or does not know the scheme digest")]
     AuthFailed {
         /// The servers as configured.
@@ -62,16 +62,16 @@ pub enum ConnectError {
         /// The servers as configured.
         servers: String,
     },
-    /// The server answered something else.
+    /// The server answered with another error.
     #[error("ZooKeeper at '{servers}' did not let this client {what} namespace '{namespace}': {why}")]
     Failed {
         /// The servers as configured.
         servers: String,
         /// The namespace.
         namespace: String,
-        /// What was tried.
+        /// The action that was tried.
         what: &'static str,
-        /// What the server or the client says.
+        /// The text of the server or of the client.
         why: String,
     },
 }

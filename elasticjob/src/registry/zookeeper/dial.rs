@@ -1,4 +1,4 @@
-//! How a session comes about: reach a server, make the namespace, see that it can be used.
+//! Opens a session: reaches a server, creates the namespace, checks that it can be used.
 
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
@@ -16,17 +16,17 @@ use super::{ConnectError, ZookeeperConfiguration};
 use crate::log::warn;
 use crate::random::random_u64;
 
-/// The access list of everything we create.
+/// The access list of every node that this library creates.
 pub(super) fn acls(config: &ZookeeperConfiguration) -> Acls<'static> {
     if config.digest.is_some() { Acls::creator_all() } else { Acls::anyone_all() }
 }
 
-/// Whether everything that is created belongs to everyone.
+/// Whether every node that is created belongs to everyone.
 pub(super) fn is_open(config: &ZookeeperConfiguration) -> bool {
     acls(config).iter().any(is_for_everyone)
 }
 
-/// Says, once for a registry center, when everyone may change the namespace.
+/// Warns, once for a registry center, when everyone may change the namespace.
 pub(super) async fn warn_of_open(config: &ZookeeperConfiguration, client: &Client) {
     let (servers, namespace) = (&config.server_lists, &config.namespace);
     if is_open(config) {
@@ -37,7 +37,7 @@ pub(super) async fn warn_of_open(config: &ZookeeperConfiguration, client: &Clien
         );
         return;
     }
-    // It may be older than the digest.
+    // The namespace may be older than the digest.
     let Ok((acls, _)) = client.get_acl("/").await else { return };
     if acls.iter().any(is_for_everyone) {
         warn!(
@@ -52,7 +52,7 @@ fn is_for_everyone(acl: &Acl) -> bool {
     acl.auth_id() == &AuthId::anyone() && changes.into_iter().any(|change| acl.permission().has(change))
 }
 
-/// Opens a session and gives a client whose root is the namespace, in `patience` at most.
+/// Opens a session within `patience`. Returns a client whose root is the namespace.
 pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) -> Result<Client, ConnectError> {
     let tls = read_files(config).await?;
     let findings = Mutex::new(Vec::new());
@@ -60,7 +60,7 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
         let found = look_at(server, tls.as_ref()).await;
         findings.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{server}: {found}"));
     };
-    // Servers are looked at one by one only when the client takes long, so that a connect which works costs nothing.
+    // Servers are examined one by one only when the client takes long, so that a connect which works costs nothing.
     let look_at_all = async {
         tokio::time::sleep(patience / 2).await;
         futures_util::future::join_all(config.servers().map(look)).await;
@@ -85,7 +85,7 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
     }
 }
 
-/// Reads the files of TLS, beside the thread of coordination: they may be on a slow disk.
+/// Reads the files of TLS, not on the thread of coordination: they may be on a slow disk.
 async fn read_files(config: &ZookeeperConfiguration) -> Result<Option<Loaded>, ConnectError> {
     let Some(tls) = config.tls.clone() else { return Ok(None) };
     let failed = |error: JoinError| ConnectError::Failed {
@@ -98,13 +98,14 @@ async fn read_files(config: &ZookeeperConfiguration) -> Result<Option<Loaded>, C
     loaded.map(Some).map_err(ConnectError::Invalid)
 }
 
-/// What failed, and how.
+/// A step that failed, and the error.
 struct Problem {
     what: &'static str,
     error: Error,
 }
 
-/// Opens a session, another one where the connection broke before that could be used: servers of an ensemble come and go.
+/// Opens a session. Opens another one when the connection broke before the session could be used: servers of an
+/// ensemble come and go.
 async fn open_in_the_end(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Result<Client, Problem> {
     let mut retry = 0;
     loop {
@@ -120,14 +121,14 @@ async fn open_in_the_end(config: &ZookeeperConfiguration, tls: Option<&Loaded>) 
     }
 }
 
-/// Whether there was no answer, which is no word against this client.
+/// Whether the server gave no answer, which does not count against this client.
 fn is_lost(error: &Error) -> bool {
     !answer::is_answer(error) && !matches!(error, Error::AuthFailed)
 }
 
 const CONNECT: &str = "connect to";
 
-/// What all connections of a registry center have in common.
+/// The settings that all connections of a registry center share.
 fn connector(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Connector {
     let mut connector = Client::connector().with_connection_timeout(config.connection_timeout());
     if let Some(digest) = &config.digest {
@@ -139,7 +140,8 @@ fn connector(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Connector
     }
 }
 
-/// The time-out that a server grants to a session which wants `wanted`, and which ends at once. `None`: it does not answer.
+/// The time-out that a server grants to a session which wants `wanted`. That session ends at once. `None`: the server
+/// does not answer.
 pub(super) async fn granted(config: &ZookeeperConfiguration, wanted: Duration) -> Option<Duration> {
     let tls = read_files(config).await.ok()?;
     let connector = connector(config, tls.as_ref()).with_session_timeout(wanted).with_fail_eagerly();
@@ -157,7 +159,7 @@ async fn open(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Result<C
     }
     during("read", client.get_data(&root)).await?;
     during("write", try_write(config, &client, &root)).await?;
-    // The watcher is dropped at once; a server that does not know the request says so.
+    // The watcher is dropped at once. A server that does not know the request answers that.
     during("watch", client.watch(&root, AddWatchMode::PersistentRecursive)).await?;
     client.chroot(root).map_err(|_| Problem { what: "use", error: Error::BadArguments(&"the namespace is no path") })
 }
@@ -166,7 +168,7 @@ async fn during<T>(what: &'static str, step: impl Future<Output = Result<T, Erro
     step.await.map_err(|error| Problem { what, error })
 }
 
-/// Looks before it creates: who may use a namespace need not be allowed to create one.
+/// Looks before it creates: a user of a namespace may not be allowed to create one.
 async fn create_missing(config: &ZookeeperConfiguration, client: &Client, root: &str) -> Result<(), Problem> {
     let ends = root.match_indices('/').skip(1).map(|(end, _)| end).chain([root.len()]);
     for path in ends.map(|end| &root[..end]) {
@@ -181,7 +183,7 @@ async fn create_missing(config: &ZookeeperConfiguration, client: &Client, root: 
     Ok(())
 }
 
-/// Creates and deletes a node in a transaction that fails behind that, so that nobody sees anything of it.
+/// Creates and deletes a node in a transaction that fails after that, so that no client sees the node.
 async fn try_write(config: &ZookeeperConfiguration, client: &Client, root: &str) -> Result<(), Error> {
     let probe = format!("{root}/probe-{:x}", client.session_id().0);
     let mut writer = client.new_multi_writer();

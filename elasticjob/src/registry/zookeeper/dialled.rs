@@ -1,4 +1,4 @@
-//! How the client dials what is configured.
+//! The form in which the client library takes the configuration.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -6,17 +6,17 @@ use std::time::Duration;
 use super::ZookeeperConfiguration;
 use super::config::{CONNECTION_TIMEOUT, SESSION_TIMEOUT, host};
 
-/// Repeating the servers up to this number keeps the client from doubling its pauses while it reconnects: it pauses
-/// only between rounds over all of them.
+/// The list of servers is repeated up to this number, so that the client does not double its pauses while it
+/// reconnects: it pauses only between rounds over the whole list.
 const MIN_DIALLED_SERVERS: usize = 20;
 
 impl ZookeeperConfiguration {
-    /// The same for one of the servers alone.
+    /// The same configuration for one of the servers alone.
     pub(super) fn only(&self, server: &str) -> Self {
         Self { server_lists: server.to_owned(), ..self.clone() }
     }
 
-    /// The servers as the client wants them.
+    /// The servers in the form that the client library takes.
     pub(super) fn dialled_once(&self) -> String {
         let scheme = if self.tls.is_some() { "tcp+tls" } else { "tcp" };
         self.servers().map(|server| format!("{scheme}://{server}")).collect::<Vec<_>>().join(",")
@@ -27,7 +27,7 @@ impl ZookeeperConfiguration {
         vec![self.dialled_once(); MIN_DIALLED_SERVERS.div_ceil(self.servers().count())].join(",")
     }
 
-    /// Whether the digest, which is user and password, goes over a network where it can be read.
+    /// Whether the digest, which is user and password, goes unencrypted over a network.
     pub(super) fn shows_digest(&self) -> bool {
         let is_here = |server: &str| {
             let host = host(server);
@@ -36,7 +36,7 @@ impl ZookeeperConfiguration {
         self.digest.is_some() && self.tls.is_none() && !self.servers().all(is_here)
     }
 
-    /// After how long the first connect is given up.
+    /// The time after which the first connect is given up.
     pub(super) fn patience(&self) -> Duration {
         Duration::from_millis(self.max_sleep_time_milliseconds.saturating_mul(u64::from(self.max_retries)))
     }
@@ -49,8 +49,8 @@ impl ZookeeperConfiguration {
         Duration::from_millis(or_default(self.connection_timeout_milliseconds, CONNECTION_TIMEOUT))
     }
 
-    /// The pause before retry `retry`, counted from 0: the base times a random factor, below 2 at first and below twice
-    /// as much each time, so that clients do not come back in step.
+    /// The pause before retry `retry`, counted from 0: the base times a random factor. The factor is below 2 at first,
+    /// and its bound doubles each time, so that clients do not reconnect at the same moments.
     pub(super) fn pause(&self, retry: u32, random: u64) -> Duration {
         let factor = random % (2 << retry.min(self.max_retries));
         let pause = self.base_sleep_time_milliseconds.saturating_mul(factor.max(1));

@@ -1,9 +1,9 @@
-//! What the servers grant a session whose connection came back.
+//! The session time-out that the servers grant after the connection came back.
 //!
-//! Each connection of a session is granted a time-out, within the limits of the server that it is made to. Those of a
-//! server may have changed over its restart, and those of two servers may differ. The client keeps to itself what it was
-//! granted after the first connection. So each server is asked, once the client is connected again: with a session that
-//! wants what the client wanted, and that ends at once.
+//! The server grants a time-out for each connection of a session, within its own limits. A server may have other limits
+//! after a restart, and two servers may have different limits. The client library reports only the time-out of the
+//! first connection. So each server is asked, once the client is connected again: by a session that wants the same
+//! time-out as the client, and that ends at once.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -16,17 +16,17 @@ use crate::random::random_u64;
 
 type Question = Pin<Box<dyn Future<Output = Option<Duration>> + Send>>;
 
-/// Questions that are on their way, at most one to each server.
+/// Requests that are on their way, at most one to each server.
 #[derive(Default)]
 pub(super) struct Grants(FuturesUnordered<Question>);
 
 impl Grants {
-    /// Asks all servers what they grant to a client that wants `wanted`. What was asked before is forgotten.
+    /// Asks all servers what they grant to a client that wants `wanted`. Answers to earlier requests are dropped.
     pub(super) fn ask(&mut self, config: &ZookeeperConfiguration, wanted: Duration) {
         self.0 = config.servers().map(|server| ask(config.only(server), wanted)).collect();
     }
 
-    /// The first answer below `known`; pending where there is none.
+    /// The first answer below `known`. Pending while there is none.
     pub(super) async fn below(&mut self, known: Duration) -> Duration {
         while let Some(granted) = self.0.next().await {
             if let Some(less) = granted.filter(|granted| *granted < known) {
@@ -37,7 +37,8 @@ impl Grants {
     }
 }
 
-/// Asks one server until it answers. One that does not for as long as a session lasts has no session to end either.
+/// Asks one server until it answers. A server that does not answer for as long as a session lasts has no session to end
+/// either.
 fn ask(config: ZookeeperConfiguration, wanted: Duration) -> Question {
     Box::pin(async move {
         let answer = async {

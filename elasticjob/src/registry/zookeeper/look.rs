@@ -1,4 +1,4 @@
-//! Why a server cannot be used: what a look at it finds, as the client of ZooKeeper does not say.
+//! Examines a server that cannot be used, and finds the reason, which the ZooKeeper client library does not report.
 
 use std::io;
 use std::time::Duration;
@@ -9,17 +9,17 @@ use tokio::net::{TcpStream, lookup_host};
 use super::config::host;
 use super::tls::Loaded;
 
-/// Asks a server for its state. The line break makes it as long as the head of a message of TLS, for which a port with TLS
-/// waits before it refuses.
+/// Asks a server for its state. With the line break it is as long as the head of a TLS message: a port with TLS waits
+/// for that much before it refuses.
 const QUESTION: &[u8] = b"srvr\n";
 
-/// What to do where there is no server.
+/// The advice where no server answers.
 pub(super) const START: &str = "start it, or correct server-lists";
 
-/// How long a server may take for an answer.
+/// How long a server may take to answer.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// What stands in the way to a server of `server-lists`.
+/// The reason why a server of `server-lists` cannot be used.
 pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> String {
     let has_port = server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let address = if has_port { server.to_owned() } else { format!("{server}:2181") };
@@ -50,7 +50,7 @@ async fn reach(address: &str) -> Result<TcpStream, String> {
     TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await.map_err(|error| format!("{error}: {START}"))
 }
 
-/// What a port says to a question of ZooKeeper that needs no session.
+/// The answer of a port to a ZooKeeper request that needs no session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heard {
     ZooKeeper,
@@ -76,7 +76,7 @@ impl Heard {
 
     fn of(answer: io::Result<Vec<u8>>) -> Self {
         match answer.as_deref() {
-            // The head of an alert, which a port with TLS sends to whoever speaks something else.
+            // The head of an alert, which a port with TLS sends to a client that speaks something else.
             Ok([0x15, 3, ..]) => Self::Tls,
             Ok([]) | Err(_) => Self::Closed,
             Ok(text) if text.starts_with(b"This ZooKeeper instance is not") => Self::NotServing,

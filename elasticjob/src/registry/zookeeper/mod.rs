@@ -1,10 +1,11 @@
 //! The ZooKeeper registry center, for servers from 3.6 on.
 //!
-//! One session for the whole process, kept on the system runtime so that user code can never starve it. What the client
-//! library does not do is added here: watches that outlive connections, calls that fail instead of waiting without limit,
-//! new sessions after an expiry.
+//! The whole process has one session. It lives on the system runtime, so that code of the program can never starve it.
+//! This module adds what the client library does not do: watches that outlive connections, calls that fail instead of
+//! waiting without limit, new sessions after an expiry.
 //!
-//! Without the feature `zookeeper` there is no client; the configuration is there, and says so.
+//! Without the feature `zookeeper` there is no client. The configuration exists then, and its check reports that the
+//! client is missing.
 
 #[cfg(feature = "zookeeper")]
 mod answer;

@@ -1,7 +1,7 @@
-//! The session: kept by a loop on the system runtime, used by calls from anywhere.
+//! The session: a loop on the system runtime keeps it, and calls from anywhere use it.
 //!
-//! The loop publishes `Connected` only when all watches are in place on the connection, so a call that is answered
-//! never knows more than the watches tell. Calls in any other state fail at once: the client library would queue them
+//! The loop publishes `Connected` only when all watches are in place on the connection, so an answer never shows a
+//! change that the watches would miss. Calls in any other state fail at once: the client library would queue them
 //! without limit.
 
 use std::collections::BTreeMap;
@@ -26,11 +26,11 @@ use crate::random::random_u64;
 use crate::registry::lease;
 use crate::registry::{Moment, Proof, RequestCount, SessionId, SessionState, limits};
 
-/// How long the end of a session is waited for when it is closed.
+/// How long closing waits for the end of the session.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
-/// A session that was established. The server ends it as soon as all references are gone, so nothing may hold one that
-/// nobody need ever poll.
+/// An established session. The server ends it as soon as all references to it are gone. So no task may hold a reference
+/// that may never be polled again.
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) client: Client,
@@ -38,7 +38,7 @@ pub(super) struct Live {
     pub(super) answered: Answered,
 }
 
-/// When the last answer came, of whatever server.
+/// When the last answer of any server came.
 #[derive(Debug, Clone)]
 pub(super) struct Answered(Arc<Mutex<Instant>>);
 
@@ -56,7 +56,7 @@ impl Answered {
     }
 }
 
-/// When the last request of a session that its leader answered was sent.
+/// When the last request was sent that the leader of the session answered.
 #[derive(Debug, Clone, Default)]
 struct LastProof(Arc<Mutex<Option<Moment>>>);
 
@@ -80,8 +80,8 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Judges an answer: an error where the connection broke since the request was made. Such an answer may be true, but
-    /// what happened before it may be missing in the watches.
+    /// Checks an answer: an error when the connection broke since the request was sent. Such an answer may be true, but
+    /// the watches may have missed what happened before it.
     pub(super) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<Result<T, E>, Error>
     where
         E: Clone,
@@ -96,7 +96,7 @@ impl Call {
         Ok(result)
     }
 
-    /// As [`Self::settle`], and renews the proof of the session where the answer can only be that of the leader.
+    /// As [`Self::settle`]. It also renews the proof of the session where only the leader can have given the answer.
     pub(super) fn settle_write<T>(
         mut self,
         result: Result<T, MultiWriteError>,
@@ -115,7 +115,7 @@ pub(super) struct Session {
     pub(super) config: ZookeeperConfiguration,
     state: watch::Sender<SessionState>,
     inner: Mutex<Inner>,
-    /// Some watch is not in place although the connection did not break.
+    /// A watch is not in place although the connection did not break.
     again: Notify,
     closing: CancellationToken,
     requests: AtomicU64,
@@ -125,18 +125,18 @@ pub(super) struct Session {
 #[derive(Debug, Default)]
 struct Inner {
     live: Option<Arc<Live>>,
-    /// Number of the connection that all watches are in place on, `None` while there is none.
+    /// Number of the connection on which all watches are in place; `None` while there is none.
     connection: Option<u64>,
     last_connection: u64,
     slots: BTreeMap<u64, Arc<Slot>>,
     last_slot: u64,
 }
 
-/// Why a session is not served any longer.
+/// Why the loop stops serving a session.
 enum End {
-    /// Another one is needed.
+    /// The session is lost: another one is needed.
     Lost,
-    /// There will be no other.
+    /// No other session follows.
     Final,
 }
 
@@ -166,7 +166,7 @@ impl Session {
         RequestCount { requests: self.requests.load(Ordering::Relaxed), writes: self.writes.load(Ordering::Relaxed) }
     }
 
-    /// Counts a request that can be sent now; else says why it cannot.
+    /// Counts a request that can be sent now. Otherwise the error says why it cannot be sent.
     pub(super) fn call(&self, is_write: bool) -> Result<(Arc<Live>, Call), String> {
         let inner = self.lock();
         let live = match (&inner.live, inner.connection) {
@@ -189,7 +189,7 @@ impl Session {
         }
     }
 
-    /// Registers a watch. It is sent at once where a connection is in place, else the loop adds it.
+    /// Registers a watch. The request is sent at once where a connection is in place; otherwise the loop sends it.
     pub(super) fn add_watch(&self, path: &str) -> Arc<Slot> {
         let mut inner = self.lock();
         inner.last_slot += 1;
@@ -202,7 +202,7 @@ impl Session {
                 let owned = path.to_owned();
                 let mut adding: Adding =
                     Box::pin(async move { live.client.watch(&owned, AddWatchMode::PersistentRecursive).await });
-                // The first poll sends it.
+                // The first poll sends the request.
                 if let Some(added) = (&mut adding).now_or_never() {
                     adding = Box::pin(std::future::ready(added));
                 }
@@ -231,14 +231,14 @@ impl Session {
         self.closing.cancel();
     }
 
-    /// Serves one session after the other until closed.
+    /// Serves one session after the other until the registry center is closed.
     pub(super) async fn run(self: Arc<Self>, first: Client) {
         let _closed = PublishClosed(&self);
         let mut client = first;
         loop {
             match self.serve(client).await {
                 End::Final => return,
-                // Whoever sees that there is no session finds no proof of one either.
+                // Without a session there must be no proof of one either.
                 End::Lost => self.lock().live = None,
             }
             self.publish_without_connection(SessionState::Connecting);
@@ -264,7 +264,7 @@ impl Session {
         loop {
             match state {
                 ClientState::SyncConnected => tokio::select! {
-                    // A state that has changed goes first: what is placed on a lost connection is worth nothing.
+                    // A changed state goes first: a watch on a lost connection is useless.
                     biased;
                     () = self.closing.cancelled() => return self.leave(states).await,
                     next = states.changed() => {
@@ -288,13 +288,13 @@ impl Session {
                             state = next;
                             self.ask_again(state, granted, &mut grants);
                         }
-                        // What began since the connection was back may have begun by the longer one, and nothing can be
-                        // proven now.
+                        // Runs that began after the connection was back may have begun under the longer time-out, and
+                        // the session cannot be proven now.
                         less = grants.below(granted) => {
                             renegotiated(granted, less);
                             return End::Lost;
                         }
-                        // It gives its session up by itself before that.
+                        // A client that works gives its session up before that.
                         () = tokio::time::sleep(2 * granted) => {
                             given_up("it has dialled for two session time-outs");
                             return End::Lost;
@@ -310,7 +310,7 @@ impl Session {
         }
     }
 
-    /// Asks what a session is granted whose connection is back.
+    /// When the connection of a session is back, asks the servers for the time-out that they grant now.
     fn ask_again(&self, state: ClientState, granted: Duration, grants: &mut Grants) {
         if state == ClientState::SyncConnected {
             grants.ask(&self.config, granted);
@@ -328,11 +328,11 @@ impl Session {
         inner.last_connection
     }
 
-    /// Places the watches, publishes that all is well, and places those that get lost; ends never.
+    /// Places the watches, publishes `Connected`, and places watches again that get lost. Never ends.
     async fn keep_watches(&self, connection: u64, connected: SessionState) {
         let Some(live) = self.lock().live.clone() else { return pending().await };
         let mut retry = 0;
-        // The server of this connection may be behind the one before.
+        // The server of this connection may be behind the server of the connection before.
         while let Err(error) = self.sync(&live).await {
             self.pause("sync with ZooKeeper", &error, &mut retry).await;
         }
@@ -381,7 +381,7 @@ impl Session {
         tokio::time::sleep(pause).await;
     }
 
-    /// Dials until there is a session. `None` when the server refused for good.
+    /// Dials until there is a session. `None` when the server refused this client for good.
     async fn redial(&self) -> Option<Client> {
         for retry in 0.. {
             match dial(&self.config, self.config.connection_timeout()).await {
@@ -400,7 +400,7 @@ impl Session {
         None
     }
 
-    /// Lets go of the session and waits until the server ended it.
+    /// Gives the session up and waits until the server has ended it.
     async fn leave(&self, mut states: StateWatcher) -> End {
         self.lock().live = None;
         self.close_watches();
@@ -427,7 +427,7 @@ impl Session {
     }
 }
 
-/// However the loop ends, also when its runtime does: nobody waits any longer.
+/// Publishes `Closed` however the loop ends, also when its runtime ends, so that no task waits any longer.
 struct PublishClosed<'a>(&'a Session);
 
 impl Drop for PublishClosed<'_> {

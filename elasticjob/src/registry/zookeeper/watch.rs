@@ -1,8 +1,8 @@
 //! Recursive watches that outlive connections and sessions.
 //!
-//! The client library loses recursive watches at every reconnect, and the server tells nothing of what it missed. So the
-//! session loop adds each watch anew and hands it over through a [`Slot`]; the stream then tells of the gap. Events go
-//! straight from the library to the reader of the stream: a task in between could deliver them behind an answer.
+//! The client library loses recursive watches at every reconnect, and the server does not report what was missed. So
+//! the session loop adds each watch again and hands it over through a [`Slot`]; the stream then delivers a gap. Events
+//! go straight from the library to the reader of the stream: a task in between could deliver them after an answer.
 
 use std::fmt;
 use std::pin::{Pin, pin};
@@ -14,11 +14,11 @@ use zookeeper_client::{Error, EventType, PersistentWatcher};
 use super::session::Session;
 use crate::registry::{WatchEvent, WatchStream};
 
-/// A watch that is sent, and not answered yet.
+/// A watch that is sent and not answered yet.
 pub(super) type Adding = Pin<Box<dyn Future<Output = Result<PersistentWatcher, Error>> + Send>>;
 
-/// Where the session loop leaves the watcher of a new connection for a stream. It reaches all slots, and so takes back
-/// what keeps the session from ending.
+/// The place in which the session loop leaves the watcher of a new connection for a stream. The loop can reach all
+/// slots, so it can take back watchers that keep the session from ending.
 #[derive(Debug)]
 pub(super) struct Slot {
     id: u64,
@@ -67,7 +67,7 @@ impl Slot {
         });
     }
 
-    /// The next watcher, or why there is none.
+    /// The next watcher, or the reason why there is none.
     fn poll_watcher(&self, cx: &mut Context<'_>) -> Poll<Result<PersistentWatcher, NoWatcher>> {
         let mut state = self.lock();
         if state.closed {
@@ -75,7 +75,7 @@ impl Slot {
         }
         if let Some(added) = state.adding.as_mut().map(|adding| adding.as_mut().poll(cx)) {
             let Poll::Ready(added) = added else {
-                // The loop may be faster, on another connection.
+                // The loop may be faster, with a watch on another connection.
                 state.waker = Some(cx.waker().clone());
                 return Poll::Pending;
             };
@@ -110,11 +110,11 @@ impl Slot {
     }
 }
 
-/// Why a slot has no watcher.
+/// The reason why a slot has no watcher.
 enum NoWatcher {
-    /// There will be none.
+    /// No watcher will come.
     Closed,
-    /// It could not be added; the loop is to do it again.
+    /// The watch could not be added; the loop has to add it again.
     Failed(Error),
 }
 
@@ -128,7 +128,7 @@ impl fmt::Debug for SlotState {
 pub(super) struct ZookeeperWatch {
     session: Arc<Session>,
     slot: Arc<Slot>,
-    /// What events come from, `None` when its connection broke or there was none so far.
+    /// The source of events. `None` when its connection broke, or when there was none so far.
     watcher: Option<PersistentWatcher>,
 }
 
@@ -137,7 +137,7 @@ impl ZookeeperWatch {
         Self { session, slot, watcher: None }
     }
 
-    /// The next event of the watcher in place, `None` when there is no such watcher any more.
+    /// The next event of the current watcher. `None` when there is no watcher any more.
     fn poll_watcher(&mut self, cx: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
         let Some(watcher) = &mut self.watcher else { return Poll::Ready(None) };
         loop {
@@ -147,8 +147,8 @@ impl ZookeeperWatch {
                 EventType::NodeDataChanged => Some(WatchEvent::Changed(event.path)),
                 EventType::NodeDeleted => Some(WatchEvent::Deleted(event.path)),
                 EventType::NodeChildrenChanged => continue,
-                // Whatever it says: the server knows nothing of this watch any more. Polled again after the session
-                // has ended, the watcher would panic.
+                // Every session event means that the server has lost this watch. The watcher would panic when it is
+                // polled again after the session has ended.
                 EventType::Session => {
                     self.watcher = None;
                     None
@@ -163,7 +163,7 @@ impl WatchStream for ZookeeperWatch {
         if let Poll::Ready(Some(event)) = self.poll_watcher(cx) {
             return Poll::Ready(Some(event));
         }
-        // Only now: what the watcher before still held is older than the gap.
+        // The gap comes only now: events that the old watcher still held are older than the gap.
         loop {
             match self.slot.poll_watcher(cx) {
                 Poll::Pending => return Poll::Pending,

@@ -1,6 +1,7 @@
-//! Sees that the client library still works for its session.
+//! Checks that the client library still works for its session.
 //!
-//! Its task may have panicked, or wait for something that never comes. The library says then for ever that it is connected.
+//! The task of the client library may have panicked, or may wait for something that never comes. The library then
+//! reports for ever that it is connected.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -8,13 +9,14 @@ use std::time::Duration;
 
 use super::session::Live;
 
-/// Between a request that failed on a connection that looks well and the one that has to fail too.
+/// The pause between a failed request on a connection that looks good and the request that has to fail too.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Returns, with what was seen, once the client of a session does not work any more although it says that it is connected.
+/// Returns a description once the client of a session does not work any more although it reports that it is connected.
 ///
-/// It is asked with a request after each session time-out without an answer to anybody, so it is given up within three of
-/// these. A client that lost its connection says so, and this is dropped then. The session is held only while it is asked.
+/// The watchdog sends a request after each session time-out in which no call got an answer, so it gives the client up
+/// within three session time-outs. A client that lost its connection reports that, and then this future is dropped. The
+/// watchdog holds the session only during a request.
 pub(super) async fn gave_up_working(live: impl Fn() -> Option<Arc<Live>>, mut count: impl FnMut()) -> String {
     loop {
         let Some(limit) = live().map(|live| live.client.session_timeout()) else { return pending().await };

@@ -1,4 +1,4 @@
-//! What is left of a driver that ends before its runs do.
+//! The replacement of a driver that ended, and the stand-in that cleans up after it.
 
 use super::{Driver, Job, Started};
 use crate::api::Failed;
@@ -7,20 +7,20 @@ use crate::random::{random_u64, uuid_v4};
 use crate::runtime::handle::Letter;
 use crate::runtime::stand_in::StandIn;
 
-/// What the next driver of the job is made of.
+/// The parts of the next driver of the job.
 pub(in crate::runtime) struct Next {
     job: Job,
     started: Option<Started>,
 }
 
 impl Next {
-    /// The driver that takes over what goes on.
+    /// Makes the driver, which takes over the runs that go on.
     pub(in crate::runtime) fn into_driver(self, stand_in: StandIn) -> Box<Driver> {
         let Self { mut job, started } = self;
         let (left, shutdown) = stand_in.into_legacy();
         job.engine.take_left_runs(left);
         if let Some(mode) = shutdown {
-            // It is open as long as the job has a reader.
+            // The mailbox is open as long as the job has a reader.
             let _ = job.mailbox.post(Letter::Shutdown(mode));
         }
         Driver::new(job, started)
@@ -28,13 +28,14 @@ impl Next {
 }
 
 impl Driver {
-    /// What stands in for a driver whose job has left, where something of it goes on or is still in the registry.
+    /// The stand-in for the driver of a job that has left. `None` when no code of the job goes on and nothing of it is
+    /// in the registry.
     pub(in crate::runtime) fn stand_in(&self) -> Option<StandIn> {
         self.engine.leaves_something().then(|| self.clean_up())
     }
 
-    /// The driver has ended by a bug: what takes its place, and what cleans up before. Everything that failed with it is
-    /// reported.
+    /// Called when the driver has ended by a bug. Returns the parts of the next driver, and the stand-in that cleans up
+    /// before it starts. Reports everything that failed with the driver.
     pub(in crate::runtime) fn fall(&mut self, panic: &str) -> (Next, StandIn) {
         let stand_in = self.clean_up();
         let before = self.engine.identity();
@@ -48,7 +49,7 @@ impl Driver {
             status: self.status.clone(),
         };
         self.report(self.failure(Failed::Coordination, panic.to_owned()));
-        // They have the grace that every run has which is cut off: what stands in waits for their code.
+        // The runs get the grace that every run gets when it is cut off. The stand-in waits for their code.
         let grace = self.engine.grace();
         for (item, live) in std::mem::take(&mut self.running) {
             live.cancel();

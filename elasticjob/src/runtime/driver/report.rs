@@ -1,4 +1,4 @@
-//! Reports what of a job failed.
+//! Reports the failures of a job to its error handler.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ impl Driver {
         }
     }
 
-    /// A scheduled fire is given up. Of fires that follow each other the first one is reported, until one begins again: a
-    /// registry center that is away for long gives up one after the other.
+    /// Reports a scheduled fire that is given up. Of several such fires in a row it reports the first only, until a
+    /// fire begins again: while a registry center is away for long, one fire after the other is given up.
     pub(super) fn report_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
         if !matches!(fire, Fire::Scheduled(_)) || !reason.gives_up() || self.reported_given_up {
             return;
@@ -36,7 +36,7 @@ impl Driver {
         self.report(self.failure(Failed::Fires(items.to_vec()), error));
     }
 
-    /// No instance began these items before a later fire came.
+    /// Reports items that no instance began before a later fire came.
     pub(super) fn report_not_begun(&self, items: &[ShardingItem], from: i64, before: i64) {
         let Some(configuration) = self.engine.configuration() else { return };
         let time = |at: i64| self.local_time(at, configuration).to_rfc3339();
@@ -54,12 +54,12 @@ impl Driver {
         }
     }
 
-    /// A failure that is noticed now; `None` before the job has a configuration.
+    /// A failure that is noticed now. `None` before the job has a configuration.
     pub(super) fn failure(&self, what: Failed, error: String) -> Option<JobFailure> {
         Some(self.failure_with(self.engine.configuration()?, what, error))
     }
 
-    /// A failure of a job that has no configuration but that of the program yet.
+    /// A failure of a job that has only the configuration of the program yet.
     pub(super) fn failure_of_program(&self, what: Failed, error: String) -> JobFailure {
         self.failure_with(self.engine.local_configuration(), what, error)
     }

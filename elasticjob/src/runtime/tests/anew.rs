@@ -25,7 +25,7 @@ async fn a_job_made_anew_waits_until_its_last_one_has_left() {
     let (handler, mut runs) = endless();
     let mut last = scheduled(&environment, &registry, each_second("anew", 1), handler).await;
     soon(runs.recv()).await.unwrap();
-    // Not waited for: its run is dropped in a moment, until then it is leaving.
+    // The test does not wait for the shutdown: the run is dropped in a moment, and until then the job is leaving.
     assert_eq!(last.shutdown(ShutdownMode::Now).now_or_never(), None);
 
     let (handler, mut runs) = endless();
@@ -57,7 +57,7 @@ async fn a_second_job_of_a_name_is_refused_while_nobody_asked_the_first_to_leave
     }
 }
 
-/// Runs that block until they are let go, whatever they are told; and how many of them live.
+/// Runs that block until the test releases them, whatever they are asked; and how many of them live.
 pub(super) struct Stubborn {
     pub(super) handler: ItemHandler,
     pub(super) begun: mpsc::UnboundedReceiver<()>,
@@ -73,7 +73,7 @@ pub(super) fn stubborn() -> Stubborn {
     let handler = blocking_item_handler(move |_: ShardingContext| {
         counted.fetch_add(1, Ordering::SeqCst);
         let _ = sender.send(());
-        // A test that has ended lets all of them go.
+        // A test that has ended releases all of them.
         let _ = gate.lock().unwrap().recv();
         counted.fetch_sub(1, Ordering::SeqCst);
     });
@@ -107,7 +107,7 @@ async fn blocking_code_left_behind(failover: bool) {
 
     let mut anew = scheduled(&environment, &registry, configuration(), handler).await;
     let mut status = anew.handle().status();
-    // Not begun beside it, also by another process.
+    // No other process begins the item beside it either.
     let mut fires_seen = 0;
     soon(async {
         while fires_seen < 3 {

@@ -1,4 +1,4 @@
-//! Who can write the registry center gets no secret of the program and runs no command on its host.
+//! A user who can write the registry center gets no secret of the program and runs no command on its host.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::test_log::Logged;
 
 const CONFIG: &str = "/job/config";
 
-/// What somebody with access to the registry center writes.
+/// Writes a configuration as a user with access to the registry center does.
 async fn written(registry: &Arc<dyn RegistryCenter>, configuration: JobConfigurationBuilder) {
     let yaml = wire::to_yaml(&configuration.build().unwrap());
     let mut transaction = Transaction::new();
@@ -29,7 +29,7 @@ async fn written(registry: &Arc<dyn RegistryCenter>, configuration: JobConfigura
     registry.commit(transaction).await.unwrap();
 }
 
-/// A port, and what ends as soon as anybody comes.
+/// A port, and a task that ends as soon as a client connects.
 async fn trap() -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
@@ -81,7 +81,7 @@ async fn a_password_of_the_program_goes_to_its_mail_server_alone() {
     running.shutdown(ShutdownMode::Now).await;
 }
 
-/// A job that leaves a line in a file, and the file.
+/// The command line of a job that leaves a line in a file, and the file.
 fn leaving(name: &str) -> (String, PathBuf) {
     let file = std::env::temp_dir().join(format!("elasticjob-bound-{name}-{}", std::process::id()));
     let _ = std::fs::remove_file(&file);

@@ -5,7 +5,7 @@ use super::remote::Remote;
 use super::*;
 use crate::api::JobError;
 
-/// Runs that end when they are cancelled, and tell both.
+/// Runs that end when they are cancelled, and report their begin and their end.
 fn patient() -> (ItemHandler, mpsc::UnboundedReceiver<&'static str>) {
     let (sender, told) = mpsc::unbounded_channel();
     let handler = item_handler(move |context: ShardingContext| {
@@ -52,7 +52,7 @@ async fn a_job_whose_coordination_ends_by_a_bug_gives_its_items_away_and_comes_b
     assert_eq!(soon(told.recv()).await, Some("cancelled"));
     let restarting = soon(status.wait_for(|status| status.activity == Activity::Restarting)).await.unwrap().clone();
     assert!(restarting.trouble.is_some_and(|why| why.contains("as planned")));
-    // What the session of the process owned in the job goes, while the session goes on.
+    // The nodes of the job that the session of the process owned are deleted, while the session goes on.
     soon(async {
         while !children(&registry, "/buggy/instances").await.is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -86,7 +86,7 @@ async fn with_failover_what_the_coordination_lost_is_run_again() {
         async move {
             let _ = sender.send((context.scheduled_at(), context.source()));
             context.cancelled().await;
-            // One that returns well has ended, and is not run again.
+            // A run that returns well has ended, and is not run again.
             Err::<(), _>(JobError::message("cut off"))
         }
     });

@@ -11,7 +11,7 @@ use crate::engine::{ExecutionSource, Hook};
 use crate::spi::Catalog;
 use crate::test_log::Logged;
 
-/// Tells what it is called with, and fails itself.
+/// Sends what it is called with, and fails itself.
 struct Telling(mpsc::UnboundedSender<JobFailure>);
 
 impl JobErrorHandler for Telling {
@@ -50,7 +50,7 @@ async fn what_fails_is_handed_to_the_handler_of_the_job_which_goes_on() {
     let job = each_second("failing", 2).job_error_handler_type("TELLING").job_listener_type("failing");
     let mut job = scheduled(&environment, &registry, job, handler).await;
     let mut told = Vec::new();
-    // Of two fires: the first ones stop nothing.
+    // Waits for the failures of two fires: the first ones stop nothing.
     while told.len() < 6 {
         let failure = soon(failures.recv()).await.unwrap();
         assert_eq!(failure.job_name().as_str(), "failing");
@@ -97,7 +97,7 @@ async fn an_unknown_handler_and_wrong_options_are_errors_before_anything_is_writ
     assert!(file.contains("props.email.ssl.trusted.certificates: 'no/such.pem': "), "{file}");
 }
 
-/// Tells that it is called, and what it was called with as soon as it is released.
+/// Sends a message when it is called, and what it was called with as soon as it is released.
 struct Slow {
     told: mpsc::UnboundedSender<Option<JobFailure>>,
     release: CancellationToken,
@@ -143,10 +143,10 @@ async fn a_job_that_leaves_waits_until_its_failures_are_told() {
     assert_eq!((failure.what, failure.error.as_str()), (Failed::Item(0), "half done"));
 }
 
-/// The failure of a job whose only run is cut off at once, and whose handler is this one.
+/// The reports of a job whose only run is cut off at once and uses this handler.
 async fn told_of_cut_off(handler: ItemHandler) -> Vec<JobFailure> {
     let (begins, mut begun) = mpsc::unbounded_channel();
-    // One that is cut off before its begin ends in another way.
+    // A run that is cut off before its begin ends in another way.
     let handler = ItemHandler::new(move |context| {
         begins.send(()).expect("the test goes on");
         handler.work(context)

@@ -17,7 +17,7 @@ async fn counted(job: &ScheduleJobBootstrap, registry: &Arc<dyn RegistryCenter>,
         let is_idle = |status: &JobStatus| status.activity == Activity::Idle && status.fires >= fires;
         let idle = soon(status.wait_for(is_idle)).await.unwrap().clone();
         let requests = registry.requests().requests;
-        // Otherwise some of them may be of the next fire.
+        // Otherwise some of the requests may be of the next fire.
         if *status.borrow() == idle {
             return (idle.fires, requests);
         }
@@ -49,7 +49,7 @@ async fn a_monitored_fire_costs_two_requests_also_with_failover_and_an_unmonitor
 
 #[tokio::test]
 async fn all_items_of_an_async_job_start_together() {
-    // More than any pool of a machine has room for: none would come to an end.
+    // More than the pool of any machine has room for: none would come to an end.
     const ITEMS: u32 = 1_000;
     let environment = environment();
     let registry = environment.embedded_registry();
@@ -111,7 +111,7 @@ async fn a_job_that_blocks_every_thread_of_the_program_does_not_delay_the_coordi
     let other = scheduled(&environment, &registry, each_second("other", 1), handler).await;
     let _blocking = scheduled(&environment, &registry, each_second("blocking", 1), blocking).await;
     let mut status = other.handle().status();
-    // On a thread of its own: those of the program are not to be had.
+    // On a thread of its own: the threads of the program are all blocked.
     let begun_late = thread::spawn(move || {
         has_started.recv_timeout(LIMIT).unwrap();
         let seen = status.borrow_and_update().last_fire;

@@ -1,4 +1,4 @@
-//! What others write into the registry must not hold up this process.
+//! Texts that other programs write into the registry must not hold up this process.
 
 use super::*;
 use crate::api::item_handler;
@@ -37,7 +37,7 @@ async fn a_long_configuration_is_read_beside_the_thread_of_coordination_and_put_
     let registry = environment.embedded_registry();
     let (sender, mut lengths) = mpsc::unbounded_channel();
     let handler = item_handler(move |context: ShardingContext| {
-        // A test that has seen enough listens no more.
+        // A test that has seen enough does not receive any more.
         let _ = sender.send(context.job_parameter().len());
         async {}
     });

@@ -1,4 +1,4 @@
-//! Starts that are given up while code of the last job of their name goes on: the next job must not begin beside it.
+//! Starts that are given up while code of the last job of the same name goes on: the next job must not begin beside it.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::registry::SessionState;
 use crate::runtime::{ShutdownMode, StartError};
 
-/// How long a start is waited for before it is given up: it has come to where it cannot go on.
+/// How long a test waits for a start before it gives the start up: by then the start cannot go on.
 const A_WHILE: Duration = Duration::from_millis(300);
 
 /// A job whose blocking code goes on after it has left.
@@ -35,7 +35,7 @@ impl Left {
         left
     }
 
-    /// It was asked to leave, and waits for its code.
+    /// Asks the job to leave; the job waits for its code.
     async fn leaving() -> Self {
         let environment = environment();
         let memory = MemoryRegistry::new();
@@ -45,7 +45,7 @@ impl Left {
         let mut job = left.bootstrap("a");
         job.schedule().await.unwrap();
         soon(left.code.begun.recv()).await.unwrap();
-        // Not waited for.
+        // The test does not wait for the shutdown.
         let _ = timeout(Duration::ZERO, job.shutdown(ShutdownMode::Now)).await;
         left
     }
@@ -66,7 +66,7 @@ impl Left {
         assert!(given_up.is_err(), "{given_up:?}");
     }
 
-    /// Starts a job that gives up by itself, when its time is over.
+    /// Starts a job that gives up by itself when its time is over.
     async fn time_out(&self) -> StartError {
         let mut job = self.bootstrap("a");
         let start = job.schedule();
@@ -84,7 +84,7 @@ impl Left {
         id
     }
 
-    /// The next job starts, and begins the item when the code that goes on has returned, not before.
+    /// The next job starts, and begins the item after the code that goes on has returned, not before.
     async fn next_job_respects_it(mut self) {
         let mut job = self.bootstrap("a");
         soon(job.schedule()).await.unwrap();

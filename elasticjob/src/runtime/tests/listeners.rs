@@ -5,7 +5,7 @@ use super::*;
 use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobError, JobResult, ListenerContext};
 use crate::spi::{Catalog, CatalogBuilder};
 
-/// What happened, in order: calls of listeners as `name before`, runs of items as `item 0`.
+/// The events of a test, in order: calls of listeners as `name before`, runs of items as `item 0`.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -131,7 +131,7 @@ async fn a_group_calls_once_for_a_fire() {
         let configuration = each_second("together", 3).job_listener_type("group");
         jobs.push(scheduled(&environment, &connect(&shared), configuration, log.handler()).await);
     }
-    // A fire of which each of them has an item.
+    // A fire in which each of the instances has an item.
     let mut status = jobs[0].handle().status();
     loop {
         log.take();

@@ -1,4 +1,4 @@
-//! Jobs on the embedded registry, from their bootstraps to what they leave behind.
+//! Jobs on the embedded registry, from their bootstraps to what they leave in the registry.
 
 mod anew;
 mod bound;
@@ -28,7 +28,7 @@ use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::registry::RegistryCenter;
 use crate::registry::memory::MemoryRegistry;
 
-/// Everything that is waited for happens within this, or never.
+/// Everything that a test waits for happens within this time, or never.
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn environment() -> JobEnvironment {
@@ -56,11 +56,11 @@ async fn scheduled(
     job
 }
 
-/// A handler that sends the context of each run, and the channel they come through.
+/// A handler that sends the context of each run, and the channel that receives the contexts.
 pub(crate) fn reporter() -> (ItemHandler, mpsc::UnboundedReceiver<ShardingContext>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let handler = item_handler(move |context: ShardingContext| {
-        // A test that has seen enough listens no more.
+        // A test that has seen enough does not receive any more.
         let _ = sender.send(context);
         async {}
     });

@@ -22,7 +22,7 @@ async fn a_one_off_job_runs_when_asked_and_one_pending_request_serves_all() {
     job.start().await.unwrap();
     assert_eq!(soon(handle.execute()).await, Ok(Triggered::Queued));
     assert_eq!(soon(runs.recv()).await, Some(0));
-    // While it runs, a request waits, and the next ones are served by the same.
+    // While it runs, one request waits, and the same run serves the next requests.
     assert_eq!(soon(handle.execute()).await, Ok(Triggered::Queued));
     assert_eq!(soon(handle.execute()).await, Ok(Triggered::AlreadyPending));
     release.send_replace(true);

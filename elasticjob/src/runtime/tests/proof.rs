@@ -4,7 +4,7 @@ use std::time::Instant;
 use super::remote::Remote;
 use super::*;
 
-/// A handler whose runs end after `run` or when cancelled; tells the begin as `None`, then whether it was cancelled.
+/// A handler whose runs end after `run` or when cancelled. It sends `None` at the begin, then whether it was cancelled.
 fn lasting(run: Duration) -> (ItemHandler, mpsc::UnboundedReceiver<Option<bool>>) {
     let (sender, told) = mpsc::unbounded_channel();
     let handler = item_handler(move |context: ShardingContext| {
@@ -25,7 +25,7 @@ async fn a_run_longer_than_the_session_time_out_is_kept_by_a_few_transactions() 
     let remote = Remote::new(SESSION_TIMEOUT);
     let registry: Arc<dyn RegistryCenter> = remote.clone();
     let (handler, mut told) = lasting(2 * SESSION_TIMEOUT);
-    // What is written of a fire that is to be made up for would prove the session.
+    // Writes for a fire that is made up for would prove the session.
     let configuration = each_second("kept", 1).misfire(false);
     let _job = scheduled(&environment, &registry, configuration, handler).await;
     assert_eq!(soon(told.recv()).await, Some(None));
@@ -43,7 +43,7 @@ async fn a_run_whose_session_cannot_be_proven_is_cancelled_in_time_and_the_drive
     let remote = Remote::new(SESSION_TIMEOUT);
     let registry: Arc<dyn RegistryCenter> = remote.clone();
     let (handler, mut told) = lasting(LIMIT);
-    // What is written of a fire that is to be made up for would prove the session.
+    // Writes for a fire that is made up for would prove the session.
     let job = scheduled(&environment, &registry, each_second("lost", 1).misfire(false), handler).await;
     assert_eq!(soon(told.recv()).await, Some(None));
     let before = remote.writes.load(Ordering::Relaxed);
@@ -85,6 +85,6 @@ async fn jobs_that_fire_together_share_the_proof_of_their_session() {
     run().await;
     run().await;
     let writes = remote.writes.load(Ordering::Relaxed) - before;
-    // Each of them would be three for each job.
+    // If each job proved the session by itself, there would be three for each job.
     assert!((1..JOBS).contains(&writes), "{writes} transactions");
 }

@@ -12,9 +12,9 @@ use crate::registry::{
     WatchStream,
 };
 
-/// An embedded registry whose session is proven by transactions alone, as that of an ensemble is, and whose transactions
-/// can be made to fail while its session still looks connected: reads are answered all the time, as by a server that has
-/// lost its leader.
+/// An embedded registry whose session is proven by transactions alone, like the session of an ensemble. A test can make
+/// its transactions fail while the session still looks connected: reads are answered all the time, as by a server that
+/// has lost its leader.
 #[derive(Debug)]
 pub(super) struct Remote {
     pub(super) registry: Arc<dyn RegistryCenter>,
@@ -23,12 +23,12 @@ pub(super) struct Remote {
     pub(super) is_broken: AtomicBool,
     /// How long a transaction is on its way.
     pub(super) latency: Duration,
-    /// Of the next transactions, how many are a bug: those that register an instance, or any.
+    /// How many of the next transactions panic: those that register an instance, or any.
     pub(super) panics: AtomicU64,
     pub(super) panics_at_registrations: AtomicU64,
-    /// Whether those that register an instance wait.
+    /// Whether transactions that register an instance wait.
     pub(super) holds_registrations: watch::Sender<bool>,
-    /// How often somebody asked for an event.
+    /// How often the watch was polled for an event.
     pub(super) polls: Arc<AtomicU64>,
 }
 

@@ -12,7 +12,7 @@ async fn an_id_that_another_process_took_meanwhile_is_not_taken_back() {
     let job = scheduled(&environment, &mine, each_second("taken", 1), handler).await;
     let mut status = job.handle().status();
     let mut instance = environment.instance_id().clone();
-    // Several times, as the job may hear of the gap before it hears of the session by chance.
+    // Repeated, as the job may by chance hear of the gap before it hears of the session.
     for round in 0..100 {
         let SessionState::Connected { id: session, .. } = *mine.session().borrow() else { panic!("it is connected") };
         registry.suspend(session);

@@ -5,7 +5,7 @@ use super::super::{Activity, ShutdownMode};
 use super::*;
 use crate::api::blocking_item_handler;
 
-/// What a run tells of itself.
+/// The reports of a run.
 #[derive(Debug, PartialEq, Eq)]
 enum Told {
     Began,
@@ -13,7 +13,7 @@ enum Told {
     Cancelled,
 }
 
-/// A handler whose runs end when they are released or cancelled, whatever is first.
+/// A handler whose runs end when they are released or cancelled, whichever comes first.
 fn until(release: CancellationToken) -> (ItemHandler, mpsc::UnboundedReceiver<Told>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let handler = item_handler(move |context: ShardingContext| {

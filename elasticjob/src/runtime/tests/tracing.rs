@@ -1,4 +1,4 @@
-//! What a traced job tells.
+//! The events of a traced job.
 
 use std::sync::{Arc, Mutex};
 
@@ -35,7 +35,7 @@ impl Told {
         environment().with_tracing(TracingConfiguration::new(self.clone()).jobs(jobs))
     }
 
-    /// What was told, in order.
+    /// The events, in order.
     async fn all(&self, environment: &JobEnvironment) -> Vec<JobEvent> {
         environment.tracing().unwrap().close(LIMIT).await;
         self.0.lock().unwrap().clone()
@@ -50,7 +50,7 @@ fn executions(events: &[JobEvent]) -> Vec<&JobExecutionEvent> {
     events.iter().filter_map(|event| if let JobEvent::Execution(run) = event { Some(run) } else { None }).collect()
 }
 
-/// Runs a job once, of which items do what `handler` does, and returns what was told.
+/// Runs a job once, with a handler for its items, and returns the events.
 async fn once(items: u32, handler: ItemHandler) -> Vec<JobEvent> {
     let told = Told::default();
     let environment = told.traced(JobSelection::All);
@@ -221,7 +221,7 @@ async fn items_that_are_cut_off_while_a_listener_before_them_is_called_are_told_
 
 const FIRE: Fire = Fire::Scheduled(1_000);
 
-/// What is told about the end of a run of two items that began, after these notices and ends.
+/// The event about the end of a run of two items that began, after these notices and ends.
 async fn end_of_two(ends: &[(ShardingItem, FireState)], notices: &[Notice]) -> Vec<(TaskState, String)> {
     let told = Told::default();
     let environment = told.traced(JobSelection::All);

@@ -1,5 +1,5 @@
-//! A job that leaves while the registry center does not answer: the session of its process goes on with another job, so the
-//! registry center deletes nothing of it by itself.
+//! A job leaves while the registry center does not answer. The session of its process goes on with another job, so the
+//! registry center deletes none of its nodes by itself.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::registry::SessionState;
 use crate::runtime::ShutdownMode;
 
-/// What keeps the registry center from answering.
+/// The outage that keeps the registry center from answering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outage {
     /// The connection is lost.
@@ -19,7 +19,7 @@ enum Outage {
     NoWrites,
 }
 
-/// What of a job is in the registry as long as an instance takes part.
+/// The nodes of a job that are in the registry as long as an instance takes part.
 async fn nodes(registry: &Arc<dyn RegistryCenter>, job: &str) -> Vec<String> {
     let mut found = Vec::new();
     for parent in ["instances", "trigger", "sessions", "leader/election/latch"] {

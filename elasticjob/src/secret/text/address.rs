@@ -1,11 +1,11 @@
-//! Users with their passwords in addresses.
+//! Users with passwords in addresses.
 
 use std::ops::Range;
 
 use super::{Found, Walk, is_quote};
 use crate::secret::text::shape::is_word;
 
-/// The address that was looked at last, so that one of many schemes is not looked through for each of them.
+/// The address that was searched last, so that an address with many schemes is not searched for each of them.
 #[derive(Debug, Default)]
 pub(super) struct Address {
     end: usize,
@@ -13,8 +13,8 @@ pub(super) struct Address {
 }
 
 impl Walk<'_> {
-    /// What stands between `://` and the last `@` of an address, where that is a user with a password. The password may
-    /// have any character in it: many are not written as an address wants them.
+    /// The part between `://` and the last `@` of an address, where that is a user with a password. The password may
+    /// contain any character: many passwords are not escaped as an address requires.
     pub(super) fn user_of_address(&mut self, word: &Range<usize>) -> Option<Found> {
         let rest = &self.text[word.end..];
         // JSON may escape slashes.
@@ -29,9 +29,9 @@ impl Walk<'_> {
         let user = &self.text[start..at];
         let host = &user[..user.find(['/', '?', '#', '\\']).unwrap_or(user.len())];
         let is_user = match host.split_once(':') {
-            // Without one it is a token, or a user alone; and so far nothing but a host where something follows.
+            // Without a colon it is a token, or a user alone. Where a path follows it is only a host so far.
             None => host.len() == user.len() && user.len() >= 16 && !is_word(user),
-            // A port is followed by a path, in which there may be an `@`.
+            // After a port comes a path, which may contain an `@`.
             Some((_, port)) => host.len() == user.len() || host.contains('@') || !is_port(port),
         };
         if is_user { Found::new(start..at) } else { None }

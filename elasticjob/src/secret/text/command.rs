@@ -1,18 +1,18 @@
-//! Passwords of command lines that only their place tells of: `-u user:password`, `-ppassword`.
+//! Passwords in command lines that only their place shows: `-u user:password`, `-ppassword`.
 
 use std::ops::Range;
 
 use super::{Found, Walk, is_quote};
 
-/// The program of a command line, as far as its options for passwords are known.
+/// The program of a command line, where the option for its password is known.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Command {
-    /// Any other one.
+    /// Any other program.
     #[default]
     Any,
-    /// Its password follows `-p` at once.
+    /// Its password follows `-p` without a blank.
     Attached,
-    /// Its password is the word after this option, or goes on behind it.
+    /// Its password is the word after this option, or follows the option without a blank.
     After(&'static str),
 }
 
@@ -64,7 +64,7 @@ impl Walk<'_> {
         if is_password { Found::new(argument) } else { None }
     }
 
-    /// The password behind a user.
+    /// The password after a user.
     fn user(&self, word: &Range<usize>, option: &str) -> Option<Found> {
         let after = word.start + option.len();
         let start = match self.byte(after) {
@@ -75,7 +75,7 @@ impl Walk<'_> {
         };
         let argument = self.argument(start);
         let (user, password) = self.text[argument.clone()].split_once(':')?;
-        // Numbers of a user and a group are none.
+        // Two numbers are the ids of a user and a group, not a user with a password.
         let is_number = |text: &str| text.trim_matches(['"', '\'']).bytes().all(|byte| byte.is_ascii_digit());
         let is_other = user.contains(['/', '=']) || is_number(user) && is_number(password);
         if is_other { None } else { Found::new(argument.start + user.len() + 1..argument.end) }
@@ -90,9 +90,9 @@ impl Walk<'_> {
     }
 }
 
-/// Whether what follows `-p` at once is likely no name, port or option: letters mixed with something else.
+/// Whether the text right after `-p` is probably not a name, a port or an option: letters mixed with other characters.
 fn looks_like_a_password(text: &str) -> bool {
-    /// An option of `find`, which is no password either.
+    /// An option of `find`, which is not a password either.
     const KNOWN: [&str; 1] = ["rint0"];
     let is_letters = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     let is_place = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b'/' | b'-'));

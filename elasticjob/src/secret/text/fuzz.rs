@@ -1,9 +1,9 @@
-//! Secrets in the formats that they have outside, in the places where they are met: none of them may be left.
+//! Secrets in their usual formats, at the places where they occur: masking must remove all of them.
 
 use super::*;
 use crate::secret::mask_document;
 
-/// A generator of numbers, so that a failure can be played again.
+/// A generator of numbers with a seed, so that a failure can be repeated.
 struct Chance(u64);
 
 impl Chance {
@@ -29,7 +29,7 @@ const BASE64: &str = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ0123456789
 const BASE64_URL: &str = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ0123456789-_";
 const HEX: &str = "0123456789abcdef";
 
-/// What cannot be known from its own shape: only its name, or its place, tells that it is a secret.
+/// A secret without a shape of its own: only its name or its place shows that it is a secret.
 fn opaque(chance: &mut Chance) -> String {
     let password = chance.text("!*+.:@^~#%_-", 1, 3);
     let head = chance.text(ALPHANUMERIC, 4, 12);
@@ -43,7 +43,7 @@ fn opaque(chance: &mut Chance) -> String {
     }
 }
 
-/// What is known by its shape, wherever it stands.
+/// A secret that its shape shows, at any place.
 fn shaped(chance: &mut Chance) -> String {
     let mut part = |from, to| chance.text(BASE64_URL, from, to);
     let all = [
@@ -124,11 +124,11 @@ fn named(chance: &mut Chance, s: &str) -> String {
     }
 }
 
-/// A secret that only its place tells of.
+/// A secret that only its place shows.
 fn placed(chance: &mut Chance, s: &str) -> String {
     let scheme = chance.of(&["http", "https", "jdbc:mysql", "postgres", "amqp", "redis", "mongodb+srv", "ftp"]);
     let port = s.split('/').next().is_some_and(|head| head.len() < 6 && head.bytes().all(|byte| byte.is_ascii_digit()));
-    // `sa:80/x@h` may be a host with a port as well: nobody can tell.
+    // `sa:80/x@h` may be a host with a port as well: that cannot be decided.
     let s = if port { &format!("p{s}") } else { s };
     match chance.below(19) {
         0 => format!("{scheme}://sa:{s}@db.example.com:5432/x?all=1"),
@@ -156,7 +156,7 @@ fn placed(chance: &mut Chance, s: &str) -> String {
     }
 }
 
-/// A value of a URL has no blanks or separators of its own.
+/// A value of a URL has no unescaped blanks or separators.
 fn url(s: &str) -> String {
     s.replace('%', "%25").replace('#', "%23").replace('+', "%2B")
 }
@@ -165,7 +165,7 @@ fn token(s: &str) -> String {
     s.replace(|c: char| !c.is_ascii_alphanumeric() && !"-._~+/=".contains(c), "x")
 }
 
-/// One that nobody takes for a word.
+/// A token that does not look like a word.
 fn bearer(s: &str) -> String {
     format!("7{}", token(s))
 }
@@ -194,7 +194,7 @@ fn no_secret_of_a_real_format_is_left_in_any_place() {
             1 => format!("错误\n{text}\nthe end"),
             _ => text,
         };
-        // What a URL or a header spells in another way is looked for as it was written.
+        // A URL or a header may write the secret in another form: the test also searches for that form.
         let forms = [secret.clone(), url(&secret), token(&secret)];
         for masked in [mask_inside(&text), mask_document(&text)] {
             if forms.iter().any(|form| text.contains(form) && masked.contains(form)) {
@@ -244,7 +244,7 @@ fn ordinary_lines_stay_readable() {
     assert_eq!(masked, lines);
 }
 
-/// What is worst for a scanner that looks back or ahead, a megabyte of it: the time that this thread was given for it.
+/// Measures the time of this thread for a megabyte of the worst text for a scanner that looks back or ahead.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_cost_of_masking_grows_with_the_length_alone() {
@@ -293,7 +293,7 @@ fn the_cost_of_masking_grows_with_the_length_alone() {
             spent() - begun
         };
         let (short, long) = (time(62_500), time(1_000_000));
-        // Linear is 16 times; quadratic is 256.
+        // 16 times would be linear; 256 times would be quadratic.
         let limit = short.max(1_000_000) * 60;
         assert!(long < limit, "'{shape}': {short} ns for 62.5 KB and {long} ns for 1 MB");
     }

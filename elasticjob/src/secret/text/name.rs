@@ -1,11 +1,11 @@
-//! Values behind names that tell that they are secrets.
+//! Values after names that mean a secret.
 
 use std::ops::Range;
 
 use super::super::keys;
 use super::{Found, Walk, is_name, is_quote};
 
-/// What stands between a name and its value.
+/// The sign between a name and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     /// `=`, also as `:=` and `=>`.
@@ -13,12 +13,12 @@ enum Sign {
     Colon,
     /// The name is an element of XML.
     Element,
-    /// Nothing but blanks: the name is an option, or a quote follows.
+    /// Only blanks: the name is an option, or a quote follows.
     Blank,
 }
 
 impl Walk<'_> {
-    /// The value of a word that is the name of a secret.
+    /// The value of a word that names a secret.
     pub(super) fn named(&self, word: &Range<usize>) -> Option<Found> {
         let name = self.name_at(word);
         let (sign, start) = self.sign_after(word)?;
@@ -37,7 +37,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A quoted name may have blanks in it.
+    /// The name that ends with this word. A quoted name may have blanks in it.
     fn name_at(&self, word: &Range<usize>) -> &str {
         /// No name is longer.
         const LONGEST: usize = 48;
@@ -51,7 +51,7 @@ impl Walk<'_> {
     }
 
     fn sign_after(&self, word: &Range<usize>) -> Option<(Sign, usize)> {
-        /// What closes a name: quotes that may be escaped, and the bracket of an index.
+        /// The most characters that close a name: quotes, which may be escaped, and the bracket of an index.
         const CLOSING: usize = 4;
         let closing = |at: usize| self.byte(at).is_some_and(|byte| is_quote(byte) || matches!(byte, b'\\' | b']'));
         let closed = (word.end..word.end + CLOSING).find(|at| !closing(*at)).unwrap_or(word.end);
@@ -61,14 +61,14 @@ impl Walk<'_> {
             b'=' if next == Some(b'>') => return Some((Sign::Equals, self.after_blanks(at + 2))),
             b':' if next == Some(b'=') => return Some((Sign::Equals, self.after_blanks(at + 2))),
             b'=' => Sign::Equals,
-            // Of a path in code, or of an address.
+            // It belongs to a path in code, or to an address.
             b':' if next == Some(b':') || self.text[at..].starts_with("://") => return None,
             b':' => Sign::Colon,
             b'>' if at == word.end && matches!(self.before(word.start), Some(b'<')) => Sign::Element,
             _ if at > word.end && closed == word.end => return Some((Sign::Blank, at)),
             _ => return None,
         };
-        // Behind `=` in the middle of a command line a blank ends an empty value; `a = b` has blanks on both sides.
+        // After `=` in the middle of a command line a blank ends an empty value; `a = b` has blanks on both sides.
         let blanks = sign == Sign::Colon || sign == Sign::Equals && at > closed;
         Some((sign, if blanks { self.after_blanks(at + 1) } else { at + 1 }))
     }
@@ -89,7 +89,7 @@ impl Walk<'_> {
             return None;
         }
         let end = self.end_of(start, |byte| byte == b'\n');
-        // `pass: 3, fail: 0` counts something.
+        // `pass: 3, fail: 0` is a count.
         let is_count = name.eq_ignore_ascii_case("pass") && {
             let digits = self.end_of(start, |byte| !byte.is_ascii_digit());
             (start + 1..=start + 6).contains(&digits)
@@ -113,7 +113,7 @@ impl Walk<'_> {
         line.len() < 64 && line.trim_start() == "-"
     }
 
-    /// The value of a header: all of the line, or of the quotes that it stands in.
+    /// The value of a header: the rest of the line, or of the quotes around it.
     fn line_value(&self, word: &Range<usize>, start: usize) -> Option<Found> {
         if self.byte(word.end).is_some_and(|byte| is_quote(byte) || byte == b'\\') {
             return self.json_value(word, start);
@@ -131,7 +131,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What follows `IDENTIFIED BY` in SQL.
+    /// The value after `IDENTIFIED BY` in SQL.
     fn identified_by(&self, word: &Range<usize>, start: usize) -> Option<Found> {
         let is_by = self.text[word.clone()].eq_ignore_ascii_case("by") && self.byte(start).is_some_and(is_quote);
         let before = self.text[..word.start].trim_end();
@@ -141,5 +141,5 @@ impl Walk<'_> {
     }
 }
 
-/// What is said of a secret, and is none.
+/// Words after the name of a secret that are not the secret.
 const SAID: [&str; 10] = ["yes", "no", "true", "false", "null", "none", "nil", "", "***", "'***'"];

@@ -1,10 +1,10 @@
-//! Secrets that are known by their shape, wherever they stand.
+//! Secrets that their shape shows, at any place.
 
 use std::ops::Range;
 
 use super::{Found, Walk};
 
-/// How tokens of services that many programs use begin.
+/// The beginnings of tokens of services that many programs use.
 const PREFIXES: [&str; 16] = [
     "ghp_",
     "gho_",
@@ -24,7 +24,7 @@ const PREFIXES: [&str; 16] = [
     "hvs.",
 ];
 
-/// A word that is a token itself: of a known service, or a JWT.
+/// A word that is a token itself: a token of a known service, or a JWT.
 pub(super) fn token(text: &str, word: &Range<usize>) -> Option<Found> {
     const SHORTEST: usize = 20;
     let start = word.start + text[word.clone()].find(|c: char| c != '-' && c != '.')?;
@@ -37,11 +37,11 @@ pub(super) fn token(text: &str, word: &Range<usize>) -> Option<Found> {
     if token.len() >= SHORTEST && (is_jwt() || is_known()) { Found::new(start..word.end) } else { None }
 }
 
-/// A private key in PEM form, from behind its first line to before its last one, or to the end of a text that was cut.
+/// A private key in PEM form: from after its first line to before its last line, or to the end of a text that was cut.
 pub(super) fn private_key(text: &str, word: &Range<usize>) -> Option<Found> {
     const BEGIN: &str = "-----BEGIN";
     const KIND: &str = "PRIVATE KEY";
-    /// No kind of keys has a longer name.
+    /// No type of key has a longer name.
     const LONGEST: usize = 64;
     let first = text[word.clone()].strip_prefix(BEGIN)?;
     if !first.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn private_key(text: &str, word: &Range<usize>) -> Option<Found> {
 }
 
 impl Walk<'_> {
-    /// What follows the name of a scheme of HTTP: `Bearer` and a token, `Basic` and a user with a password.
+    /// The text after the name of an HTTP scheme: `Bearer` and a token, `Basic` and a user with a password.
     pub(super) fn after_scheme(&self, word: &Range<usize>) -> Option<Found> {
         let scheme = &self.text[word.clone()];
         if !["bearer", "basic"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
@@ -69,9 +69,9 @@ impl Walk<'_> {
     }
 }
 
-/// Whether it is what people write, and not a token: letters alone, of which only the first may be a capital.
+/// Whether a text is a normal word and not a token: letters only, and only the first may be a capital.
 pub(super) fn is_word(text: &str) -> bool {
-    /// No word is longer.
+    /// No word is that long.
     const LONGEST: usize = 24;
     let text = text.trim_end_matches(['.', '-', '/']);
     let letters = |part: &str| part.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());

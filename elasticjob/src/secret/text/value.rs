@@ -1,11 +1,11 @@
-//! Where a value ends.
+//! Finds where a value ends.
 
 use std::ops::Range;
 
 use super::{Found, Walk, is_quote};
 
 impl Walk<'_> {
-    /// A value behind `=`, or in a line of a text: quoted, or up to what ends it.
+    /// A value after `=`, or in a line of a text: quoted, or up to the character that ends it.
     pub(super) fn value(&self, word: &Range<usize>, start: usize) -> Option<Found> {
         let first = self.byte(start)?;
         if is_quote(first) {
@@ -14,7 +14,7 @@ impl Walk<'_> {
         if first == b'\\' && self.byte(start + 1) == Some(b'"') {
             return Found::new(start..self.escaped_end(start + 2));
         }
-        // The quotes around the whole are none of the value.
+        // Quotes around the whole text do not belong to the value.
         let around = self.before(word.start).filter(|byte| is_quote(*byte));
         let end = self.end_of(start, |byte| {
             byte.is_ascii_whitespace() || matches!(byte, b'&' | b';') || is_quote(byte) || around == Some(byte)
@@ -23,7 +23,7 @@ impl Walk<'_> {
         self.with_scheme(start, end)
     }
 
-    /// `Bearer` and its like are followed by the secret.
+    /// The secret follows `Bearer` and similar words.
     fn with_scheme(&self, start: usize, end: usize) -> Option<Found> {
         let is_scheme =
             ["bearer", "basic", "digest", "token"].iter().any(|s| self.text[start..end].eq_ignore_ascii_case(s));
@@ -34,7 +34,7 @@ impl Walk<'_> {
         Found::new(start..self.end_of(next, |byte| byte.is_ascii_whitespace() || is_quote(byte)))
     }
 
-    /// A value of JSON, or what is left of it where the text was cut.
+    /// A value of JSON, or the rest of it where the text was cut.
     pub(super) fn json_value(&self, word: &Range<usize>, start: usize) -> Option<Found> {
         let escaped = self.byte(word.end) == Some(b'\\');
         let end = match self.byte(start)? {
@@ -55,11 +55,11 @@ impl Walk<'_> {
         }
     }
 
-    /// Quotes of a shell or of YAML, which may be doubled; a text that was cut goes to its end.
+    /// Quotes of a shell or of YAML, which may be doubled. In a text that was cut the value goes to the end.
     fn quoted(&self, start: usize, quote: u8) -> Range<usize> {
         let open = self.end_of(start, |byte| byte != quote) - start;
         match open {
-            // Doubled as a whole: inside of a text in quotes itself.
+            // Both quotes are doubled: the value is inside a text that is quoted itself.
             2 if quote == b'\''
                 && self.byte(start + 2).is_some_and(|byte| !byte.is_ascii_whitespace() && byte != b',') =>
             {
@@ -71,7 +71,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The place behind the quote that closes what begins here. In quotes of JSON a backslash takes the next one.
+    /// The place after the quote that closes the text beginning here. In JSON a backslash escapes the next quote.
     pub(super) fn closed(&self, from: usize, quote: u8) -> usize {
         let bytes = self.text.as_bytes();
         let mut at = from;
@@ -86,13 +86,13 @@ impl Walk<'_> {
         self.boundary(at)
     }
 
-    /// The place behind the next quote that is escaped, of JSON inside of JSON.
+    /// The place after the next escaped quote, for JSON inside of JSON.
     fn escaped_end(&self, from: usize) -> usize {
         let end = self.end_of(from.min(self.text.len()), |byte| byte == b'"');
         (end + 1).min(self.text.len())
     }
 
-    /// The place behind the bracket that closes the one here.
+    /// The place after the bracket that closes the bracket here.
     fn nested_end(&self, start: usize) -> usize {
         let bytes = self.text.as_bytes();
         let (mut at, mut depth) = (start, 0_usize);
@@ -114,7 +114,7 @@ impl Walk<'_> {
         self.boundary(at)
     }
 
-    /// A place that a text can be cut at.
+    /// The nearest place where the text can be cut between two characters.
     fn boundary(&self, at: usize) -> usize {
         self.text.ceil_char_boundary(at.min(self.text.len()))
     }

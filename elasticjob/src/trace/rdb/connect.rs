@@ -1,4 +1,4 @@
-//! Connections to where a [`DataSource`] points.
+//! Opens the connections to the database of a [`DataSource`].
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::source::{DataSource, Database};
 /// How long a connection may take, at the start and later.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// The pause before a database that was locked is tried again.
+/// The pause before the next attempt on a database that was locked.
 const LOCKED_PAUSE: Duration = Duration::from_millis(20);
 
 impl DataSource {
-    /// Connects once, so that what is wrong is told as it is, and makes a pool of one connection.
+    /// Connects once, so that an error is reported as it is, and makes a pool of one connection.
     pub(super) async fn open(&self) -> Result<(RdbPool, String), RdbError> {
         match self.database {
             #[cfg(feature = "tracing-sqlite")]
@@ -67,8 +67,8 @@ impl DataSource {
     }
 }
 
-/// Makes a file that only its owner may read, as it will have errors of jobs in it; SQLite gives the files that it puts
-/// beside it the same mode. A file that exists keeps its own. What stands in the way SQLite tells in its words.
+/// Creates a file that only its owner may read, as it will contain errors of jobs; SQLite gives the same mode to the
+/// files that it puts beside it. A file that exists keeps its mode. SQLite itself reports errors here.
 #[cfg(feature = "tracing-sqlite")]
 fn create_for_owner(file: &std::path::Path) {
     let mut options = std::fs::OpenOptions::new();
@@ -97,9 +97,9 @@ async fn pool<DB: sqlx::Database>(
     Ok(PoolOptions::new().max_connections(1).acquire_timeout(CONNECT_LIMIT).connect_lazy_with(options))
 }
 
-/// Whether another process writes to the file at this moment. Who switches a file to a write-ahead log has read it
-/// before, and such a reader is refused at once, whatever its busy time-out is, as two of them would wait for each other
-/// for ever (<https://sqlite.org/c3ref/busy_handler.html>).
+/// Whether another process writes to the file at this moment. A client that switches a file to a write-ahead log has
+/// read the file before. SQLite refuses such a reader at once, whatever its busy time-out is: two such readers would
+/// wait for each other for ever (<https://sqlite.org/c3ref/busy_handler.html>).
 #[cfg(feature = "tracing-sqlite")]
 fn is_locked(error: &sqlx::Error) -> bool {
     /// The lowest byte of every code of the kind `SQLITE_BUSY`, see <https://sqlite.org/rescode.html>.
@@ -181,7 +181,7 @@ mod tls_tests {
 
     const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/tls/localhost.pem");
 
-    /// A server that has a certificate nobody knows; whether a client trusts it so far that it logs in.
+    /// A server whose certificate no client trusts. Returns whether a client logs in all the same.
     async fn server() -> (u16, JoinHandle<bool>) {
         let certificate = CertificateDer::from_pem_file(CERTIFICATE).unwrap();
         let key = PrivateKeyDer::from_pem_file(CERTIFICATE.replace(".pem", ".key")).unwrap();
@@ -192,7 +192,7 @@ mod tls_tests {
         let port = listener.local_addr().unwrap().port();
         let logs_in = tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
-            // The request for TLS, and the consent.
+            // The request for TLS, and the agreement of the server.
             stream.read_exact(&mut [0; 8]).await.unwrap();
             stream.write_all(b"S").await.unwrap();
             match acceptor.accept(stream).await {

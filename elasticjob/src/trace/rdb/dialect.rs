@@ -1,4 +1,4 @@
-//! What differs between the databases.
+//! The differences between the databases.
 
 use sqlx::error::{DatabaseError, ErrorKind};
 
@@ -6,23 +6,23 @@ use sqlx::error::{DatabaseError, ErrorKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// Those of ElasticJob in order, then [`RUN_ID`].
+    /// The columns of ElasticJob in order, then [`RUN_ID`].
     pub(super) columns: &'static [&'static str],
-    /// The one that says how old a row is.
+    /// The column with the time that says how old a row is.
     pub(super) time: &'static str,
 }
 
 impl Table {
-    /// Those of its columns that are not among these.
+    /// The columns of this table that are not among `columns`.
     pub(super) fn missing(self, columns: &[String]) -> Vec<&'static str> {
         self.columns.iter().copied().filter(|column| !columns.iter().any(|known| known == column)).collect()
     }
 }
 
-/// Our own column.
+/// The column that only this implementation has.
 pub(super) const RUN_ID: &str = "run_id";
 
-/// A column that states have in tables that ElasticJob made before 3.0.5, where it must have a value.
+/// A column of the table of states that ElasticJob created before 3.0.5. It must have a value.
 pub(super) const SOURCE: &str = "source";
 
 pub(super) const EXECUTION_LOG: Table = Table {
@@ -62,29 +62,29 @@ pub(super) const STATUS_TRACE_LOG: Table = Table {
     time: "creation_time",
 };
 
-/// A database as the tables need it.
+/// The statements and errors of one database.
 pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
-    /// Creates [`EXECUTION_LOG`], with an index on its time, which that of Java has not.
+    /// Creates [`EXECUTION_LOG`], with an index on its time, which Java's table does not have.
     const CREATE_EXECUTION_LOG: &'static [&'static str];
-    /// Creates [`STATUS_TRACE_LOG`], with the index of Java and one on its time.
+    /// Creates [`STATUS_TRACE_LOG`], with Java's index and one on its time.
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str];
-    /// After the values of executions: an end completes the row of its start, and nothing undoes an end.
+    /// Follows the values of executions: an end completes the row of its start, and no later event undoes an end.
     const COMPLETE_EXECUTION: &'static str;
-    /// After the values of states: what is there already stays. Empty where nothing would find that.
+    /// Follows the values of states: a row that exists stays. Empty where the database could not find such a row.
     const KEEP_STATUS: &'static str;
-    /// Whether times are instants, so that the wall-clock time of UTC is what is written.
+    /// Whether times are instants; then the wall-clock time of UTC is written.
     const KEEPS_INSTANTS: bool;
 
     /// How many rows a statement changed.
     fn rows_affected(result: &Self::QueryResult) -> u64;
 
-    /// Removes at most `limit` rows that are as old as what is pushed after the first part, or older.
+    /// Removes at most `limit` rows that are as old as the time pushed after the first part, or older.
     fn delete(table: Table, limit: u64) -> (String, String);
 
     /// Whether the database says that a table does not exist.
     fn is_missing_table(error: &dyn DatabaseError) -> bool;
 
-    /// Whether the database refuses values, which it will always do.
+    /// Whether the database refuses the values, which no new attempt would change.
     fn refuses(error: &dyn DatabaseError) -> bool {
         // 22: data exceptions, such as a text that is too long.
         error.kind() != ErrorKind::Other || error.code().is_some_and(|code| code.starts_with("22"))

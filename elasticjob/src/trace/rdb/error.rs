@@ -1,4 +1,4 @@
-//! Why there is no tracing to a database. No text has a password.
+//! Errors of tracing to a database. No text has a password.
 
 use super::source::Database;
 use crate::schedule::TimeZoneError;
@@ -10,7 +10,7 @@ pub enum RdbError {
     /// The URL of the database is not understood. It may have a password, so it is not shown.
     #[error("the URL of the database is not valid: {reason}")]
     Url {
-        /// What is wrong, and what would be right.
+        /// The reason, and what to write instead.
         reason: String,
     },
     /// The driver of the database is not part of the program.
@@ -24,12 +24,12 @@ pub enum RdbError {
         /// The database.
         database: Database,
     },
-    /// The database was not reached, or refused.
+    /// The database was not reached, or refused the connection.
     #[error("{at} cannot be used for tracing: {why}")]
     Connect {
         /// The database.
         at: String,
-        /// What it answered.
+        /// The answer of the database.
         why: String,
     },
     /// A table is missing and cannot be created, or cannot be read.
@@ -39,7 +39,7 @@ pub enum RdbError {
         at: String,
         /// The table.
         table: &'static str,
-        /// What it answered.
+        /// The answer of the database.
         why: String,
     },
     /// A table has another shape than the one of ElasticJob.
@@ -52,7 +52,7 @@ pub enum RdbError {
         at: String,
         /// The table.
         table: &'static str,
-        /// What it lacks.
+        /// The columns that it does not have.
         missing: Vec<&'static str>,
     },
     /// The connections of a pool do not show times in UTC.

@@ -36,7 +36,7 @@ where
     query
 }
 
-/// What Java writes into [`SOURCE`].
+/// The value that Java writes into [`SOURCE`].
 const LITE_EXECUTOR: &str = "LITE_EXECUTOR";
 
 /// Writes states, with their source where the table has one.
@@ -51,7 +51,7 @@ where
     query.push_values(states, |mut row, state| {
         row.push_bind(state.id)
             .push_bind(state.job_name)
-            // ElasticJob-Lite leaves it empty as well: it is for tasks that were scheduled anew by others.
+            // ElasticJob-Lite leaves it empty as well: it is for tasks that another scheduler restarted.
             .push_bind(String::new())
             .push_bind(state.task_id)
             .push_bind(state.slave_id)
@@ -69,7 +69,7 @@ where
     query
 }
 
-/// Finds which of these states are written. Through the index, which is not on `id`.
+/// Finds which of these states are written. It uses the index, which is not on `id`.
 pub(super) fn known_states<DB>(states: &[State]) -> QueryBuilder<DB>
 where
     DB: Dialect,

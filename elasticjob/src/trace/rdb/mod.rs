@@ -1,8 +1,8 @@
-//! The storage `RDB`: the tables `JOB_EXECUTION_LOG` and `JOB_STATUS_TRACE_LOG` of ElasticJob in a database, so that what
-//! reads them for Java jobs reads them for ours.
+//! The storage `RDB`: the tables `JOB_EXECUTION_LOG` and `JOB_STATUS_TRACE_LOG` of ElasticJob in a database, so that
+//! programs which read them for Java jobs can read them for Rust jobs.
 //!
-//! The tables are created when they are missing. They have one column more than those of ElasticJob, `run_id`, the last
-//! one; it is added to tables that Java made, and Java leaves it empty.
+//! The storage creates the tables when they are missing. They have one column more than the tables of ElasticJob,
+//! `run_id`, as the last one. The storage adds it to tables that Java created, and Java leaves it empty.
 //!
 //! Times: PostgreSQL and SQLite keep the wall-clock time of one zone, by default that of the host, as Java writes it.
 //! MySQL keeps the instant, which each reader sees in the zone of its session.
@@ -26,7 +26,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// The library whose pools are taken: a program that provides one has to have the same version of it.
+/// The library of the pools: a program that provides a pool must use the same version of it.
 pub use sqlx;
 
 pub use error::RdbError;
@@ -47,10 +47,10 @@ pub struct RdbOptions {
     pub retention: Retention,
 }
 
-/// How long rows are kept. What is too old is removed every 10 minutes, 1,000 rows at a time.
+/// How long rows are kept. Every 10 minutes the storage removes rows that are too old, 1,000 rows at a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Rows that began longer ago than so many days are removed.
+    /// Rows that began more than this number of days ago are removed.
     pub days: Option<u32>,
     /// When a table has more rows than this, the oldest ones are removed.
     pub rows: Option<u64>,
@@ -110,7 +110,7 @@ impl RdbTracingStorage {
         Ok(Self { store, at })
     }
 
-    /// What it writes to, without a password.
+    /// The name of the database, without a password.
     pub fn at(&self) -> &str {
         &self.at
     }

@@ -10,7 +10,7 @@ use super::dialect::{Dialect, Table};
 const INCORRECT_STRING: u16 = 1366;
 
 impl Dialect for MySql {
-    // Completing a row takes a number of `auto_id` as well, which is INT in tables that Java made.
+    // Completing a row also uses up a number of `auto_id`, which is INT in tables that Java created.
     const CREATE_EXECUTION_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
         auto_id BIGINT NOT NULL AUTO_INCREMENT,
         id VARCHAR(40) NOT NULL,
@@ -46,7 +46,7 @@ impl Dialect for MySql {
         INDEX TASK_ID_STATE_INDEX (task_id(128), state),
         INDEX CREATION_TIME_INDEX (creation_time)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
 
-    // Evaluated from left to right: what the others look at comes last.
+    // MySQL evaluates from left to right: columns that other assignments read come last.
     const COMPLETE_EXECUTION: &'static str = " ON DUPLICATE KEY UPDATE \
         is_success = IF(VALUES(complete_time) IS NULL, is_success, VALUES(is_success)), \
         failure_cause = IF(VALUES(complete_time) IS NULL, failure_cause, VALUES(failure_cause)), \

@@ -1,4 +1,4 @@
-//! Events as the columns take them.
+//! Events as rows of the tables.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const IP: usize = 50;
 const SHARDING_ITEMS: usize = 100;
 const TEXT: usize = 4_000;
 
-/// What is written of some events.
+/// The rows of some events.
 pub(super) struct Rows {
     pub(super) executions: Vec<Execution>,
     pub(super) states: Vec<State>,
@@ -50,7 +50,8 @@ pub(super) struct State {
 }
 
 impl Rows {
-    /// The rows of these events, an execution once: a statement must not touch a row twice. `zone` is that of the times.
+    /// The rows of these events, each execution once: a statement must not change a row twice. `zone` is the zone of
+    /// the times.
     pub(super) fn of(events: &[JobEvent], zone: Option<TimeZone>) -> Self {
         let mut executions: BTreeMap<&str, &JobExecutionEvent> = BTreeMap::new();
         let mut states = Vec::new();
@@ -105,12 +106,12 @@ impl State {
     }
 }
 
-/// A text that its column takes. PostgreSQL takes no zero characters.
+/// Cuts a text to the size of its column. It also replaces zero characters, which PostgreSQL does not accept.
 fn fit(text: &str, size: usize) -> String {
     text.chars().take(size).map(|c| if c == '\0' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// What a clock of a zone shows, without a zone that of UTC.
+/// The wall-clock time of a zone; UTC without a zone.
 pub(super) fn time(at: DateTime<Utc>, zone: Option<TimeZone>) -> NaiveDateTime {
     let offset = zone.map_or(0, |zone| zone.offset_at(at.timestamp()));
     let shifted = at.naive_utc().checked_add_signed(chrono::TimeDelta::seconds(offset.into()));

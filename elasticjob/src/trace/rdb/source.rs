@@ -1,4 +1,4 @@
-//! Where the database is: URLs of sqlx and of JDBC.
+//! The address of the database: URLs of sqlx and of JDBC.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use super::error::RdbError;
 use super::tls;
 use crate::secret::Secret;
 
-/// The databases there can be.
+/// The supported databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
     /// SQLite.
@@ -18,7 +18,7 @@ pub enum Database {
     MySql,
 }
 
-/// Where the database is, and who asks.
+/// The database, and the user who connects to it.
 ///
 /// URLs are those of sqlx (`sqlite:trace.db`, `postgres://host:5432/db`, `mysql://host/db`) or of JDBC
 /// (`jdbc:sqlite:trace.db`, `jdbc:postgresql://host/db`, `jdbc:mysql://host/db`, `jdbc:mariadb://host/db`). Parameters of
@@ -26,7 +26,7 @@ pub enum Database {
 #[derive(Debug, Clone)]
 pub struct DataSource {
     pub(super) database: Database,
-    /// As the driver takes it.
+    /// The URL in the form that the driver takes.
     url: Secret,
     pub(super) username: Option<String>,
     pub(super) password: Option<Secret>,
@@ -34,7 +34,7 @@ pub struct DataSource {
 }
 
 impl Database {
-    /// The feature of the package that brings its driver.
+    /// The cargo feature that brings its driver.
     pub fn feature(self) -> &'static str {
         match self {
             Self::Sqlite => "tracing-sqlite",
@@ -60,7 +60,7 @@ impl Database {
         }
     }
 
-    /// A parameter as the driver takes it, `None` when it does not know it.
+    /// A parameter in the form that the driver takes; `None` when the driver does not know it.
     fn parameter(self, name: &str, value: &str) -> Option<(String, String)> {
         let as_it_is = || Some((name.to_owned(), value.to_owned()));
         let known = |known: &str, value: &str| Some((known.to_owned(), value.to_owned()));
@@ -97,7 +97,7 @@ impl DataSource {
     /// Reads a URL.
     ///
     /// # Errors
-    /// [`RdbError::Url`] says what is wrong with it, [`RdbError::NotBuiltIn`] which driver is missing.
+    /// [`RdbError::Url`] says what is wrong with the URL, [`RdbError::NotBuiltIn`] which driver is missing.
     pub fn new(url: &str) -> Result<Self, RdbError> {
         let wrong = |reason: String| RdbError::Url { reason };
         let url = url.trim();
@@ -167,12 +167,12 @@ impl DataSource {
         self
     }
 
-    /// The parameters of a JDBC URL that mean nothing here.
+    /// The parameters of a JDBC URL that have no effect here.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
 
-    /// Whether the driver is there and understands the URL.
+    /// Checks that the driver is in the program and understands the URL.
     fn check(&self) -> Result<(), RdbError> {
         match self.database {
             #[cfg(feature = "tracing-sqlite")]
@@ -188,7 +188,7 @@ impl DataSource {
 
     pub(super) fn options<O: FromStr<Err = sqlx::Error>>(&self) -> Result<O, RdbError> {
         self.url.reveal().parse::<O>().map_err(|error| {
-            // What the driver says may show a part of the URL.
+            // The text of the driver's error may show a part of the URL.
             let reason = match error {
                 sqlx::Error::Configuration(reason) if !self.url.reveal().contains('@') => reason.to_string(),
                 _ => format!("the driver of {} does not understand it; {EXAMPLES}", self.database),
@@ -197,7 +197,7 @@ impl DataSource {
         })
     }
 
-    /// Whether a missing SQLite file is made.
+    /// Whether a missing SQLite file is created.
     #[cfg(feature = "tracing-sqlite")]
     pub(super) fn creates_file(&self) -> bool {
         let (_, query) = self.url.reveal().split_once('?').unwrap_or_default();
@@ -215,7 +215,7 @@ impl DataSource {
 pub(super) const EXAMPLES: &str = "write for example sqlite:trace.db, postgres://host:5432/database or mysql://host:3306/database, \
      with or without 'jdbc:' before it";
 
-/// Whether SQLite keeps nothing of it in a file.
+/// Whether SQLite keeps the whole database in memory.
 fn is_in_memory(place: &str, query: &str) -> bool {
     let mode = query.split('&').map(pair).any(|(name, value)| name == "mode" && decoded(value) == "memory");
     mode || decoded(place).trim_start_matches('/') == ":memory:"
@@ -225,7 +225,7 @@ fn pair(pair: &str) -> (&str, &str) {
     pair.split_once('=').unwrap_or((pair, ""))
 }
 
-/// A value of a URL.
+/// The decoded value of a URL.
 fn decoded(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

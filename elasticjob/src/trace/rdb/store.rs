@@ -17,13 +17,14 @@ use crate::runtime::clock::{Clock, SystemClock};
 use crate::schedule::TimeZone;
 use crate::trace::{JobEvent, WriteError};
 
-/// Instances that start together may create the same table at the same moment, of which one is told that it cannot.
+/// How often the tables are prepared. Instances that start together may create the same table at the same moment, and
+/// then the database refuses all but one of them.
 const PREPARE_TRIES: u32 = 5;
 
 /// How many rows are removed in one step.
 const STEP: u64 = 1_000;
 
-/// The pause between two steps, and when nothing is left to remove.
+/// The pause between two steps, and the pause after everything old is removed.
 const NEXT_STEP: Duration = Duration::from_millis(100);
 const NEXT_ROUND: Duration = Duration::from_secs(600);
 
@@ -34,7 +35,7 @@ pub(super) struct Store<DB: Dialect> {
     retention: Retention,
     /// Whether the table of states is one of ElasticJob before 3.0.5, see [`SOURCE`].
     has_source: bool,
-    /// Whether the last write may have come through without an answer.
+    /// Whether the last write may have been applied without an answer.
     in_doubt: AtomicBool,
 }
 
@@ -51,7 +52,7 @@ where
     for<'r> (String,): FromRow<'r, DB::Row>,
     for<'r> (i64,): FromRow<'r, DB::Row>,
 {
-    /// Creates the tables when they are missing, and looks at their columns.
+    /// Creates the tables when they are missing, and reads their columns.
     pub(super) async fn prepare(
         pool: Pool<DB>,
         at: &str,
@@ -69,7 +70,7 @@ where
         Ok(store)
     }
 
-    /// The columns of a table, which is created or completed.
+    /// The columns of a table. Creates the table, or adds a column, where that is missing.
     async fn have(&self, at: &str, table: Table, create: &[&'static str]) -> Result<Vec<String>, RdbError> {
         let unusable = |why: &dyn std::fmt::Display| {
             let (at, table) = (at.to_owned(), table.name);
@@ -95,7 +96,7 @@ where
         Err(unusable(&why))
     }
 
-    /// The columns that a table has. No two attempts are of one text, as connections remember what a text gave.
+    /// The columns of a table. Each attempt has another text, as connections remember the result for a text.
     async fn columns(&self, table: Table, attempt: u32) -> Result<Vec<String>, sqlx::Error> {
         let mut connection = self.pool.acquire().await?;
         let sql = AssertSqlSafe(format!("SELECT * FROM {} WHERE {attempt} = 0", table.name));
@@ -121,7 +122,7 @@ where
         }
     }
 
-    /// Writes all or nothing.
+    /// Writes all events or none.
     async fn insert(&self, events: &[JobEvent]) -> Result<(), sqlx::Error> {
         let Rows { executions, mut states } = Rows::of(events, self.zone);
         let mut transaction = self.pool.begin().await?;
@@ -141,7 +142,7 @@ where
         Ok(())
     }
 
-    /// Removes a step of what is too old of a table; returns whether it was a whole one.
+    /// Removes one step of rows that are too old from a table. Returns whether the step was a full one.
     async fn remove(&self, table: Table) -> Result<bool, sqlx::Error> {
         let mut removed = 0;
         if let Some(days) = self.retention.days {
@@ -157,7 +158,7 @@ where
             let excess = u64::try_from(count).unwrap_or(0).saturating_sub(rows).min(STEP);
             if excess > 0 {
                 let (head, tail) = DB::delete(table, excess);
-                // In a table of its own, as MySQL does not look into the one that it removes from.
+                // In a table of its own, as MySQL does not read from the table that it deletes from.
                 let newest = format!(
                     "(SELECT t.{time} FROM (SELECT {time} FROM {name} ORDER BY {time} DESC LIMIT 1 OFFSET {rows}) t)"
                 );
@@ -177,7 +178,7 @@ where
     fn write_error(error: &sqlx::Error) -> WriteError {
         match error {
             sqlx::Error::Database(database) if DB::refuses(&**database) => WriteError::Refused(error.to_string()),
-            // A pool goes on dialling while it waits, and keeps to itself why that fails.
+            // A pool goes on dialling while it waits, and does not report why that fails.
             sqlx::Error::PoolTimedOut => WriteError::Unavailable(
                 "no connection to the database in time: it is away, refuses, or all connections of the pool are taken"
                     .to_owned(),

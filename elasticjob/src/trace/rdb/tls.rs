@@ -1,8 +1,8 @@
-//! What the parameters of a URL of JDBC say of TLS, as the drivers here take it. Pure.
+//! Translates the TLS parameters of a JDBC URL for the drivers of this program. Pure.
 
 use super::source::Database;
 
-/// Which driver a URL was written for: some parameters mean other things.
+/// The driver that a URL was written for: some parameters have different meanings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flavour {
     Postgres,
@@ -42,7 +42,8 @@ impl Flavour {
         }
     }
 
-    /// Files and classes of Java that decide who is trusted, and which nothing here can read.
+    /// Parameters for files and classes of Java that decide which servers are trusted. This program cannot read those
+    /// files.
     fn key_stores(self) -> &'static [&'static str] {
         match self {
             Self::Postgres => &["sslpassword"],
@@ -66,10 +67,10 @@ impl Flavour {
         }
     }
 
-    /// The same as parameters of the driver.
+    /// Translates the parameters into parameters of the driver.
     ///
     /// # Errors
-    /// Says which parameter cannot be, and what to write instead.
+    /// The text says which parameter is not valid, and what to write instead.
     pub(super) fn translated(self, given: &[(&str, &str)]) -> Result<Vec<(&'static str, String)>, String> {
         if let Some((name, _)) = given.iter().find(|(name, _)| self.key_stores().contains(name)) {
             let instead = match self {
@@ -80,7 +81,7 @@ impl Flavour {
         }
         let value = |names: &[&str]| given.iter().find(|(name, _)| names.contains(name)).copied();
         let flag = |names: &[&str]| value(names).map(|(name, value)| flag(name, value)).transpose();
-        // A mode that is named goes before the older flags, as in the drivers of Java.
+        // As in the drivers of Java, a mode that is given goes before the older flags.
         let mode = match value(&["sslMode", "sslmode", "ssl-mode"]) {
             Some((name, mode)) => Some(self.mode(name, mode)?),
             None => match self {
@@ -115,7 +116,7 @@ impl Flavour {
     fn mode(self, name: &str, mode: &str) -> Result<&'static str, String> {
         const POSTGRES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
         const MYSQL: [&str; 5] = ["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"];
-        /// Of the driver of MariaDB.
+        /// The modes of the MariaDB driver.
         const MARIADB: [(&str, &str); 4] = [
             ("disable", "DISABLED"),
             ("trust", "REQUIRED"),
@@ -130,7 +131,7 @@ impl Flavour {
     }
 }
 
-/// A flag that is named alone is set.
+/// A flag without a value is set.
 fn flag(name: &str, value: &str) -> Result<bool, String> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "" => Ok(true),

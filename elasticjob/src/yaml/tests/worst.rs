@@ -1,16 +1,17 @@
-//! Texts that cost a reader much: whatever stands in a node, it must not hold up a host.
+//! Texts that take a reader much time: no text of a node may hold up a host.
 
 use std::time::{Duration, Instant};
 
 use super::*;
 use crate::config::wire::LIMITS;
 
-/// A reader whose time grows with the square of the text takes minutes for one of these. This one takes some hundredths of
-/// a second in a release build; a debug build on a busy machine needs a hundred times that.
+/// The limit of these tests. A reader whose time grows with the square of the text takes minutes for one of these
+/// texts. This reader takes some hundredths of a second in a release build; a debug build on a busy machine needs a
+/// hundred times that.
 const LONG: Duration = Duration::from_secs(20);
 const LENGTH: usize = 200_000;
 
-/// Parts that mean something to YAML.
+/// Parts that have a meaning in YAML.
 const PARTS: [&str; 30] = [
     "[", "]", "{", "}", ",", ": ", "? ", "- ", "&a ", "*a ", "!t ", "!<", "\"", "'", "|\n", ">-\n", "#", "\n", " ",
     "  ", "a", "b c", "\\", "%TAG", "---\n", "...\n", "\t", ":", "\u{2028}", "中",

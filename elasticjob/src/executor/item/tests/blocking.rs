@@ -1,4 +1,4 @@
-//! Runs of plain functions.
+//! Runs of functions that block.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::api::blocking_item_handler;
 use crate::executor::CPU;
 
-/// A run that blocks until it is let go.
+/// A run that blocks until the test releases it.
 struct Blocked {
     item: Running,
     events: Receiver<Event>,
@@ -38,7 +38,7 @@ impl Blocked {
         self.events.recv_timeout(LONG).unwrap()
     }
 
-    /// Lets it go; what it tells from then on.
+    /// Releases the run; returns the events from then on.
     fn let_go(self, result: JobResult) -> Vec<Event> {
         self.release.send(result).unwrap();
         std::iter::from_fn(|| self.events.recv_timeout(LONG).ok()).collect()
@@ -77,7 +77,7 @@ fn one_that_is_cut_off_goes_on_and_keeps_its_slot_until_it_returns() {
     let second = Blocked::spawn(&runtime, &slots);
     first.item.cancel();
     first.item.abort();
-    // What was aborted is gone from the runtime after this.
+    // After this the runtime has dropped every task that was aborted.
     runtime.block_on(async { tokio::spawn(async {}).await.unwrap() });
     assert!(first.events.try_recv().is_err(), "told while it still ran");
     assert!(second.events.try_recv().is_err(), "two at a time");

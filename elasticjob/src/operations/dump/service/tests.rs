@@ -15,10 +15,10 @@ use crate::registry::{
     Answer, CommitError, Committed, CreateMode, NodeData, Proof, RequestCount, SessionState, Transaction, WatchStream,
 };
 
-/// Everything that is waited for happens within this, or never.
+/// Everything that a test waits for happens within this time, or never.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Short enough to wait for, where a client is to be too slow.
+/// A short limit, for tests in which a client is too slow.
 const SHORT: Duration = Duration::from_millis(500);
 
 async fn registry(nodes: &[(&str, &str)]) -> Arc<dyn RegistryCenter> {
@@ -152,7 +152,7 @@ async fn a_client_whose_turn_does_not_come_is_sent_away() {
     assert!(answered(&port, b"dump@settle\n").await.starts_with("/settle/servers"));
 }
 
-/// A registry center that takes its time, and counts how many requests it has at once.
+/// A registry center that answers slowly, and counts how many requests it has at once.
 #[derive(Debug)]
 struct Slow {
     registry: Arc<dyn RegistryCenter>,
@@ -210,7 +210,7 @@ impl RegistryCenter for Slow {
     }
 }
 
-/// A registry center that is away.
+/// A registry center that is not reached.
 #[derive(Debug)]
 struct Away;
 
@@ -291,7 +291,7 @@ async fn nothing_of_a_port_that_is_closed_goes_on() {
     for _ in 0..200 {
         silent.push(connected(&port).await);
     }
-    // They were all accepted before this one.
+    // All of them were accepted before this one.
     assert!(answered(&port, b"dump@settle\n").await.starts_with("/settle/servers"));
     port.close().await;
     assert_eq!(Arc::strong_count(&registry), 1);

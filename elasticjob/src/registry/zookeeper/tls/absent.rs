@@ -1,4 +1,4 @@
-//! In place of TLS where it is not compiled in: settings that want it are refused.
+//! Takes the place of TLS where TLS is not compiled in: it refuses settings that ask for TLS.
 
 #[cfg(feature = "zookeeper")]
 use std::io;
@@ -11,7 +11,7 @@ use zookeeper_client::Connector;
 use super::super::config::InvalidSetting;
 use super::{ENABLED, ZookeeperTls};
 
-/// There is none.
+/// Never exists: no files can be loaded without TLS.
 pub(in super::super) enum Loaded {}
 
 pub(in super::super) fn load(_: &ZookeeperTls) -> Result<Loaded, Vec<InvalidSetting>> {

@@ -1,4 +1,4 @@
-//! Reads certificates and keys, and finds what is wrong with them before a server does.
+//! Reads certificates and keys, and reports problems with them before a server does.
 
 use std::fmt::Display;
 use std::fs;
@@ -22,18 +22,18 @@ use crate::cryptography;
 
 const SYSTEM: &str = "of the system";
 
-/// What is in the files, ready for use.
+/// The content of the files, ready for use.
 pub(in super::super) struct Loaded {
     pub(super) tls: ZookeeperTls,
     certificates: TlsCerts,
-    /// The same for connections of our own.
+    /// The same for the connections of this library itself.
     pub(super) config: Arc<ClientConfig>,
 }
 
 impl Loaded {
-    /// Connections of this client will be with TLS where a server is named so.
+    /// Makes connections of this client use TLS where the address of a server asks for it.
     pub(in super::super) fn on(&self, connector: Connector) -> Connector {
-        // The client takes what the process has chosen.
+        // The client uses the provider that the process has chosen.
         cryptography::settle();
         connector.with_tls(TlsOptions::new().with_certs(self.certificates.clone()))
     }
@@ -50,7 +50,7 @@ pub(in super::super) fn load(tls: &ZookeeperTls) -> Result<Loaded, Vec<InvalidSe
     }
 }
 
-/// Whether a certificate can be for a server of this name.
+/// Whether a certificate can be issued for a server of this name.
 pub(in super::super) fn valid_name(host: &str) -> bool {
     ServerName::try_from(host).is_ok()
 }
@@ -81,7 +81,7 @@ fn together(tls: &ZookeeperTls, trust: Trust, identity: Option<Identity>) -> Res
     Ok(Loaded { tls: tls.clone(), certificates, config: Arc::new(config) })
 }
 
-/// Who is trusted.
+/// The certificates that are trusted.
 struct Trust {
     pem: String,
     roots: RootCertStore,
@@ -167,7 +167,7 @@ fn key_of(file: &Path) -> Result<(String, PrivateKeyDer<'static>), InvalidSettin
     }
 }
 
-/// Why no server can accept a certificate, whatever CA it trusts.
+/// The reason why no server can accept a certificate, whatever CA the server trusts.
 fn unfit(own: &CertificateDer<'static>, between: &[CertificateDer<'static>]) -> Option<String> {
     let mut roots = RootCertStore::empty();
     if let Err(error) = roots.add(own.clone()) {
@@ -175,7 +175,7 @@ fn unfit(own: &CertificateDer<'static>, between: &[CertificateDer<'static>]) -> 
     }
     let verifier =
         WebPkiClientVerifier::builder_with_provider(Arc::new(roots), cryptography::provider()).build().ok()?;
-    // Which CA the server trusts is not known here, so all but what the certificate says by itself is passed over.
+    // The CA that the server trusts is not known here. So only errors that do not depend on it count.
     match verifier.verify_client_cert(own, between, UnixTime::now()).err()? {
         rustls::Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. }) => {
             Some(format!("it expired at {}: renew it", shown(not_after)))
@@ -220,7 +220,8 @@ fn unusable_key(tls: &ZookeeperTls, error: &dyn Display) -> InvalidSetting {
     InvalidSetting { key: CLIENT_KEY, value: shown(&tls.client_key), reason }
 }
 
-/// The certificates that the system trusts, as PEM, which is what the client takes. Those that cannot be read are left out.
+/// The certificates that the system trusts, as PEM, which is the form that the client takes. Certificates that cannot
+/// be read are left out.
 fn of_system() -> String {
     let pem =
         |der: &[u8]| format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", STANDARD.encode(der));

@@ -19,8 +19,8 @@ pub(super) use self::absent::{load, valid_name};
 pub(super) use self::files::{Loaded, load, valid_name};
 use super::config::InvalidSetting;
 
-/// TLS to the servers. A server needs a certificate of a trusted CA, for the name that `server_lists` has; that is always
-/// verified. The files are read each time a session is dialled, so a renewed certificate needs no restart.
+/// TLS to the servers. A server needs a certificate of a trusted CA for the name in `server_lists`; the client always
+/// verifies that. It reads the files each time it dials a session, so a renewed certificate needs no restart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ZookeeperTls {
@@ -40,7 +40,7 @@ const CLIENT_CERTIFICATE: &str = "tls.client-certificate";
 const CLIENT_KEY: &str = "tls.client-key";
 
 impl ZookeeperTls {
-    /// Every setting and file that cannot be used, with the reason.
+    /// All settings and files that cannot be used, each with the reason.
     pub(super) fn problems(&self) -> Vec<InvalidSetting> {
         let mut problems = Vec::new();
         match (&self.client_certificate, &self.client_key) {

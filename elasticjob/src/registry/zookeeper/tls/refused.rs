@@ -1,4 +1,4 @@
-//! What a failed handshake means, in words for the person that has to mend it. Pure.
+//! The meaning of a failed handshake, in words for the operator. Pure.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub(super) fn explain(tls: &ZookeeperTls, host: &str, error: &io::Error, plain: 
     }
 }
 
-/// What is wrong with the certificate of the server.
+/// The problem of the server's certificate.
 fn certificate(tls: &ZookeeperTls, host: &str, why: &CertificateError) -> String {
     match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => format!(
@@ -37,7 +37,7 @@ fn certificate(tls: &ZookeeperTls, host: &str, why: &CertificateError) -> String
             shown(*not_before)
         ),
         CertificateError::Revoked => "its certificate is revoked: give the server another one".to_owned(),
-        // A CA that was made again has its old name and another key.
+        // A CA that was created again has its old name and another key.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => match &tls.trust_store {
             Some(file) => format!(
                 "its certificate is not of a CA in {TRUST_STORE} '{}': add the certificate of the CA that signed it to this \
@@ -53,7 +53,7 @@ fn certificate(tls: &ZookeeperTls, host: &str, why: &CertificateError) -> String
     }
 }
 
-/// What the server says of this client.
+/// The answer of the server about this client.
 fn refused(tls: &ZookeeperTls, alert: AlertDescription) -> String {
     match (alert, &tls.client_certificate) {
         (AlertDescription::ProtocolVersion, _) => {
@@ -71,7 +71,7 @@ fn refused(tls: &ZookeeperTls, alert: AlertDescription) -> String {
     }
 }
 
-/// The connection ended without a word.
+/// The connection ended without an answer.
 fn closed(tls: &ZookeeperTls, error: &io::Error) -> String {
     let client = match tls.client_certificate {
         Some(_) => format!("it does not trust the CA of {CLIENT_CERTIFICATE}"),
