@@ -117,13 +117,7 @@ fn checked(
         Err(clashes) => Err(clashes.clone().into()),
     };
     match (Plan::make(linked, settings, &around), environment) {
-        (Ok(plan), Ok(environment)) => {
-            if problems.is_empty() {
-                Ok((plan, environment, storages))
-            } else {
-                Err(AppError::Invalid(problems))
-            }
-        }
+        (Ok(plan), Ok(environment)) if problems.is_empty() => Ok((plan, environment, storages)),
         (plan, environment) => {
             problems.extend(plan.err().into_iter().flatten().map(Problem::from));
             problems.extend(environment.err().map(|error| of_environment(error, settings)));

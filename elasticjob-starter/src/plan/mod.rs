@@ -119,21 +119,28 @@ pub(crate) fn bind(job: &str, function: &JobDescriptor, beans: &Beans) -> Result
 
 /// The names that a job refers to and that do not exist.
 fn unknown_references(draft: &Draft<'_>, around: &Surroundings<'_>) -> Vec<PlanError> {
-    let references: [(_, _, Vec<&String>); 2] = [
-        (draft.registry_center(), &References::REGISTRY_CENTERS, around.registry_centers.keys().collect()),
-        (draft.tracing(), &References::TRACINGS, around.tracings.iter().collect()),
-    ];
-    let unknown = references.into_iter().filter_map(|(name, of, known)| Some((name?, of, known)));
-    let unknown = unknown.filter(|(name, of, known)| {
-        !known.iter().any(|known| known == name) && !around.doubt.is_about(&Key::of([of.section, name]))
-    });
-    let error = |(name, of, known): (&str, &References, Vec<&String>)| PlanError::UnknownReference {
+    let centers = around.registry_centers.keys().map(String::as_str);
+    let tracings = around.tracings.iter().map(String::as_str);
+    let center = unknown_reference(draft, around, draft.registry_center(), &References::REGISTRY_CENTERS, centers);
+    let tracing = unknown_reference(draft, around, draft.tracing(), &References::TRACINGS, tracings);
+    center.into_iter().chain(tracing).collect()
+}
+
+fn unknown_reference<'a>(
+    draft: &Draft<'_>,
+    around: &Surroundings<'_>,
+    name: Option<&str>,
+    of: &References,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Option<PlanError> {
+    let name = name?;
+    let is_known = known.clone().any(|known| known == name) || around.doubt.is_about(&Key::of([of.section, name]));
+    (!is_known).then(|| PlanError::UnknownReference {
         origin: draft.origin(of.setting),
         job: draft.title.clone(),
         setting: of.setting,
-        unknown: of.unknown(name, &known),
-    };
-    unknown.map(error).collect()
+        unknown: of.unknown(name, known),
+    })
 }
 
 /// The kinds of names that jobs refer to.
@@ -154,11 +161,11 @@ impl References {
     };
     const TRACINGS: Self = Self { setting: "tracing-ref", section: "tracings", what: "tracing", builder: "" };
 
-    fn unknown(&self, name: &str, known: &[&String]) -> String {
+    fn unknown<'a>(&self, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
         let Self { section, what, builder, .. } = self;
-        let all = || known.iter().map(|name| name.as_str()).filter(|name| *name != DEFAULT).chain([DEFAULT]);
-        let near = nearest(name, all()).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
-        let all = Vec::from_iter(all()).join(", ");
+        let all = known.filter(|name| *name != DEFAULT).chain([DEFAULT]);
+        let near = nearest(name, all.clone()).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
+        let all = Vec::from_iter(all).join(", ");
         format!("there is no {what} '{name}'; {near}set it below `elasticjob.{section}.{name}`{builder}; known: {all}")
     }
 }

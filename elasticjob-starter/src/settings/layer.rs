@@ -9,7 +9,6 @@ use super::node::Origin;
 use super::schema::{Key, has_names};
 
 /// The value of a source for one key.
-#[derive(Clone)]
 pub(super) enum Given {
     Text(String),
     List(Vec<String>),
@@ -18,7 +17,7 @@ pub(super) enum Given {
 }
 
 /// The settings of one source: a file, the environment, or the command line.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Layer {
     values: BTreeMap<Key, (Origin, Given)>,
     /// Items given one by one: `job-listener-types[0]`.

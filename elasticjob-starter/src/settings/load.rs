@@ -271,8 +271,9 @@ impl<'a> Load<'a> {
         self.errors.extend(wrong_arguments);
         self.warnings.extend(warnings);
         layers.extend([environment, arguments]);
-        layers.iter().for_each(|layer| self.doubt.join(layer.doubts()));
-        Merged { layer: layer::merge(layers), scalars, files }
+        let layer = layer::merge(layers);
+        self.doubt.join(layer.doubts());
+        Merged { layer, scalars, files }
     }
 
     /// Turns the content of the sources into values.

@@ -223,9 +223,9 @@ impl JobEngine {
 
     /// Remembers the items that are given up for a scheduled fire, because that is reported now.
     pub(super) fn note_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
-        let configuration = self.configuration.clone();
-        let schedule = configuration.as_deref().and_then(JobConfiguration::schedule);
-        if let (Fire::Scheduled(at), Some(schedule), true) = (fire, schedule, reason.gives_up()) {
+        let Fire::Scheduled(at) = fire else { return };
+        let schedule = self.configuration.as_deref().and_then(JobConfiguration::schedule);
+        if let Some(schedule) = schedule.filter(|_| reason.gives_up()) {
             items.iter().for_each(|item| self.given_up.note(*item, at, schedule));
         }
     }

@@ -37,11 +37,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
     if engine.leadership.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
-    let is_gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
-    let is_stuck = |id: &&InstanceId| engine.is_obstructed(&JobPath::Trigger((*id).clone()));
-    let Some(instance) = engine.mirror.triggers().filter(is_gone).find(|id| !is_stuck(id)).cloned() else {
-        return Step::Pass;
-    };
+    let Some(instance) = engine.orphaned_triggers().next().cloned() else { return Step::Pass };
     let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
     let path = JobPath::Trigger(instance.clone());
     let fire = match engine.look(&path) {
@@ -122,6 +118,13 @@ fn meant_items(engine: &JobEngine, instance: &InstanceId, total: u32) -> Option<
 }
 
 impl JobEngine {
+    /// The instances that are gone and have a manual trigger which can be deleted.
+    pub(super) fn orphaned_triggers(&self) -> impl Iterator<Item = &InstanceId> {
+        let is_gone = |id: &&InstanceId| !self.mirror.exists(&JobPath::Instance((*id).clone()));
+        let is_stuck = |id: &&InstanceId| self.is_obstructed(&JobPath::Trigger((*id).clone()));
+        self.mirror.triggers().filter(is_gone).filter(move |id| !is_stuck(id))
+    }
+
     /// Reports the outcome for the items of a trigger.
     pub(in crate::engine) fn on_handed_over(&mut self, plan: HandOver) {
         let HandOver { instance, fire, handed_over, merged, disabled, mut dropped } = plan;

@@ -36,10 +36,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
         txn.check(&JobPath::LeaderInstance);
     }
     let guards = txn.len();
-    let gone = |id: &&InstanceId| !engine.mirror.exists(&JobPath::Instance((*id).clone()));
-    let in_the_way = |id: &&InstanceId| engine.is_obstructed(&JobPath::Trigger((*id).clone()));
-    let triggers = engine.mirror.triggers().filter(gone).filter(|id| !in_the_way(id));
-    let triggers: Vec<InstanceId> = triggers.take(AT_ONCE).cloned().collect();
+    let triggers: Vec<InstanceId> = engine.orphaned_triggers().take(AT_ONCE).cloned().collect();
     for id in &triggers {
         txn.delete(&JobPath::Trigger(id.clone()), None);
     }
