@@ -6,12 +6,13 @@ use super::action::{Action, ListenerCall, Start};
 use super::engine::JobEngine;
 use super::event::Now;
 use super::fire::{Attempt, ExecutionSource, Fire};
-use super::listener_round::{Call, CutOff, RoundId, RoundStage, Step, Wait, Waiting};
 use super::listeners::Hook;
-use super::notice::{CancelReason, Notice};
+use super::notice::Notice;
 use super::once_calls::SettledClaim;
 use super::planted::{Bug, DEAF};
-use super::run_state::{Run, Stage};
+use super::reasons::CancelReason;
+use super::state::listener_round::{Call, CutOff, RoundId, RoundStage, Step, Wait, Waiting};
+use super::state::runs::{Run, Stage};
 use crate::ident::ShardingItem;
 
 impl JobEngine {
@@ -93,7 +94,7 @@ impl JobEngine {
             return;
         };
         let (hook, until, was_cut) = (*hook, *until, *call != Call::Executing);
-        self.settled.extend(claim.take().map(|claim| SettledClaim { claim, was_called: true }));
+        self.rounds.settled.extend(claim.take().map(|claim| SettledClaim { claim, was_called: true }));
         if was_cut {
             round.stage = RoundStage::Over;
         } else {
@@ -113,13 +114,13 @@ impl JobEngine {
         for Run { fire, source, finished, is_counted, is_left, .. } in self.runs.take_finished() {
             self.planted.deafen(Bug::DeafAfterRun, now.mono + DEAF * 3 / 8);
             let cut_off = finished.iter().filter(|(_, state)| state.is_unfinished()).map(|(item, _)| *item);
-            let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.is_failover_on()).collect();
+            let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.configuration.is_failover_on()).collect();
             self.tell(Notice::Finished { fire, source, items: finished });
             if !handed_over.is_empty() {
                 self.tell(Notice::HandedOver { fire, items: handed_over });
             }
             if matches!(fire, Fire::Scheduled(_)) && source != ExecutionSource::Failover && !is_counted && !is_left {
-                self.fires += 1;
+                self.fires.over += 1;
             }
         }
     }
@@ -164,7 +165,7 @@ impl JobEngine {
 
     /// This instance will not act on a claim. If the claim went through, no instance shall wait for the call.
     fn retract(&mut self, claim: Option<Attempt>) {
-        self.settled.extend(claim.map(|claim| SettledClaim { claim, was_called: false }));
+        self.rounds.settled.extend(claim.map(|claim| SettledClaim { claim, was_called: false }));
     }
 
     /// The wait of a round.

@@ -8,18 +8,18 @@
 //!
 //! The clean-up shares only the transactions with the rules of the engine: it has to work when a rule does not.
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::action::Action;
-use super::engine::{Identity, JobEngine};
+use super::engine::JobEngine;
 use super::event::{Event, ItemEnd, Now};
 use super::fire::{ExecutionSource, FireRecord};
-use super::foreign::ForeignNodes;
-use super::left::LeftRun;
 use super::once_calls::OnceCalls;
 use super::planted::{Bug, Planted};
+use super::state::foreign_nodes::ForeignNodes;
+use super::state::left_run::LeftRun;
+use super::state::membership::Identity;
 use super::txn::JobTransaction;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::mirror::{Lookup, Mirror};
@@ -47,7 +47,6 @@ pub struct CleanUp {
     foreign: Option<ForeignNodes>,
     failures: u32,
     planted: Planted,
-    wishes: RefCell<BTreeSet<JobPath>>,
     actions: VecDeque<Action>,
 }
 
@@ -79,7 +78,6 @@ impl CleanUp {
             foreign: None,
             failures: 0,
             planted: engine.planted,
-            wishes: RefCell::default(),
             actions: VecDeque::new(),
         }
     }
@@ -223,7 +221,7 @@ impl CleanUp {
         };
         match transaction {
             None => {
-                let paths = self.mirror.start_reads(self.wishes.take());
+                let paths = self.mirror.start_reads(self.mirror.take_wanted());
                 if !paths.is_empty() {
                     self.actions.push_back(Action::Read { generation: self.mirror.generation(), paths });
                 }
@@ -237,14 +235,6 @@ impl CleanUp {
                 self.actions.push_back(Action::Commit(transaction.in_session(session)));
             }
         }
-    }
-
-    fn look(&self, path: &JobPath) -> Lookup<'_> {
-        let lookup = self.mirror.lookup(path);
-        if lookup == Lookup::Unread {
-            self.wishes.borrow_mut().insert(path.clone());
-        }
-        lookup
     }
 
     /// The transaction that deletes what is left; it is empty when nothing is left, `None` while data are missing.
@@ -268,7 +258,7 @@ impl CleanUp {
     /// Writes the run of an item that was not finished as cut off, and deletes its mark.
     fn clean_item(&self, now: Now, txn: &mut JobTransaction<'_>, item: ShardingItem, session: SessionId) -> Option<()> {
         let (path, mark_path) = (JobPath::fire(item), JobPath::running(item));
-        let (known, mark) = (known(self.look(&path)), known(self.look(&mark_path)));
+        let (known, mark) = (known(self.mirror.look(&path)), known(self.mirror.look(&mark_path)));
         let (known, mark) = (known?, mark?);
         let record = known.map_or(FireRecord::empty(), |known| FireRecord::parse(&known.data));
         let is_left = |left: &&LeftRun| left.attempt.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
@@ -312,7 +302,7 @@ impl CleanUp {
     /// Writes the calls of once listeners that the engine had under way when it ended as cut off: no instance waits for
     /// them any more, and none calls them again.
     fn clean_calls(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Option<()> {
-        let Some(known) = known(self.look(&JobPath::Rounds))? else { return Some(()) };
+        let Some(known) = known(self.mirror.look(&JobPath::Rounds))? else { return Some(()) };
         let mut calls = OnceCalls::parse(&known.data);
         if calls.cut_off(session) && !self.planted.has(Bug::LeftCall) {
             txn.set(&JobPath::Rounds, calls.to_bytes(), Some(known.version));
@@ -323,8 +313,8 @@ impl CleanUp {
     /// Deletes the nodes that show the other instances that this one takes part.
     fn clean_instance(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Option<()> {
         let me = &self.identity.instance;
-        let leader = known(self.look(&JobPath::LeaderInstance));
-        let instance = known(self.look(&JobPath::Instance(me.clone())));
+        let leader = known(self.mirror.look(&JobPath::LeaderInstance));
+        let instance = known(self.mirror.look(&JobPath::Instance(me.clone())));
         let (leader, instance) = (leader?, instance?);
         if instance.is_some_and(|known| known.owner == Some(session)) {
             txn.delete(&JobPath::Instance(me.clone()), None);

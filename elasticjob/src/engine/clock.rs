@@ -10,107 +10,38 @@ use std::time::Duration;
 use super::engine::JobEngine;
 use super::event::{ItemEnd, Now};
 use super::fire::{ExecutionSource, Fire, FireState};
-use super::notice::{Notice, SkipReason};
+use super::notice::Notice;
 use super::planted::Bug;
-use super::proposal::{Proposal, Purpose};
-use super::rules::BeginPlan;
-use super::run_state::{ItemRun, OpenFire, Stage};
+use super::reasons::SkipReason;
+use super::state::open_fire::OpenFire;
+use super::state::proposal::{BeginPlan, Proposal, Purpose};
+use super::state::runs::{ItemRun, Stage};
 use super::txn::JobTransaction;
 use crate::config::{JobConfiguration, wire};
 
-/// How much further one clock may go than the other, in milliseconds, before the difference is more than an error of
-/// reading them.
-const LEAP: i64 = 250;
-
-/// The server's time as an answer brought it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ServerTime {
-    /// In milliseconds since 1970.
-    at: i64,
-    /// The transaction was applied after it was sent and before its answer was taken.
-    sent: Duration,
-    answered: Duration,
-    /// The time that the clock of this host showed when the answer was taken.
-    wall: i64,
-}
-
-/// The difference between the clocks, as far as it is known.
-#[derive(Debug, Default)]
-pub(super) struct ClockCheck {
-    told: Option<ServerTime>,
-    /// When the transaction was sent whose answer brought the server's time last.
-    asked: Option<Duration>,
-    /// Whether the last look found the clock too far off: the engine reports that once.
-    off: bool,
-}
-
-impl ServerTime {
-    /// How far `now` is off at least, in milliseconds; positive when the clock of this host is ahead. A slow answer makes
-    /// the server's time less certain, and is not taken for a wrong clock.
-    fn difference(self, now: Now) -> i64 {
-        let (least, most) = self.bounds(now.mono);
-        now.wall - now.wall.clamp(least, most)
-    }
-
-    /// The earliest and the latest time that the server's clock may show.
-    fn bounds(self, mono: Duration) -> (i64, i64) {
-        let since = |then: Duration| i64::try_from(mono.saturating_sub(then).as_millis()).unwrap_or(i64::MAX);
-        (self.at + since(self.answered), self.at + since(self.sent))
-    }
-
-    /// Whether the clock of this host went further since the answer than the clock that never steps. Either the clock
-    /// was set, and the answer still holds; or the machine was suspended, and it is unknown for how long.
-    fn is_doubtful(self, now: Now) -> bool {
-        let since = i64::try_from(now.mono.saturating_sub(self.answered).as_millis()).unwrap_or(i64::MAX);
-        now.wall.saturating_sub(self.wall).saturating_sub(since) > LEAP
-    }
-
-    /// Combines this answer with a later one. The more certain one counts. Where they contradict each other, the later
-    /// one counts: the server's clock was set in between.
-    fn and(self, later: Self) -> Self {
-        let (mine, theirs) = (self.bounds(later.answered), later.bounds(later.answered));
-        let agree = mine.0 <= theirs.1 && theirs.0 <= mine.1;
-        let uncertainty = |time: Self| time.answered.saturating_sub(time.sent);
-        if agree && uncertainty(self) < uncertainty(later) { self } else { later }
-    }
-}
-
 impl JobEngine {
-    /// Takes the server's time at which an own transaction was applied.
-    pub(super) fn learn_server_time(&mut self, at: i64, sent: Duration, now: Now) {
-        let later = ServerTime { at, sent, answered: now.mono, wall: now.wall };
-        self.clock.asked = Some(sent);
-        let told = self.clock.told.filter(|told| !told.is_doubtful(now));
-        self.clock.told = Some(told.map_or(later, |told| told.and(later)));
-    }
-
     /// Whether the clocks are compared, and the server's time is not known or in doubt.
     pub(super) fn needs_server_time(&self, now: Now) -> bool {
-        self.clock_limit().is_some() && self.clock.told.is_none_or(|told| told.is_doubtful(now))
+        self.clock_limit().is_some() && self.clock.is_unsure(now)
     }
 
-    /// Whether the clock may be too far off for a fire that came here at `since`. It may, where no answer brought the
-    /// server's time yet; and where the clock is off by an answer from before the fire, as the server's clock may have
-    /// been set since, or by an answer in doubt.
+    /// Whether the clock may be too far off for a fire that came here at `since`, as far as the clocks are compared.
     pub(super) fn suspects_clock(&self, now: Now, since: Duration) -> bool {
-        let Some(limit) = self.clock_limit().filter(|_| !self.planted.has(Bug::UncheckedClock)) else { return false };
-        self.clock.told.is_none_or(|told| {
-            self.clock_excess(now, limit).is_some() && (self.clock.asked < Some(since) || told.is_doubtful(now))
-        })
+        let limit = self.clock_limit().filter(|_| !self.planted.has(Bug::UncheckedClock));
+        limit.is_some_and(|limit| self.clock.suspects(now, since, limit))
     }
 
     /// Whether a fire is so far ahead of the server's time that it can only have come by a wrong clock. Also true while
     /// the server's time is unknown.
     pub(super) fn is_far_ahead(&self, now: Now, at: i64) -> bool {
-        let Some(tolerance) = self.clock_tolerance() else { return false };
-        self.clock.told.is_none_or(|told| at > told.bounds(now.mono).0.saturating_add(tolerance))
+        self.clock_tolerance().is_some_and(|tolerance| self.clock.is_far_ahead(now, at, tolerance))
     }
 
     /// The difference between the clocks in milliseconds, when it is more than the configuration allows.
     pub(super) fn check_clock(&mut self, now: Now) -> Option<i64> {
         let limit = self.clock_limit().filter(|_| !self.planted.has(Bug::UncheckedClock))?;
-        let excess = self.clock_excess(now, limit);
-        if std::mem::replace(&mut self.clock.off, excess.is_some()) != excess.is_some() {
+        let excess = self.clock.excess(now, limit);
+        if self.clock.found(excess.is_some()) {
             self.tell(match excess {
                 Some(difference) => Notice::ClockOff { difference, limit },
                 None => Notice::ClockRight,
@@ -119,16 +50,10 @@ impl JobEngine {
         excess
     }
 
-    /// Whether the clock was found to be off. The engine then looks at it again each second: no event reports that it
-    /// was set.
-    pub(super) fn watches_clock(&self) -> bool {
-        self.clock.off
-    }
-
     /// The clock of this host was far ahead and is not any more: fires that came too early by it come again at their
     /// time.
     pub(super) fn follow_clock_back(&mut self, now: Now) {
-        if self.clock.off {
+        if self.clock.is_off() {
             self.check_clock(now);
         }
         let Some(tolerance) = self.clock_tolerance() else { return };
@@ -137,30 +62,30 @@ impl JobEngine {
         if self.membership.joining_since.is_some_and(is_ahead) {
             self.membership.joining_since = Some(now.wall);
         }
-        if !self.calendar.is_ahead(now.wall, tolerance) || self.planted.has(Bug::KeptCalendar) {
+        if !self.fires.calendar.is_ahead(now.wall, tolerance) || self.planted.has(Bug::KeptCalendar) {
             return;
         }
-        let configuration = self.configuration.clone();
+        let configuration = self.configuration.in_force.clone();
         let schedule = configuration.as_deref().and_then(JobConfiguration::schedule);
-        let is_recorded = self.is_monitored();
-        self.calendar.go_back(schedule, now.wall, is_recorded);
+        let is_recorded = self.configuration.is_monitored();
+        self.fires.calendar.go_back(schedule, now.wall, is_recorded);
         self.forget_early(|_, at| is_ahead(at));
         let came_early = |open: &mut Box<OpenFire>| matches!(open.fire, Fire::Scheduled(at) if is_ahead(at));
-        self.standing.take_if(came_early);
+        self.fires.standing.take_if(came_early);
         // The engine reports nothing about this fire: it comes again.
-        self.open.take_if(came_early);
+        self.fires.open.take_if(came_early);
     }
 
     /// Forgets fires that fell into a run and came too early by a wrong clock.
     pub(super) fn forget_early(&mut self, is_early: impl Fn(&Self, i64) -> bool) {
-        if self.missed.is_some_and(|at| is_early(self, at)) {
-            self.missed = None;
+        if self.fires.missed.is_some_and(|at| is_early(self, at)) {
+            self.fires.missed = None;
         }
-        let mut missed = std::mem::take(&mut self.missed_items);
+        let mut missed = std::mem::take(&mut self.fires.missed_items);
         missed.retain(|_, at| !is_early(self, *at));
-        self.missed_items = missed;
-        if self.noted.as_ref().is_some_and(|noted| is_early(self, noted.at())) {
-            self.noted = None;
+        self.fires.missed_items = missed;
+        if self.fires.noted.as_ref().is_some_and(|noted| is_early(self, noted.at())) {
+            self.fires.noted = None;
         }
         let mut runs = std::mem::take(&mut self.runs);
         for run in runs.iter_mut().filter(|run| run.skipped.is_some_and(|at| is_early(self, at))) {
@@ -170,18 +95,13 @@ impl JobEngine {
     }
 
     pub(super) fn clock_limit(&self) -> Option<u32> {
-        self.configuration.as_deref().and_then(JobConfiguration::max_time_diff_seconds)
-    }
-
-    fn clock_excess(&self, now: Now, limit: u32) -> Option<i64> {
-        let difference = self.clock.told?.difference(now);
-        Some(difference).filter(|difference| difference.unsigned_abs() > u64::from(limit) * 1_000)
+        self.configuration.in_force.as_deref().and_then(JobConfiguration::max_time_diff_seconds)
     }
 
     /// Why an instance with this clock may not take part.
     pub(super) fn clock_refusal(&self, now: Now, limit: Option<u32>) -> Option<String> {
         let limit = limit?;
-        let difference = self.clock_excess(now, limit)?;
+        let difference = self.clock.excess(now, limit)?;
         let time = |wall: i64| chrono::DateTime::from_timestamp_millis(wall).unwrap_or_default().to_rfc3339();
         Some(format!(
             "the clock of this host shows {}, that of the registry center {}: {} s apart, and `max-time-diff-seconds` \
@@ -207,7 +127,8 @@ impl JobEngine {
         }
         let Some(difference) = self.check_clock(now) else { return false };
         let reason = SkipReason::ClockOff { difference };
-        if let Some(open) = self.open.as_mut().filter(|open| open.fire == plan.fire && open.source == plan.source) {
+        if let Some(open) = self.fires.open.as_mut().filter(|open| open.fire == plan.fire && open.source == plan.source)
+        {
             open.begun.extend(&plan.items);
         }
         if let Some(attempt) = &plan.attempt {
@@ -220,63 +141,5 @@ impl JobEngine {
         }
         self.tell_skip(plan.fire, plan.items.clone(), reason);
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const S: fn(u64) -> Duration = Duration::from_secs;
-
-    fn now(wall: i64, mono: u64) -> Now {
-        Now { wall, mono: S(mono) }
-    }
-
-    /// An answer that was taken while the clock of this host was right.
-    fn told(at: i64, sent: u64, answered: u64) -> ServerTime {
-        ServerTime { at, sent: S(sent), answered: S(answered), wall: at }
-    }
-
-    #[test]
-    fn what_was_told_is_in_doubt_when_the_clocks_of_this_host_went_apart() {
-        let told = told(1_000_000, 10, 10);
-        assert!(!told.is_doubtful(now(1_060_200, 70)) && !told.is_doubtful(now(900_000, 70)));
-        assert!(told.is_doubtful(now(1_060_300, 70)), "suspended, or set ahead");
-    }
-
-    #[test]
-    fn a_difference_goes_by_the_clock_that_does_not_step() {
-        let told = told(1_000_000, 10, 10);
-        assert_eq!(told.difference(now(1_000_000, 10)), 0);
-        assert_eq!(told.difference(now(1_060_000, 70)), 0);
-        assert_eq!(told.difference(now(1_063_000, 70)), 3_000);
-        assert_eq!(told.difference(now(1_055_000, 70)), -5_000);
-    }
-
-    #[test]
-    fn a_slow_answer_is_not_taken_for_a_wrong_clock() {
-        // Applied at any time within four seconds: the server's clock is somewhere between 1_004 and 1_000 by now.
-        let told = told(1_000_000, 10, 14);
-        for wall in [1_000_000, 1_002_000, 1_004_000] {
-            assert_eq!(told.difference(now(wall, 14)), 0);
-        }
-        assert_eq!(told.difference(now(1_004_500, 14)), 500);
-        assert_eq!(told.difference(now(999_000, 14)), -1_000);
-    }
-
-    #[test]
-    fn a_slow_answer_does_not_replace_what_a_quick_one_told() {
-        let quick = told(1_000_000, 10, 10);
-        let slow = told(1_010_000, 20, 27);
-        // Three seconds behind.
-        assert_eq!(quick.and(slow).difference(now(1_014_000, 27)), -3_000);
-        assert_eq!(slow.difference(now(1_014_000, 27)), 0);
-        // The server's clock was set meanwhile.
-        let set = ServerTime { at: 2_000_000, ..slow };
-        assert_eq!(quick.and(set).difference(now(2_007_500, 27)), 500);
-        let quicker = told(1_010_000, 20, 20);
-        assert_eq!(slow.and(told(1_020_500, 30, 31)).difference(now(1_022_000, 31)), 500);
-        assert_eq!(quick.and(quicker).at, 1_010_000);
     }
 }

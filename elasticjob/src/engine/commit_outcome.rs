@@ -1,10 +1,12 @@
 //! Answers to transactions, and what follows from them.
 
 use super::action::TriggerAnswer;
-use super::engine::{JobEngine, Phase};
+use super::engine::JobEngine;
 use super::event::Now;
 use super::notice::Notice;
-use super::proposal::{Purpose, Write};
+use super::state::link::Write;
+use super::state::membership::Phase;
+use super::state::proposal::Purpose;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Committed, Refusal, SessionId};
@@ -17,7 +19,7 @@ impl JobEngine {
                 self.mirror.on_committed(&transaction, &committed, session);
                 self.note_success();
                 if let Some(at) = committed.server_time() {
-                    self.learn_server_time(at, sent, now);
+                    self.clock.learn(at, sent, now);
                 }
                 self.on_done(now, purpose, &committed, session);
             }
@@ -79,12 +81,12 @@ impl JobEngine {
             Purpose::Clear { above, deleted } => self.on_cleared(&above, deleted),
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => {
-                self.leadership = None;
+                self.leadership.term = None;
                 self.tell(Notice::Abdicated);
             }
             Purpose::Request { why } => self.tell(Notice::ReshardRequested { why }),
             Purpose::Reshard(sharding) => {
-                if let Some(leadership) = &mut self.leadership {
+                if let Some(leadership) = &mut self.leadership.term {
                     leadership.basis = Some(sharding.basis);
                     leadership.pinned.clone_from(&sharding.pinned);
                 }
@@ -98,14 +100,14 @@ impl JobEngine {
             }
             Purpose::Miss { items } => {
                 for (item, at) in items {
-                    if self.missed_items.get(&item) == Some(&at) {
-                        self.missed_items.remove(&item);
+                    if self.fires.missed_items.get(&item) == Some(&at) {
+                        self.fires.missed_items.remove(&item);
                     }
                 }
             }
             Purpose::Finish { items } => self.on_finished(now, &items),
             Purpose::CallOnce { claims, settled } => {
-                self.settled.retain(|claim| !settled.contains(claim));
+                self.rounds.settled.retain(|claim| !settled.contains(claim));
                 // Otherwise the answer comes too late to trust it: once the session is proven, the record shows the
                 // claim.
                 if self.session.connected() == Some(session) && self.session.is_proven(now) {
@@ -141,7 +143,7 @@ impl JobEngine {
                 self.on_begin_refused(&plan, item);
             }
             // The rule asks again, with what the mirror knows by then.
-            Purpose::Trigger { asked, .. } => self.triggers.extend(asked),
+            Purpose::Trigger { asked, .. } => self.pending_triggers.extend(asked),
             Purpose::Register { .. } if self.phase == Phase::Joining && is_final(reason) => {
                 self.tell(Notice::StartFailed { why: why.to_owned() });
                 self.stop();
@@ -152,7 +154,7 @@ impl JobEngine {
 
     fn on_not_reached(&mut self, purpose: Purpose) {
         if let Purpose::Trigger { asked, .. } = purpose {
-            self.triggers.extend(asked);
+            self.pending_triggers.extend(asked);
         }
     }
 

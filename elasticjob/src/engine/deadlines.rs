@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use super::action::Action;
-use super::engine::{JobEngine, Phase};
+use super::engine::JobEngine;
 use super::event::{ItemEnd, Now};
 use super::fire::FireState;
-use super::left::LeftRun;
-use super::listener_round::RoundStage;
-use super::notice::{CancelReason, Notice};
+use super::notice::Notice;
 use super::planted::Bug;
-use super::run_state::{Run, Stage};
+use super::reasons::CancelReason;
+use super::state::left_run::LeftRun;
+use super::state::listener_round::RoundStage;
+use super::state::membership::Phase;
+use super::state::runs::{Run, Stage};
 use crate::ident::ShardingItem;
 
 /// How long leaving may take after the last run was cut off, when the registry does not answer.
@@ -54,7 +56,7 @@ impl JobEngine {
             self.act(Action::Abort(aborted));
         }
         self.keep_rounds(now);
-        if !self.triggers.is_empty() {
+        if !self.pending_triggers.is_empty() {
             self.keep_patience(now);
         }
     }
@@ -112,7 +114,7 @@ impl JobEngine {
         if !items.is_empty() {
             for run in self.runs.iter_mut() {
                 let left = run.items.iter().filter(|(_, of)| of.is_executing());
-                self.abandoned.extend(left.map(|(item, of)| LeftRun::of(run, *item, of)));
+                self.membership.abandoned.extend(left.map(|(item, of)| LeftRun::of(run, *item, of)));
                 run.items.retain(|_, item| !item.is_executing());
             }
             self.tell(Notice::RunsAbandoned { items });

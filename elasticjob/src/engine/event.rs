@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::fire::FireState;
-use super::listener_round::RoundId;
+use super::state::listener_round::RoundId;
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId, SessionState, WatchEvent};

@@ -1,14 +1,17 @@
 //! The life of a fire: due, open, looked at, running, over.
 
 use super::action::{Action, Start};
-use super::engine::{JobEngine, Phase};
+use super::engine::JobEngine;
 use super::event::Now;
 use super::fire::{Attempt, ExecutionSource, Fire};
-use super::listener_round::Round;
 use super::listeners::Hook;
-use super::notice::{LateCause, Notice, SkipReason};
+use super::notice::Notice;
 use super::planted::Bug;
-use super::run_state::{ItemRun, OpenFire, Stage};
+use super::reasons::{LateCause, SkipReason};
+use super::state::listener_round::Round;
+use super::state::membership::Phase;
+use super::state::open_fire::OpenFire;
+use super::state::runs::{ItemRun, Stage};
 use crate::config::JobConfiguration;
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -20,10 +23,10 @@ impl JobEngine {
         if !self.watches_calendar() {
             return;
         }
-        let configuration = self.configuration.clone();
+        let configuration = self.configuration.in_force.clone();
         self.follow_clock_back(now);
         if let Some(schedule) = configuration.as_deref().and_then(JobConfiguration::schedule)
-            && let Some(due) = self.calendar.due(schedule, now.wall)
+            && let Some(due) = self.fires.calendar.due(schedule, now.wall)
         {
             if let Some(from) = due.missed_from {
                 self.tell(Notice::Missed { from, until: due.at });
@@ -31,7 +34,7 @@ impl JobEngine {
             self.on_due(now, due.at);
         }
         let over = |open: &OpenFire| open.closes_at.is_some_and(|at| now.mono >= at);
-        if !self.is_beginning() && !self.is_begin_unresolved() && self.open.as_deref().is_some_and(over) {
+        if !self.is_beginning() && !self.is_begin_unresolved() && self.fires.open.as_deref().is_some_and(over) {
             self.end_time(now);
         }
     }
@@ -50,8 +53,8 @@ impl JobEngine {
         let fire = Fire::Scheduled(at);
         // A fire whose begin is in flight, or not resolved, counts as running.
         let beginning = self.is_beginning() || self.is_begin_unresolved();
-        let unresolved = self.unresolved.as_ref().map(|unresolved| unresolved.fire);
-        let under_way = unresolved.or(self.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
+        let unresolved = self.fires.unresolved.as_ref().map(|unresolved| unresolved.fire);
+        let under_way = unresolved.or(self.fires.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
         let makes_up = self.makes_up();
         let connected = self.session.connected().is_some();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
@@ -59,8 +62,8 @@ impl JobEngine {
             // This instance makes up for the fire before its time: an instance whose clock is ahead missed it, and the
             // item moved here. Other items of this instance may not have been begun for it: their records say so.
             Some(run) if run.fire == fire => {
-                let others_wait = makes_up && self.is_monitored();
-                self.missed = self.missed.max(others_wait.then_some(at));
+                let others_wait = makes_up && self.configuration.is_monitored();
+                self.fires.missed = self.fires.missed.max(others_wait.then_some(at));
                 return;
             }
             Some(run) => {
@@ -76,16 +79,16 @@ impl JobEngine {
             if !beginning {
                 // A fire that was due before is not begun any more.
                 self.close();
-                self.standing = None;
+                self.fires.standing = None;
             }
             if !makes_up {
                 self.skip_fire(fire, reason);
                 return;
             }
             self.tell_skip(fire, vec![], reason);
-            if let Some(earlier) = self.missed.replace(at) {
+            if let Some(earlier) = self.fires.missed.replace(at) {
                 self.tell(Notice::Collapsed { earlier, into: at });
-                self.fires += 1;
+                self.fires.over += 1;
             }
             return;
         }
@@ -94,23 +97,23 @@ impl JobEngine {
             return;
         }
         self.close();
-        self.noted = None;
-        self.standing = None;
+        self.fires.noted = None;
+        self.fires.standing = None;
         let open = self.due_fire(now, at);
         if open.why_late == LateCause::Overslept && self.planted.has(Bug::DroppedOverslept) {
             return;
         }
-        self.open = Some(Box::new(open));
+        self.fires.open = Some(Box::new(open));
     }
 
     /// Whether the outcome of the begin of a fire that came here is unknown.
     fn is_begin_unresolved(&self) -> bool {
-        self.unresolved.as_ref().is_some_and(|unresolved| unresolved.source != ExecutionSource::Failover)
+        self.fires.unresolved.as_ref().is_some_and(|unresolved| unresolved.source != ExecutionSource::Failover)
     }
 
     /// Closes the open fire. A fire that the engine never looked at is reported and counted.
     pub(super) fn close(&mut self) {
-        if let Some(open) = self.open.take()
+        if let Some(open) = self.fires.open.take()
             && !open.looked
         {
             let connected = self.session.connected().is_some();
@@ -123,14 +126,14 @@ impl JobEngine {
     pub(super) fn skip_fire(&mut self, fire: Fire, reason: SkipReason) {
         self.tell_skip(fire, vec![], reason);
         if let Fire::Scheduled(_) = fire {
-            self.fires += 1;
+            self.fires.over += 1;
         }
     }
 
     /// Reports that there is nothing to begin for the open fire: once, at the first look at it.
     pub(super) fn tell_nothing_to_run(&mut self) {
         let is_new = |open: &&OpenFire| !open.looked && !open.looks_back && open.begun.is_empty();
-        if let Some(open) = self.open.as_deref().filter(is_new) {
+        if let Some(open) = self.fires.open.as_deref().filter(is_new) {
             let fire = open.fire;
             self.tell(Notice::NothingToRun { fire });
         }
@@ -138,14 +141,14 @@ impl JobEngine {
 
     /// All items of the open fire that this instance owns now were begun or decided against.
     pub(super) fn looked_at(&mut self) {
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = &mut self.fires.open else { return };
         let first = !std::mem::replace(&mut open.looked, true);
         let counts = first && !open.looks_back && matches!(open.fire, Fire::Scheduled(_));
         if open.why_late == LateCause::Waited {
             open.why_late = LateCause::Acquired;
         }
         if counts && self.runs.regular().is_none() {
-            self.fires += 1;
+            self.fires.over += 1;
         }
         if first {
             self.tell_items_of_the_gone();
@@ -161,22 +164,23 @@ impl JobEngine {
         attempt: Option<&Attempt>,
         items: Vec<(ShardingItem, Option<Zxid>)>,
     ) {
-        let Some(configuration) = self.configuration.clone() else { return };
-        if let Some(open) = self.open.as_mut().filter(|open| open.fire == fire && open.source == source) {
+        let Some(configuration) = self.configuration.in_force.clone() else { return };
+        if let Some(open) = self.fires.open.as_mut().filter(|open| open.fire == fire && open.source == source) {
             open.begun.extend(items.iter().map(|(item, _)| *item));
         }
         if let Fire::Scheduled(at) = fire {
-            self.calendar.begun(at);
+            self.fires.calendar.begun(at);
         }
-        let was_looked_at = self.open.as_ref().is_some_and(|open| open.fire == fire && open.looked && !open.looks_back);
+        let was_looked_at =
+            self.fires.open.as_ref().is_some_and(|open| open.fire == fire && open.looked && !open.looks_back);
         self.tell_late(now, fire, source, items.iter().map(|(item, _)| *item).collect());
-        let plan = self.plan.clone();
+        let plan = self.configuration.plan.clone();
         let run = self.runs.of_fire(fire, source);
         let is_new = run.items.is_empty();
         run.is_counted |= is_new && was_looked_at && source == ExecutionSource::NormalTrigger;
         if let Some(plan) = plan.filter(|_| is_new) {
-            self.rounds += 1;
-            run.round = Some(Box::new(Round::new(self.rounds, plan, configuration.clone(), now.mono)));
+            self.rounds.last += 1;
+            run.round = Some(Box::new(Round::new(self.rounds.last, plan, configuration.clone(), now.mono)));
         }
         let held_by = run.round.as_ref().filter(|round| round.holds_items()).map(|round| round.id);
         for (item, token) in &items {

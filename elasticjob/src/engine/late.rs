@@ -10,9 +10,10 @@ use std::time::Duration;
 use super::engine::JobEngine;
 use super::event::Now;
 use super::fire::{ExecutionSource, Fire, FireRecord};
-use super::notice::{LateCause, Notice, SkipReason};
+use super::notice::Notice;
 use super::planted::Bug;
-use super::run_state::{LATE_ACQUISITION, OpenFire};
+use super::reasons::{LateCause, SkipReason};
+use super::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::config::{JobConfiguration, wire};
 use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;
@@ -37,7 +38,7 @@ impl JobEngine {
     ///
     /// Without records no instance can tell what another one has begun.
     pub(super) fn late_limit(&self) -> Option<Duration> {
-        let configuration = self.configuration.as_deref().filter(|_| self.is_monitored());
+        let configuration = self.configuration.in_force.as_deref().filter(|_| self.configuration.is_monitored());
         let limit = configuration.map_or(Some(LATE_ACQUISITION), late_limit);
         if self.planted.has(Bug::ShortWindow) { limit.or(Some(LATE_ACQUISITION)) } else { limit }
     }
@@ -62,11 +63,11 @@ impl JobEngine {
     /// The time of the open fire is over. A scheduled fire stays for items that come here later: their new owner
     /// reports that they were not begun.
     pub(super) fn end_time(&mut self, now: Now) {
-        let monitored = self.is_monitored();
+        let monitored = self.configuration.is_monitored();
         let stays = |open: &OpenFire| monitored && open.is_regular();
-        let Some(open) = self.open.as_deref_mut().filter(|open| stays(open)) else {
+        let Some(open) = self.fires.open.as_deref_mut().filter(|open| stays(open)) else {
             self.close();
-            self.open = self.standing.take();
+            self.fires.open = self.fires.standing.take();
             return;
         };
         open.closes_at = None;
@@ -89,11 +90,11 @@ impl JobEngine {
     /// Makes another fire the open one. After it the engine goes on with the scheduled fire that was open before, where
     /// it has looked at that fire.
     pub(super) fn open_instead(&mut self, open: OpenFire) {
-        let before = self.open.replace(Box::new(open));
-        let last = self.calendar.last();
+        let before = self.fires.open.replace(Box::new(open));
+        let last = self.fires.calendar.last();
         let is_due = |open: &OpenFire| open.is_regular() && open.looked && last == Some(open.fire.at());
         if let Some(before) = before.filter(|before| is_due(before)) {
-            self.standing = Some(before);
+            self.fires.standing = Some(before);
         }
     }
 
@@ -103,7 +104,9 @@ impl JobEngine {
         if self.runs.regular().is_some() {
             return false;
         }
-        let (Some(open), Some(standing)) = (self.open.as_deref(), self.standing.as_deref()) else { return false };
+        let (Some(open), Some(standing)) = (self.fires.open.as_deref(), self.fires.standing.as_deref()) else {
+            return false;
+        };
         let is_undecided = |item: &ShardingItem| !standing.begun.contains(item) && !standing.dropped.contains(item);
         let goes_on = match (open.fire, standing.fire) {
             (Fire::Manual { .. }, Fire::Scheduled(_)) => open.looked,
@@ -114,13 +117,13 @@ impl JobEngine {
             (Fire::Scheduled(_), Fire::Scheduled(_))
                 if open.source == ExecutionSource::Misfire && open.looked && mine.iter().any(is_undecided) =>
             {
-                self.open = self.standing.take();
+                self.fires.open = self.fires.standing.take();
                 return true;
             }
             _ => false,
         };
         if goes_on {
-            std::mem::swap(&mut self.open, &mut self.standing);
+            std::mem::swap(&mut self.fires.open, &mut self.fires.standing);
         }
         goes_on
     }
@@ -149,13 +152,13 @@ impl JobEngine {
     /// missing.
     pub(super) fn evidence(&self, item: ShardingItem, at: i64) -> Option<Evidence> {
         let path = JobPath::fire(item);
-        let record = match self.look(&path) {
+        let record = match self.mirror.look(&path) {
             Lookup::Unread => return None,
             // Instances of this implementation create the record with the item, or with its first run.
             Lookup::Missing => return Some(Evidence::Java),
             Lookup::Known(known) if known.ctime == 0 => {
                 // This instance created the node. Only a read shows when.
-                self.confirm(path);
+                self.mirror.confirm(path);
                 return None;
             }
             Lookup::Known(known) => known,
@@ -163,7 +166,7 @@ impl JobEngine {
         if record.ctime >= at {
             return Some(Evidence::MadeSince);
         }
-        let owner = match self.look(&JobPath::owner_of(item)) {
+        let owner = match self.mirror.look(&JobPath::owner_of(item)) {
             Lookup::Unread => return None,
             Lookup::Missing => return Some(Evidence::Java),
             Lookup::Known(known) => known,
@@ -180,7 +183,7 @@ impl JobEngine {
         let mut complete = true;
         let mut found = false;
         for id in self.mirror.instances().filter(|id| **id != self.identity.instance) {
-            match self.look(&JobPath::Instance(id.clone())) {
+            match self.mirror.look(&JobPath::Instance(id.clone())) {
                 Lookup::Unread => complete = false,
                 Lookup::Missing => {}
                 Lookup::Known(known) => found |= wire::is_of_java(&known.data),
@@ -213,20 +216,20 @@ impl JobEngine {
     fn first_unbegun(&self, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
         let by_another = record.last.as_ref().is_none_or(|begun| begun.instance != self.identity.instance);
         let through = record.through.filter(|_| by_another)?;
-        let schedule = self.configuration.as_deref().and_then(JobConfiguration::schedule)?;
+        let schedule = self.configuration.in_force.as_deref().and_then(JobConfiguration::schedule)?;
         // Before the schedule was followed other fires were due, or no fire was recorded.
-        let since = self.follows_since.filter(|since| *since <= through);
+        let since = self.configuration.follows_since.filter(|since| *since <= through);
         since?;
         let first = schedule.next_after(through)?;
-        self.given_up.first_unsaid(item, first, schedule).filter(|first| *first < at)
+        self.fires.given_up.first_unsaid(item, first, schedule).filter(|first| *first < at)
     }
 
     /// Remembers the items that are given up for a scheduled fire, because that is reported now.
     pub(super) fn note_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
         let Fire::Scheduled(at) = fire else { return };
-        let schedule = self.configuration.as_deref().and_then(JobConfiguration::schedule);
+        let schedule = self.configuration.in_force.as_deref().and_then(JobConfiguration::schedule);
         if let Some(schedule) = schedule.filter(|_| reason.gives_up()) {
-            items.iter().for_each(|item| self.given_up.note(*item, at, schedule));
+            items.iter().for_each(|item| self.fires.given_up.note(*item, at, schedule));
         }
     }
 
@@ -237,7 +240,7 @@ impl JobEngine {
         if source != ExecutionSource::NormalTrigger || late <= SAID_FROM {
             return;
         }
-        let open = self.open.as_deref().filter(|open| open.fire == fire);
+        let open = self.fires.open.as_deref().filter(|open| open.fire == fire);
         let why = open.map_or(LateCause::Waited, |open| open.why_late);
         self.tell(Notice::BegunLate { fire, items, seconds: late.as_secs(), why });
     }

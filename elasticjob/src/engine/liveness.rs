@@ -23,7 +23,7 @@ impl JobEngine {
         if mark.owner.is_some() || marked_here {
             return Some(true);
         }
-        let record = match self.look(&JobPath::fire(item)) {
+        let record = match self.mirror.look(&JobPath::fire(item)) {
             Lookup::Unread => return None,
             Lookup::Missing => FireRecord::empty(),
             Lookup::Known(known) => self.read_record(known),
@@ -43,7 +43,7 @@ impl JobEngine {
 
     /// Whether the item is one of a begin whose outcome is unknown.
     fn is_unresolved(&self, item: ShardingItem) -> bool {
-        self.unresolved.as_ref().is_some_and(|unresolved| unresolved.items.contains(&item))
+        self.fires.unresolved.as_ref().is_some_and(|unresolved| unresolved.items.contains(&item))
     }
 
     /// Whether the record is of a run of this implementation that goes on.

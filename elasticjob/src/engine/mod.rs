@@ -5,7 +5,6 @@
 
 mod action;
 mod ahead;
-mod calendar;
 mod call_listeners;
 mod clean_up;
 mod clock;
@@ -16,27 +15,24 @@ mod engine;
 mod event;
 mod fire;
 mod fire_lifecycle;
-mod foreign;
-mod given_up;
 mod late;
-mod left;
-mod listener_round;
+mod left_runs;
 mod listeners;
 mod liveness;
 mod notice;
 mod once_calls;
 mod pending_triggers;
 mod planted;
-mod proposal;
+mod reasons;
 mod retry;
 mod rules;
-mod run_state;
-mod session;
+mod state;
 mod status;
+mod step;
 mod stop_requests;
 pub mod strategy;
 mod takeover;
-mod timeout;
+mod timers;
 mod txn;
 
 #[cfg(test)]
@@ -44,19 +40,21 @@ mod tests;
 
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 pub use clean_up::CleanUp;
-pub use engine::{Identity, JobEngine, Phase};
+pub use engine::JobEngine;
 pub use event::{Event, ItemEnd, Now, TriggerId};
 pub use fire::{Attempt, Begun, ExecutionSource, Fire, FireRecord, FireState};
 pub(crate) use late::late_limit;
-pub use left::LeftRun;
-pub use listener_round::RoundId;
 pub use listeners::{Hook, KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
-pub use notice::{CancelReason, LateCause, Notice, SkipReason, StopReason, WaitedFor};
+pub use notice::Notice;
 #[cfg(feature = "testing")]
 pub(crate) use once_calls::KEPT_FIRES;
 pub use once_calls::{CallState, OnceCall, OnceCalls};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
-pub use status::{Activity, JobStatus, Skip};
-pub(crate) use timeout::AGES;
-pub use timeout::Timeout;
+pub use reasons::{CancelReason, LateCause, Skip, SkipReason, StopReason, WaitedFor};
+pub use state::left_run::LeftRun;
+pub use state::listener_round::RoundId;
+pub use state::membership::{Identity, Phase};
+pub use status::{Activity, JobStatus};
+pub(crate) use timers::AGES;
+pub use timers::Timeout;

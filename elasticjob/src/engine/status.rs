@@ -1,12 +1,13 @@
 //! The status of a job: what it does and what it waits for.
 
+use super::reasons::Skip;
 use std::sync::Arc;
 
-use super::engine::{JobEngine, Phase};
+use super::engine::JobEngine;
 use super::fire::{ExecutionSource, Fire};
 use super::listeners::Hook;
-use super::notice::SkipReason;
-use super::run_state::Run;
+use super::state::membership::Phase;
+use super::state::runs::Run;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::registry::mirror::Lookup;
@@ -78,17 +79,6 @@ impl JobStatus {
     }
 }
 
-/// A fire, or some items of it, that an instance did not run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skip {
-    /// The fire.
-    pub fire: Fire,
-    /// The items, none when the whole fire is meant.
-    pub items: Vec<ShardingItem>,
-    /// Why.
-    pub reason: SkipReason,
-}
-
 /// What a job does or waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
@@ -137,12 +127,12 @@ impl JobEngine {
 
     /// Whether a fire that falls into a run is made up for.
     pub fn makes_up(&self) -> bool {
-        self.configuration.as_ref().is_some_and(|configuration| configuration.misfire())
+        self.configuration.in_force.as_ref().is_some_and(|configuration| configuration.misfire())
     }
 
     /// The schedule in force: the one of the registry, or the one of the program until that was read.
     pub fn schedule(&self) -> Option<&Schedule> {
-        self.configuration.as_ref().unwrap_or(&self.local).schedule()
+        self.configuration.in_force.as_ref().unwrap_or(&self.configuration.local).schedule()
     }
 
     /// Whether the engine has left for good.
@@ -158,26 +148,30 @@ impl JobEngine {
             instance: self.identity.instance.clone(),
             activity: self.activity(),
             session: self.session.connected(),
-            trouble: self.trouble.clone(),
-            leader: self.leadership.is_some(),
+            trouble: self.link.trouble.clone(),
+            leader: self.leadership.term.is_some(),
             has_leader: exists(JobPath::LeaderInstance),
             resharding: exists(JobPath::Necessary) || exists(JobPath::Processing),
-            items: self.own_items_seen.clone(),
+            items: self.fires.own_items_seen.clone(),
             running: self.runs.executing().collect(),
             taken_over: taken_over.flat_map(Run::executing).collect(),
-            missed_fire: self.missed.or(self.missed_items.values().copied().max()).or(self.marked_misfire()),
-            last_fire: self.calendar.last(),
-            next_fire: self.calendar.next(),
-            fires: self.fires,
-            last_skip: self.last_skip.clone(),
-            refused_configuration: self.refused_configuration.clone(),
-            refused_values: self.refused_values.clone(),
+            missed_fire: self
+                .fires
+                .missed
+                .or(self.fires.missed_items.values().copied().max())
+                .or(self.marked_misfire()),
+            last_fire: self.fires.calendar.last(),
+            next_fire: self.fires.calendar.next(),
+            fires: self.fires.over,
+            last_skip: self.fires.last_skip.clone(),
+            refused_configuration: self.configuration.refused.clone(),
+            refused_values: self.configuration.refused_values.clone(),
         }
     }
 
     /// The missed fire of own items that the registry center knows of.
     fn marked_misfire(&self) -> Option<i64> {
-        let marked = self.mirror.misfired_items().filter(|item| self.own_items_seen.contains(item));
+        let marked = self.mirror.misfired_items().filter(|item| self.fires.own_items_seen.contains(item));
         let missed = marked.filter_map(|item| match self.mirror.lookup(&JobPath::fire(item)) {
             Lookup::Known(known) => self.read_record(known).to_make_up(),
             Lookup::Missing | Lookup::Unread => None,
@@ -201,7 +195,7 @@ impl JobEngine {
                 Some(Hook::After) => Activity::AwaitingCompleted(run.fire),
             };
         }
-        let Some(open) = self.open.as_ref().filter(|open| !open.looked) else { return Activity::Idle };
+        let Some(open) = self.fires.open.as_ref().filter(|open| !open.looked) else { return Activity::Idle };
         if !self.mirror.exists(&JobPath::LeaderInstance) {
             Activity::AwaitingLeader(open.fire)
         } else if self.mirror.exists(&JobPath::Necessary) || self.mirror.exists(&JobPath::Processing) {

@@ -3,9 +3,11 @@
 //! It is a request, not a deadline. A run that does not look for it is not disturbed.
 
 use super::action::Action;
-use super::engine::{JobEngine, Phase};
-use super::notice::{Notice, StopReason};
-use super::run_state::Stage;
+use super::engine::JobEngine;
+use super::notice::Notice;
+use super::reasons::StopReason;
+use super::state::membership::Phase;
+use super::state::runs::Stage;
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 
@@ -13,7 +15,7 @@ impl JobEngine {
     /// Asks the runs that have a reason to end, each once.
     pub(super) fn ask_to_stop(&mut self) {
         if self.runs.is_empty() {
-            self.instances_before_gap = None;
+            self.fires.instances_before_gap = None;
             return;
         }
         if let Some(reason) = self.stop_reason() {
@@ -39,8 +41,8 @@ impl JobEngine {
     /// From now on the engine may miss changes: a request may come and go unseen. Instances that come or go cause such
     /// requests, so the engine remembers the instances.
     pub(super) fn remember_instances(&mut self) {
-        if !self.runs.is_empty() && self.instances_before_gap.is_none() {
-            self.instances_before_gap = Some(self.mirror.instances().cloned().collect());
+        if !self.runs.is_empty() && self.fires.instances_before_gap.is_none() {
+            self.fires.instances_before_gap = Some(self.mirror.instances().cloned().collect());
         }
     }
 
@@ -55,7 +57,7 @@ impl JobEngine {
             return Some(StopReason::ServerDisabled);
         }
         let is_heard = self.mirror.is_synced();
-        let before = self.instances_before_gap.take_if(|_| is_heard);
+        let before = self.fires.instances_before_gap.take_if(|_| is_heard);
         let changed = before.is_some_and(|before| !self.mirror.instances().eq(&before));
         (changed || self.mirror.exists(&JobPath::Necessary)).then_some(StopReason::Resharding)
     }

@@ -12,6 +12,7 @@ mod nodes;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::nodes::Nodes;
@@ -90,6 +91,9 @@ pub struct Mirror {
     reading: BTreeMap<JobPath, bool>,
     in_flight: InFlight,
     watching: bool,
+    /// Nodes whose data a decision needs and that have to be read: they are read together. Looking at a node is no change
+    /// of the mirror, so they stand in a cell.
+    wanted: RefCell<BTreeSet<JobPath>>,
 }
 
 impl Mirror {
@@ -105,6 +109,7 @@ impl Mirror {
             reading: BTreeMap::new(),
             in_flight: InFlight::default(),
             watching: false,
+            wanted: RefCell::default(),
         }
     }
 
@@ -230,6 +235,30 @@ impl Mirror {
             self.to_list.insert(path.clone());
         }
         take(&mut self.reading, path);
+    }
+
+    /// What is known of a node that a decision needs. Data that are missing are wanted from now on.
+    pub fn look(&self, path: &JobPath) -> Lookup<'_> {
+        let lookup = self.lookup(path);
+        if lookup == Lookup::Unread {
+            self.wanted.borrow_mut().insert(path.clone());
+        }
+        lookup
+    }
+
+    /// Wants a node to be read, also where it is known or believed not to exist.
+    pub fn confirm(&self, path: JobPath) {
+        self.wanted.borrow_mut().insert(path);
+    }
+
+    /// Whether data are wanted.
+    pub fn has_wanted(&self) -> bool {
+        !self.wanted.borrow().is_empty()
+    }
+
+    /// The nodes whose data are wanted; from now on none are.
+    pub fn take_wanted(&self) -> BTreeSet<JobPath> {
+        self.wanted.take()
     }
 
     /// Of the wanted nodes, those that are not being read yet. They have to be read now.

@@ -1,36 +1,28 @@
 //! Beginning the items of a fire.
 
+use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use std::collections::BTreeSet;
 
-use super::{Step, Unresolved, misfire};
-use crate::engine::engine::{JobEngine, Phase};
+use super::{Step, misfire};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::late::{GivesUp, lateness};
-use crate::engine::notice::{Notice, SkipReason};
+use crate::engine::notice::Notice;
 use crate::engine::planted::{Bug, DEAF};
-use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run_state::{BEGIN_TRIES, ItemRun, LATE_ACQUISITION, OpenFire, Run};
+use crate::engine::reasons::SkipReason;
+use crate::engine::state::fires::Unresolved;
+use crate::engine::state::membership::Phase;
+use crate::engine::state::open_fire::{BEGIN_TRIES, LATE_ACQUISITION, OpenFire};
+use crate::engine::state::runs::{ItemRun, Run};
 use crate::engine::txn::JobTransaction;
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, Zxid};
 
 /// Fires that are decided further ahead than this, in milliseconds, were decided by another clock.
 const CLOCKS_DIFFER: i64 = 60_000;
-
-/// The fire and the items that a begin in flight begins.
-#[derive(Debug, Clone)]
-pub(in crate::engine) struct BeginPlan {
-    pub(in crate::engine) fire: Fire,
-    pub(in crate::engine) source: ExecutionSource,
-    /// `None` when execution is not monitored.
-    pub(in crate::engine) attempt: Option<Attempt>,
-    pub(in crate::engine) items: Vec<ShardingItem>,
-    /// The instance that ran the item that is taken over, when known.
-    pub(in crate::engine) from: Option<InstanceId>,
-}
 
 /// The decision on an item of an open fire.
 enum Verdict {
@@ -45,18 +37,18 @@ enum Verdict {
 /// Begins the items of the open fire that this instance owns: one transaction for all of them, none when execution is
 /// not monitored.
 pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
-    if engine.phase != Phase::Active || !engine.is_registered() || engine.unresolved.is_some() {
+    if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
         return Step::Pass;
     }
     // The trigger goes first: otherwise a job that always overruns would never come to it.
     if !open_manual(engine, now) {
         misfire::open(engine, now);
     }
-    let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
+    let Some(configuration) = engine.configuration.in_force.clone() else { return Step::Pass };
     if engine.planted.is_deaf(now.mono) {
-        engine.open = None;
+        engine.fires.open = None;
     }
-    let Some(open) = &engine.open else { return Step::Pass };
+    let Some(open) = &engine.fires.open else { return Step::Pass };
     let (fire, source) = (open.fire, open.source);
     // The run of another fire is still being finished, or the listeners after this one are being called.
     let is_of_fire = |run: &Run| run.fire == fire && run.source == source && run.takes_items();
@@ -76,13 +68,13 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if !settled && engine.may_wait_for_assignment(now) {
         return Step::Pass;
     }
-    if engine.own_items_seen != mine {
-        engine.own_items_seen.clone_from(&mine);
+    if engine.fires.own_items_seen != mine {
+        engine.fires.own_items_seen.clone_from(&mine);
     }
-    if !engine.is_monitored() {
+    if !engine.configuration.is_monitored() {
         return begin_unmonitored(engine, now, fire, source, mine);
     }
-    if engine.open.as_ref().is_some_and(|open| open.looked) {
+    if engine.fires.open.as_ref().is_some_and(|open| open.looked) {
         engine.tell_items_of_the_gone();
     }
     let Some(verdicts) = judge_all(engine, now, &mine) else { return Step::Pass };
@@ -99,7 +91,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
             Verdict::Begin => items.push(item),
             Verdict::Skip(reason) => drop_item(engine, item, reason),
             Verdict::Pass => {
-                engine.open.iter_mut().for_each(|open| {
+                engine.fires.open.iter_mut().for_each(|open| {
                     open.dropped.insert(item);
                 });
             }
@@ -108,7 +100,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
                     && configuration.misfire()
                 {
                     // A later fire may have come while this one was being made up for.
-                    let missed = engine.missed_items.entry(item).or_insert(at);
+                    let missed = engine.fires.missed_items.entry(item).or_insert(at);
                     *missed = (*missed).max(at);
                 }
                 drop_item(engine, item, reason);
@@ -116,13 +108,13 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         }
     }
     // A record that is written by a wrong clock covers fires that have not come.
-    if let Some(open) = engine.open.as_deref().filter(|open| open.is_regular() && !items.is_empty()) {
+    if let Some(open) = engine.fires.open.as_deref().filter(|open| open.is_regular() && !items.is_empty()) {
         if engine.suspects_clock(now, open.since) {
             return Step::Write(engine.ask_server_time());
         }
         if let Some(difference) = engine.check_clock(now) {
             let items = std::mem::take(&mut items);
-            engine.open.iter_mut().for_each(|open| open.dropped.extend(&items));
+            engine.fires.open.iter_mut().for_each(|open| open.dropped.extend(&items));
             engine.tell_skip(fire, items, SkipReason::ClockOff { difference });
         }
     }
@@ -156,11 +148,11 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
 
 /// Makes a waiting manual trigger the open fire, when no other fire is under way. Returns whether there is one.
 fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
-    let busy = engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked);
+    let busy = engine.runs.regular().is_some() || engine.fires.open.as_ref().is_some_and(|open| !open.looked);
     if busy {
         return false;
     }
-    match engine.look(&engine.own_trigger()) {
+    match engine.mirror.look(&engine.own_trigger()) {
         Lookup::Missing => false,
         Lookup::Unread => true,
         Lookup::Known(known) => {
@@ -173,9 +165,9 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
 
 /// Decides that the whole fire is not run here.
 fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
-    let monitored = engine.is_monitored();
+    let monitored = engine.configuration.is_monitored();
     let disabled_at = engine.server_disabled_at();
-    if let Some(open) = engine.open.as_deref().filter(|open| monitored && open.is_regular()) {
+    if let Some(open) = engine.fires.open.as_deref().filter(|open| monitored && open.is_regular()) {
         // The fire stays due for items that come here from another server when this server is enabled again; and for
         // items of this server where it was disabled after the fire came.
         let (fire, is_first) = (open.fire, !open.looked);
@@ -184,7 +176,7 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
             false => Some(BTreeSet::new()),
         };
         let Some(declined) = declined else { return Step::Pass };
-        if let Some(open) = engine.open.as_deref_mut().filter(|_| is_first) {
+        if let Some(open) = engine.fires.open.as_deref_mut().filter(|_| is_first) {
             open.looked = true;
             open.declined = declined;
             engine.skip_fire(fire, reason);
@@ -192,8 +184,8 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
         return Step::Pass;
     }
     let takes_trigger = takes_trigger(engine);
-    let Some(open) = engine.open.take() else { return Step::Pass };
-    engine.open = engine.standing.take();
+    let Some(open) = engine.fires.open.take() else { return Step::Pass };
+    engine.fires.open = engine.fires.standing.take();
     if !open.looked {
         engine.skip_fire(open.fire, reason);
     }
@@ -207,7 +199,7 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
 /// is gone when the answer to an earlier begin got lost, or when a Java peer made room for its own triggers; the fire
 /// goes on without it. A trigger that is there later, or was created by another transaction, is another one.
 fn takes_trigger(engine: &JobEngine) -> bool {
-    let Some(open) = engine.open.as_ref().filter(|open| !open.looked) else { return false };
+    let Some(open) = engine.fires.open.as_ref().filter(|open| !open.looked) else { return false };
     match (open.fire, engine.mirror.lookup(&engine.own_trigger())) {
         (Fire::Manual { trigger, .. }, Lookup::Known(known)) => known.czxid == trigger,
         (Fire::Manual { .. }, Lookup::Unread) => true,
@@ -233,15 +225,15 @@ fn begin_unmonitored(
     source: ExecutionSource,
     mine: Vec<ShardingItem>,
 ) -> Step {
-    if engine.open.as_ref().is_some_and(|open| open.looked) {
-        engine.open = engine.standing.take();
+    if engine.fires.open.as_ref().is_some_and(|open| open.looked) {
+        engine.fires.open = engine.fires.standing.take();
         return Step::Pass;
     }
     if !engine.session.is_proven(now) {
         engine.prove();
         return Step::Pass;
     }
-    let since = engine.open.as_ref().map_or(now.mono, |open| open.since);
+    let since = engine.fires.open.as_ref().map_or(now.mono, |open| open.since);
     if engine.needs_server_time(now) || engine.suspects_clock(now, since) {
         return Step::Write(engine.ask_server_time());
     }
@@ -267,13 +259,13 @@ fn begin_unmonitored(
         engine.start_items(now, fire, source, None, items);
     }
     engine.looked_at();
-    engine.open = None;
+    engine.fires.open = None;
     Step::Pass
 }
 
 /// Decides on every item of this instance that is not decided yet; `None` while data are missing.
 fn judge_all(engine: &JobEngine, now: Now, mine: &[ShardingItem]) -> Option<Vec<(ShardingItem, Verdict)>> {
-    let open = engine.open.as_ref()?;
+    let open = engine.fires.open.as_ref()?;
     let meant = |item: &&ShardingItem| open.source != ExecutionSource::Misfire || engine.is_to_make_up(**item);
     let undecided = mine.iter().filter(|item| !open.begun.contains(item) && !open.dropped.contains(item));
     let undecided = undecided.filter(meant);
@@ -307,7 +299,7 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
     }
     let Some(record) = engine.record_of(item) else {
         // Both are needed: ask for both at once.
-        engine.look(&JobPath::running(item));
+        engine.mirror.look(&JobPath::running(item));
         return None;
     };
     let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
@@ -339,8 +331,8 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
     // off it does not begin the item any more.
     let elsewhere = engine.runs_elsewhere(&record).cloned();
-    let taken = engine.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
-    let mark = match engine.look(&JobPath::running(item)) {
+    let taken = engine.configuration.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
+    let mark = match engine.mirror.look(&JobPath::running(item)) {
         // The answer to the finish of its run got lost: the engine resolves that first.
         Lookup::Missing if engine.runs.item(item).is_some() => return None,
         Lookup::Missing if taken => return Some(busy(None)),
@@ -359,16 +351,16 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
     Some(match engine.is_run_alive(item, mark)? {
         true => busy(by()),
         false if elsewhere.is_some() => busy(elsewhere),
-        false if engine.is_failover_on() => Verdict::Busy(SkipReason::AwaitingFailover),
+        false if engine.configuration.is_failover_on() => Verdict::Busy(SkipReason::AwaitingFailover),
         false => Verdict::Begin,
     })
 }
 
 fn drop_item(engine: &mut JobEngine, item: ShardingItem, reason: SkipReason) {
     if reason == SkipReason::AwaitingFailover {
-        engine.losses.suspect();
+        engine.fires.losses.suspect();
     }
-    let Some(open) = &mut engine.open else { return };
+    let Some(open) = &mut engine.fires.open else { return };
     if open.dropped.insert(item) {
         let fire = open.fire;
         if matches!(reason, SkipReason::ItemDisabled | SkipReason::ServerDisabled) && open.is_regular() {
@@ -401,10 +393,10 @@ fn begin_transaction(
 fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
     // A fire that came by a clock far ahead comes again.
     let is_early = |at: i64| engine.seen.is_some_and(|now| engine.is_far_ahead(now, at));
-    let Some(open) = engine.open.as_deref().filter(|open| !is_early(open.fire.at())) else { return };
+    let Some(open) = engine.fires.open.as_deref().filter(|open| !is_early(open.fire.at())) else { return };
     for item in &open.refused {
         let path = JobPath::fire(*item);
-        let Lookup::Known(known) = engine.look(&path) else { continue };
+        let Lookup::Known(known) = engine.mirror.look(&path) else { continue };
         let record = engine.read_record(known);
         if !record.covers(open.fire) && !txn.is_full() {
             txn.set(&path, record.skip(open.fire.at()).to_bytes(), Some(known.version));
@@ -450,7 +442,7 @@ pub(super) fn begin_item(
     {
         txn.check_missing(&JobPath::Instance(id));
     }
-    if engine.is_failover_on() {
+    if engine.configuration.is_failover_on() {
         txn.replace(&mark, me.as_str(), CreateMode::Persistent);
         if let Some(session) = engine.own_session() {
             txn.create_missing(&session, me.as_str(), CreateMode::Ephemeral);
@@ -505,14 +497,14 @@ impl JobEngine {
         }
         if let Some(attempt) = plan.attempt {
             let unresolved = Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items };
-            self.unresolved = Some(Box::new(unresolved));
+            self.fires.unresolved = Some(Box::new(unresolved));
         }
     }
 
     /// The registry refused a begin because of this item, or because of something else where there is none.
     pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, item: Option<ShardingItem>) {
         let of_open = |open: &&mut OpenFire| open.fire == plan.fire && open.source == plan.source;
-        let Some(open) = self.open.as_deref_mut().filter(of_open) else { return };
+        let Some(open) = self.fires.open.as_deref_mut().filter(of_open) else { return };
         let refused: BTreeSet<ShardingItem> = match item {
             Some(item) => BTreeSet::from([item]),
             None => plan.items.iter().copied().collect(),

@@ -7,62 +7,64 @@ use crate::config::{Followed, JobConfiguration, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
-use crate::engine::notice::{Notice, StopReason};
+use crate::engine::notice::Notice;
 use crate::engine::planted::{Bug, DEAF};
+use crate::engine::reasons::StopReason;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
 /// Puts a changed configuration in force. A configuration that cannot be used is refused, and the last good one stays
 /// in force, also when the node is deleted.
 pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
-    let (data, mtime) = match engine.look(&JobPath::Config) {
+    let (data, mtime) = match engine.mirror.look(&JobPath::Config) {
         Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
-        Lookup::Known(_) if engine.configuration.is_some() && engine.planted.has(Bug::FrozenConfiguration) => {
+        Lookup::Known(_) if engine.configuration.in_force.is_some() && engine.planted.has(Bug::FrozenConfiguration) => {
             return Step::Pass;
         }
-        Lookup::Known(known) if engine.configuration_data.as_ref() == Some(&known.data) => {
+        Lookup::Known(known) if engine.configuration.data.as_ref() == Some(&known.data) => {
             return wait_for_first(engine);
         }
         Lookup::Known(known) => (known.data.clone(), known.mtime),
     };
-    let first = engine.configuration.is_none();
+    let first = engine.configuration.in_force.is_none();
     match read_usable(engine, &data) {
         Ok(Usable { configuration, plan, refused }) => {
             tell_refused_values(engine, refused);
-            engine.refused_configuration = None;
+            engine.configuration.refused = None;
             if first {
-                engine.follows_since = followed_since(engine, mtime);
-                let since = engine.follows_since.or(engine.membership.joining_since);
+                engine.configuration.follows_since = followed_since(engine, mtime);
+                let since = engine.configuration.follows_since.or(engine.membership.joining_since);
                 let from = takes_part_from(engine, &configuration, since, now);
-                engine.calendar.join(configuration.schedule(), from, now.wall);
+                engine.fires.calendar.join(configuration.schedule(), from, now.wall);
             } else {
                 engine.planted.deafen(Bug::DeafAfterChange, now.mono + DEAF);
-                engine.follows_since = Some(mtime).filter(|mtime| *mtime > 0);
+                engine.configuration.follows_since = Some(mtime).filter(|mtime| *mtime > 0);
                 // This instance may hear of the change late.
-                let since = engine.follows_since.filter(|_| !engine.planted.has(Bug::ForgottenChange));
+                let since = engine.configuration.follows_since.filter(|_| !engine.planted.has(Bug::ForgottenChange));
                 let from = takes_part_from(engine, &configuration, since, now);
-                engine.calendar.follow(configuration.schedule(), from);
+                engine.fires.calendar.follow(configuration.schedule(), from);
             }
             // Mostly it equals the configuration of the program: then each of thousands of jobs holds it only once.
-            let is_local = configuration == *engine.local;
-            if engine.configuration.as_ref().is_some_and(|before| !before.has_props_of(&configuration)) {
+            let is_local = configuration == *engine.configuration.local;
+            if engine.configuration.in_force.as_ref().is_some_and(|before| !before.has_props_of(&configuration)) {
                 engine.ask_items(StopReason::PropsChanged, |_| true);
             }
-            engine.plan = plan;
+            engine.configuration.plan = plan;
             // Items that the configuration removes or adds may be lost ones.
-            engine.losses.suspect();
-            engine.configuration = Some(if is_local { engine.local.clone() } else { Arc::new(configuration) });
+            engine.fires.losses.suspect();
+            engine.configuration.in_force =
+                Some(if is_local { engine.configuration.local.clone() } else { Arc::new(configuration) });
             if !first {
                 engine.tell(Notice::ConfigurationChanged);
             }
             engine.watch_calendar(now);
         }
         Err(why) => {
-            engine.refused_configuration = Some(why.as_str().into());
+            engine.configuration.refused = Some(why.as_str().into());
             engine.tell(Notice::ConfigurationRefused { why });
         }
     }
-    engine.configuration_data = Some(data);
+    engine.configuration.data = Some(data);
     wait_for_first(engine)
 }
 
@@ -96,10 +98,11 @@ pub(super) struct Usable {
 /// Reads a configuration of the registry that this program can follow; otherwise says why not.
 pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<Usable, String> {
     let read = wire::from_yaml(&engine.job, data).map_err(|error| error.to_string())?;
-    let Followed { configuration: read, refused: not_taken } = read.under(&engine.local, &engine.bound);
-    let mut refused: Vec<String> = engine.check.problems(&read).iter().map(ToString::to_string).collect();
-    refused.extend(engine.strategies.problem(&read).map(|problem| problem.to_string()));
-    let plan = engine.listeners.plan(&read).unwrap_or_else(|problem| {
+    let Followed { configuration: read, refused: not_taken } =
+        read.under(&engine.configuration.local, &engine.configuration.bound);
+    let mut refused: Vec<String> = engine.configuration.check.problems(&read).iter().map(ToString::to_string).collect();
+    refused.extend(engine.configuration.strategies.problem(&read).map(|problem| problem.to_string()));
+    let plan = engine.configuration.listeners.plan(&read).unwrap_or_else(|problem| {
         refused.push(problem.to_string());
         None
     });
@@ -113,13 +116,29 @@ pub(super) fn read_usable(engine: &JobEngine, data: &[u8]) -> Result<Usable, Str
 /// Reports which values of the registry are not in force here, as often as they change.
 fn tell_refused_values(engine: &mut JobEngine, refused: Vec<String>) {
     let refused: Option<Arc<str>> = (!refused.is_empty()).then(|| refused.join("; ").into());
-    if let Some(values) = refused.clone().filter(|_| refused != engine.refused_values) {
+    if let Some(values) = refused.clone().filter(|_| refused != engine.configuration.refused_values) {
         engine.tell(Notice::ValuesRefused { values });
     }
-    engine.refused_values = refused;
+    engine.configuration.refused_values = refused;
 }
 
 /// Without any configuration nothing else can be decided.
 fn wait_for_first(engine: &JobEngine) -> Step {
-    if engine.configuration.is_some() { Step::Pass } else { Step::Stop }
+    if engine.configuration.in_force.is_some() { Step::Pass } else { Step::Stop }
+}
+
+impl JobEngine {
+    /// Says what differs between the configuration of the program and that of the registry, if anything.
+    pub(super) fn tell_differences(
+        &mut self,
+        local: &JobConfiguration,
+        registry: &JobConfiguration,
+        overwritten: bool,
+    ) {
+        let differences = local.differences(registry);
+        if !differences.is_empty() && differences != self.configuration.told_differences {
+            self.configuration.told_differences.clone_from(&differences);
+            self.tell(Notice::ConfigurationDiffers { differences, overwritten });
+        }
+    }
 }

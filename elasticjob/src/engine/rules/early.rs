@@ -7,7 +7,7 @@ use crate::engine::event::Now;
 /// Lets go of fires that fell into a run and came only by a clock far ahead: they come again at their time, and what is
 /// written about them does not count. Where that is not certain, the instance asks for the server's time.
 pub(super) fn let_go(engine: &mut JobEngine, now: Now) -> Step {
-    let noted = engine.missed.iter().chain(engine.missed_items.values());
+    let noted = engine.fires.missed.iter().chain(engine.fires.missed_items.values());
     let skipped = engine.runs.iter().filter_map(|run| run.skipped.as_ref());
     let is_early = noted.chain(skipped).any(|at| engine.is_far_ahead(now, *at));
     if !is_early || !engine.is_registered() {

@@ -3,10 +3,12 @@
 use super::Step;
 use super::register::ENABLED;
 use super::sessionless::is_sessionless;
-use crate::engine::engine::{JobEngine, Leadership, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::leadership::Term;
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
@@ -16,7 +18,7 @@ use crate::registry::path::JobPath;
 pub(super) fn abdicate(engine: &mut JobEngine, _: Now) -> Step {
     engine.refresh_leadership();
     let clings = engine.planted.has(Bug::ClingingLeader);
-    if clings || engine.leadership.is_none() || engine.is_server_enabled() != Some(false) {
+    if clings || engine.leadership.term.is_none() || engine.is_server_enabled() != Some(false) {
         return Step::Pass;
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -30,10 +32,10 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
         return Step::Pass;
     }
     let Some(session) = engine.session.connected() else { return Step::Pass };
-    let vacant = match engine.look(&JobPath::LeaderInstance) {
+    let vacant = match engine.mirror.look(&JobPath::LeaderInstance) {
         Lookup::Missing => true,
         Lookup::Unread => return Step::Pass,
-        Lookup::Known(_) if engine.planted.has(Bug::Usurper) && engine.leadership.is_none() => true,
+        Lookup::Known(_) if engine.planted.has(Bug::Usurper) && engine.leadership.term.is_none() => true,
         // A node of an earlier session of this instance is left over: only this instance may stand for leader while it
         // is there. A node that no session owns would stay for ever: it was copied from another place.
         Lookup::Known(known) => {
@@ -57,9 +59,9 @@ pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
     if let Some(lowest) = lower.min_by_key(|other| number(other)) {
         let lowest = JobPath::Candidate(lowest.into());
         // A candidate that no session owns would stand for ever.
-        if let Lookup::Known(known) = engine.look(&lowest)
+        if let Lookup::Known(known) = engine.mirror.look(&lowest)
             && is_sessionless(known)
-            && !engine.is_obstructed(&lowest)
+            && !engine.link.is_obstructed(&lowest)
         {
             txn.delete(&lowest, Some(known.version));
             let (triggers, sessionless) = (Vec::new(), vec![lowest]);
@@ -91,7 +93,7 @@ impl JobEngine {
     /// Whether the leader's node is this instance's, made in the live session.
     pub(super) fn is_leader(&self) -> bool {
         let session = self.session.connected();
-        match self.look(&JobPath::LeaderInstance) {
+        match self.mirror.look(&JobPath::LeaderInstance) {
             Lookup::Known(known) => {
                 session.is_some() && known.owner == session && known.text() == Some(self.identity.instance.as_str())
             }
@@ -102,8 +104,8 @@ impl JobEngine {
     /// Keeps what a leader remembers exactly as long as it leads.
     pub(super) fn refresh_leadership(&mut self) {
         match self.is_leader() {
-            false => self.leadership = None,
-            true if self.leadership.is_none() => self.leadership = Some(Leadership::default()),
+            false => self.leadership.term = None,
+            true if self.leadership.term.is_none() => self.leadership.term = Some(Term::default()),
             true => {}
         }
     }
@@ -123,7 +125,7 @@ impl JobEngine {
 
     /// Whether a server may run items; `None` while it is not known.
     pub(super) fn is_enabled(&self, ip: &str) -> Option<bool> {
-        match self.look(&JobPath::Server(ip.into())) {
+        match self.mirror.look(&JobPath::Server(ip.into())) {
             Lookup::Missing => Some(false),
             Lookup::Unread => None,
             Lookup::Known(known) => Some(known.text() == Some(ENABLED)),

@@ -1,13 +1,14 @@
 //! Failover: taking over items whose runs were lost with their instances.
 
 use super::Step;
-use super::begin::{BeginPlan, begin_item};
-use crate::engine::engine::{JobEngine, Phase};
+use super::begin::begin_item;
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::fire::ExecutionSource;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::takeover::Loss;
+use crate::engine::state::losses::Loss;
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::path::{ItemNode, JobPath};
@@ -18,23 +19,24 @@ use crate::registry::path::{ItemNode, JobPath};
 /// Each instance looks at all marks when an instance or a session went away. So no instance needs a message, and it
 /// makes no difference how many instances are left or come back.
 pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
-    if !engine.is_failover_on() {
-        engine.losses.stand_down();
+    if !engine.configuration.is_failover_on() {
+        engine.fires.losses.stand_down();
         return Step::Pass;
     }
-    if engine.phase != Phase::Active || !engine.is_registered() || engine.unresolved.is_some() {
+    if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
         return Step::Pass;
     }
-    let Some(total) = engine.configuration.as_ref().map(|configuration| configuration.sharding_total_count()) else {
+    let Some(total) = engine.configuration.in_force.as_ref().map(|configuration| configuration.sharding_total_count())
+    else {
         return Step::Pass;
     };
-    if !engine.suspects_losses() {
+    if !engine.fires.losses.are_suspected(&engine.mirror) {
         return Step::Pass;
     }
     // The missing data are read before any later rule is asked.
     let Some(mut lost) = engine.lost_items(total) else { return Step::Stop };
     if lost.is_empty() {
-        engine.found_no_losses();
+        engine.fires.losses.found_none(&engine.mirror);
         return Step::Pass;
     }
     lost.retain(|loss| !loss.is_held);
@@ -43,7 +45,7 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
     }
     let Some(takers) = engine.takers() else { return Step::Stop };
     let me = engine.identity.instance.clone();
-    match engine.losses.take_turn(&lost, &takers, &me, now.mono) {
+    match engine.fires.losses.take_turn(&lost, &takers, &me, now.mono) {
         Some(loss) => Step::Write(take(engine, loss)),
         None => Step::Pass,
     }

@@ -6,8 +6,8 @@ use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{Attempt, ExecutionSource};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run_state::{Run, Stage};
+use crate::engine::state::proposal::{Proposal, Purpose};
+use crate::engine::state::runs::{Run, Stage};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
@@ -73,7 +73,7 @@ fn write_end(
     end: &ItemEnd,
 ) -> Option<Written> {
     let path = JobPath::fire(item);
-    let known = match engine.look(&path) {
+    let known = match engine.mirror.look(&path) {
         Lookup::Unread => return None,
         Lookup::Missing => return Some(Written::Before),
         Lookup::Known(known) => known,
@@ -90,7 +90,7 @@ fn write_end(
     let marked_as = record.last.as_ref().map(|begun| begun.instance.as_str());
     let mark = JobPath::running(item);
     // A mark of an earlier session ends with that session; by now there may be a mark of another instance.
-    let is_mine = match engine.look(&mark) {
+    let is_mine = match engine.mirror.look(&mark) {
         Lookup::Unread => return None,
         Lookup::Missing => false,
         Lookup::Known(known) => known.owner == session || (known.owner.is_none() && known.text() == marked_as),
@@ -108,7 +108,7 @@ fn write_end(
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failover));
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
     }
-    if end.state.is_unfinished() && engine.is_failover_on() {
+    if end.state.is_unfinished() && engine.configuration.is_failover_on() {
         txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
     }
     Some(Written::Now)

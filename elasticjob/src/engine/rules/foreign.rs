@@ -3,10 +3,10 @@
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
-use crate::engine::foreign::{ForeignNodes, Kept};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::foreign_nodes::{ForeignNodes, Kept};
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Refusal, RegistryError};
@@ -14,10 +14,10 @@ use crate::registry::{CommitError, Refusal, RegistryError};
 /// Deletes nodes that no instance makes, below a node that has to be deleted: the registry center refused to delete it
 /// because it has children.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
-    let Some(foreign) = &engine.foreign else { return Step::Pass };
+    let Some(foreign) = &engine.link.foreign else { return Step::Pass };
     let Some((transaction, deleted)) = foreign.deletion(&engine.job, &engine.mirror) else { return Step::Stop };
     if deleted.is_empty() {
-        engine.foreign = None;
+        engine.link.foreign = None;
         return Step::Pass;
     }
     let above = foreign.above().clone();
@@ -28,8 +28,8 @@ impl JobEngine {
     /// A transaction was refused: the engine looks at the nodes that are in its way.
     pub(in crate::engine) fn on_obstructed(&mut self, error: &CommitError) {
         let Some(foreign) = ForeignNodes::of_refused(&self.job, error) else { return };
-        if !self.is_obstructed(foreign.above()) && !self.planted.has(Bug::StuckOnForeign) {
-            self.foreign = Some(Box::new(foreign));
+        if !self.link.is_obstructed(foreign.above()) && !self.planted.has(Bug::StuckOnForeign) {
+            self.link.foreign = Some(Box::new(foreign));
         }
     }
 
@@ -39,7 +39,7 @@ impl JobEngine {
         path: &JobPath,
         children: &Result<Option<Vec<String>>, RegistryError>,
     ) {
-        let Some(foreign) = &mut self.foreign else { return };
+        let Some(foreign) = &mut self.link.foreign else { return };
         if let Err(kept) = foreign.on_listed(path, children) {
             let above = foreign.above().clone();
             self.keep_foreign(above, kept);
@@ -48,7 +48,7 @@ impl JobEngine {
 
     /// The nodes in the way are deleted.
     pub(in crate::engine) fn on_cleared(&mut self, above: &JobPath, deleted: Vec<JobPath>) {
-        if let Some(foreign) = &mut self.foreign {
+        if let Some(foreign) = &mut self.link.foreign {
             foreign.on_deleted(&deleted);
         }
         let nodes = deleted.iter().rev().map(ToString::to_string).collect();
@@ -59,31 +59,26 @@ impl JobEngine {
     pub(in crate::engine) fn on_not_cleared(&mut self, above: &JobPath, error: &CommitError) {
         match error {
             CommitError::Refused { reason: Refusal::NoNode | Refusal::NotEmpty, .. } => {
-                if let Some(foreign) = &mut self.foreign {
+                if let Some(foreign) = &mut self.link.foreign {
                     foreign.look_again();
                 }
             }
             CommitError::Refused { .. } => self.keep_foreign(above.clone(), Kept(error.to_string())),
             // The deletion of the node above them is refused again, if they are still there.
-            CommitError::NotReached { .. } | CommitError::Unknown { .. } => self.foreign = None,
+            CommitError::NotReached { .. } | CommitError::Unknown { .. } => self.link.foreign = None,
         }
     }
 
     /// The nodes below a node stay, and so does the node where nothing depends on it.
     pub(in crate::engine) fn keep_foreign(&mut self, above: JobPath, Kept(why): Kept) {
-        self.foreign = None;
-        if self.obstructed.insert(above.clone()) {
+        self.link.foreign = None;
+        if self.link.obstructed.insert(above.clone()) {
             self.tell(Notice::ForeignNodesKept { above: above.to_string(), why });
         }
     }
 
-    /// Whether nodes that no instance makes keep this one from being deleted.
-    pub(in crate::engine) fn is_obstructed(&self, path: &JobPath) -> bool {
-        self.obstructed.contains(path)
-    }
-
     /// Whether they keep a node of this item from being deleted.
     pub(in crate::engine) fn is_item_obstructed(&self, item: ShardingItem) -> bool {
-        self.obstructed.iter().any(|path| matches!(path, JobPath::Item(of, _) if *of == item))
+        self.link.obstructed.iter().any(|path| matches!(path, JobPath::Item(of, _) if *of == item))
     }
 }

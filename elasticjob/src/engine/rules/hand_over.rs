@@ -1,12 +1,14 @@
 //! Manual triggers that wait for an instance that has ended.
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::{ItemEnd, Now};
 use crate::engine::fire::{ExecutionSource, Fire};
-use crate::engine::notice::{Notice, SkipReason};
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::reasons::SkipReason;
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{HandOver, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
@@ -16,38 +18,24 @@ use crate::registry::path::{ItemNode, JobPath};
 /// Why an item that was handed over did not run.
 const GONE: &str = "its instance was gone before it began it";
 
-/// The outcome of a trigger whose instance is gone.
-#[derive(Debug, Clone)]
-pub(in crate::engine) struct HandOver {
-    instance: InstanceId,
-    fire: Fire,
-    /// Items that another instance is to run for it.
-    handed_over: Vec<ShardingItem>,
-    /// Items that are run again for an earlier run only.
-    merged: Vec<ShardingItem>,
-    disabled: Vec<ShardingItem>,
-    /// Items that no instance runs.
-    dropped: Vec<ShardingItem>,
-}
-
 /// Takes a manual trigger that waited for an instance that has ended. Nothing was begun for it: with failover the leader
 /// hands its items over, so that another instance takes them over; without failover it reports and writes that they are
 /// not run. An item whose run was lost with the instance is taken over for that run only, which the leader reports.
 pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
-    if engine.leadership.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
+    if engine.leadership.term.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
     let Some(instance) = engine.orphaned_triggers().next().cloned() else { return Step::Pass };
-    let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
+    let Some(configuration) = engine.configuration.in_force.clone() else { return Step::Pass };
     let path = JobPath::Trigger(instance.clone());
-    let fire = match engine.look(&path) {
+    let fire = match engine.mirror.look(&path) {
         Lookup::Known(asked) => Fire::Manual { trigger: asked.czxid, at: asked.ctime },
         Lookup::Missing => return Step::Pass,
         // A later rule moves the items; from then on it is not known which ones were meant.
         Lookup::Unread => return Step::Stop,
     };
     let Some(meant) = meant_items(engine, &instance, configuration.sharding_total_count()) else { return Step::Stop };
-    let (is_monitored, is_failover_on) = (engine.is_monitored(), engine.is_failover_on());
+    let (is_monitored, is_failover_on) = (engine.configuration.is_monitored(), engine.configuration.is_failover_on());
     let attempt = engine.next_attempt();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.check(&JobPath::LeaderInstance);
@@ -61,7 +49,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
             disabled.push(item);
             continue;
         }
-        let known = match engine.look(&JobPath::fire(item)) {
+        let known = match engine.mirror.look(&JobPath::fire(item)) {
             Lookup::Known(known) if is_monitored => known,
             Lookup::Unread if is_monitored => return Step::Stop,
             _ => {
@@ -108,7 +96,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
 fn meant_items(engine: &JobEngine, instance: &InstanceId, total: u32) -> Option<Vec<ShardingItem>> {
     let (mut complete, mut meant) = (true, Vec::new());
     for item in 0..total {
-        match engine.look(&JobPath::owner_of(item)) {
+        match engine.mirror.look(&JobPath::owner_of(item)) {
             Lookup::Unread => complete = false,
             Lookup::Known(owner) if owner.text() == Some(instance.as_str()) => meant.push(item),
             Lookup::Known(_) | Lookup::Missing => {}
@@ -121,7 +109,7 @@ impl JobEngine {
     /// The instances that are gone and have a manual trigger which can be deleted.
     pub(super) fn orphaned_triggers(&self) -> impl Iterator<Item = &InstanceId> {
         let is_gone = |id: &&InstanceId| !self.mirror.exists(&JobPath::Instance((*id).clone()));
-        let is_stuck = |id: &&InstanceId| self.is_obstructed(&JobPath::Trigger((*id).clone()));
+        let is_stuck = |id: &&InstanceId| self.link.is_obstructed(&JobPath::Trigger((*id).clone()));
         self.mirror.triggers().filter(is_gone).filter(move |id| !is_stuck(id))
     }
 

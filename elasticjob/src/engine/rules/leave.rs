@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
@@ -26,7 +27,7 @@ pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
     match engine.own_registration() {
         Registration::Unread | Registration::Own => return Step::Pass,
         Registration::Missing if !engine.membership.removal_confirmed => {
-            engine.confirm(engine.own_node());
+            engine.mirror.confirm(engine.own_node());
             return Step::Stop;
         }
         Registration::Missing | Registration::Foreign => {}
@@ -49,7 +50,7 @@ enum Registration {
 
 impl JobEngine {
     fn own_registration(&self) -> Registration {
-        match self.look(&self.own_node()) {
+        match self.mirror.look(&self.own_node()) {
             Lookup::Missing => Registration::Missing,
             Lookup::Unread => Registration::Unread,
             Lookup::Known(known) if self.membership.is_own(known.owner) => Registration::Own,
@@ -60,14 +61,15 @@ impl JobEngine {
 
 /// Deletes the own nodes once nothing runs any more.
 pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
-    let is_busy = !engine.runs.is_empty() || !engine.settled.is_empty() || engine.unresolved.is_some();
+    let is_busy = !engine.runs.is_empty() || !engine.rounds.settled.is_empty() || engine.fires.unresolved.is_some();
     if !matches!(engine.phase, Phase::Leaving { .. }) || is_busy {
         return Step::Pass;
     }
     let me = engine.own_node();
     let own_trigger = engine.own_trigger();
     let candidate = engine.own_candidate();
-    let own_session = engine.own_session().filter(|node| engine.mirror.exists(node) && engine.abandoned.is_empty());
+    let own_session =
+        engine.own_session().filter(|node| engine.mirror.exists(node) && engine.membership.abandoned.is_empty());
     let leading = engine.is_leader();
     let registration = engine.own_registration();
     if registration == Registration::Unread {
@@ -84,8 +86,8 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     if was_ours && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
         // The leader hands over the items that the own trigger asks for.
-        let is_handed_over =
-            engine.is_failover_on() && engine.mirror.instances().any(|id| *id != engine.identity.instance);
+        let is_handed_over = engine.configuration.is_failover_on()
+            && engine.mirror.instances().any(|id| *id != engine.identity.instance);
         if engine.mirror.exists(&own_trigger) && !is_handed_over {
             triggers.push(engine.identity.instance.clone());
             txn.delete(&own_trigger, None);
@@ -99,7 +101,7 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     }
     let transaction = txn.build();
     if transaction.is_empty() {
-        if !engine.has_wishes() {
+        if !engine.mirror.has_wanted() {
             engine.tell(Notice::Left);
             engine.stop();
         }

@@ -1,16 +1,18 @@
 //! Misfire: a fire that fell into a run is made up for at once after that run.
 
+use crate::engine::state::fires::Noted;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire};
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run_state::{LATE_ACQUISITION, OpenFire};
+use crate::engine::state::membership::Phase;
+use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
@@ -20,16 +22,16 @@ use crate::registry::path::{ItemNode, JobPath};
 /// Writes which items missed a fire, while the run before goes on: peers and consoles see it, and the instance that
 /// owns the items after that run makes up for it.
 pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
-    let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
+    let Some(configuration) = engine.configuration.in_force.clone() else { return Step::Pass };
     if !configuration.misfire() {
-        if engine.missed.take().is_some() {
-            engine.fires += 1;
+        if engine.fires.missed.take().is_some() {
+            engine.fires.over += 1;
         }
-        engine.missed_items.clear();
+        engine.fires.missed_items.clear();
         return Step::Pass;
     }
     let takes_part = matches!(engine.phase, Phase::Active | Phase::Leaving { .. });
-    if !engine.is_monitored() || !takes_part || !engine.is_registered() {
+    if !engine.configuration.is_monitored() || !takes_part || !engine.is_registered() {
         return Step::Pass;
     }
     if !spread(engine, now, configuration.sharding_total_count()) {
@@ -38,6 +40,7 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     // Where the run is over already, the begin of the missed fire says the same.
     let runs_elsewhere = |item: &ShardingItem| engine.mirror.exists(&JobPath::running(*item));
     let waiting: BTreeMap<ShardingItem, i64> = engine
+        .fires
         .missed_items
         .iter()
         .filter(|(item, _)| engine.runs.regular().is_some() || runs_elsewhere(item))
@@ -53,7 +56,7 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
             break;
         }
         let path = JobPath::fire(item);
-        let Lookup::Known(known) = engine.look(&path) else { continue };
+        let Lookup::Known(known) = engine.mirror.look(&path) else { continue };
         let record = engine.read_record(known);
         if record.covers(Fire::Scheduled(at)) || record.missed >= Some(at) {
             settled.push(item);
@@ -69,14 +72,14 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     }
     let transaction = txn.build();
     for item in settled {
-        engine.missed_items.remove(&item);
+        engine.fires.missed_items.remove(&item);
     }
     for (earlier, into) in collapsed {
         // The engine reports it once, also where the registry center refuses the write at first.
-        let mut noted = engine.noted.as_deref_mut().filter(|noted| noted.at == into);
+        let mut noted = engine.fires.noted.as_deref_mut().filter(|noted| noted.at == into);
         if noted.as_mut().is_none_or(|noted| noted.collapsed.insert(earlier)) {
             engine.tell(Notice::Collapsed { earlier, into });
-            engine.fires += 1;
+            engine.fires.over += 1;
         }
     }
     if items.is_empty() {
@@ -85,32 +88,15 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
     Step::Write(Proposal { transaction, purpose: Purpose::Miss { items } })
 }
 
-/// A missed fire, and the own items it was noted for. An item that moves here later may have left its owner before the
-/// owner came to the fire, so no instance noted it.
-#[derive(Debug)]
-pub(in crate::engine) struct Noted {
-    at: i64,
-    items: Vec<ShardingItem>,
-    /// Earlier missed fires whose place it takes; each is reported once.
-    collapsed: BTreeSet<i64>,
-}
-
-impl Noted {
-    /// The time of the fire.
-    pub(in crate::engine) fn at(&self) -> i64 {
-        self.at
-    }
-}
-
 /// Notes a fire that was missed as a whole for the own items, and for those acquired soon after it. Returns whether
 /// that is done.
 fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
-    let Some(at) = engine.missed else {
+    let Some(at) = engine.fires.missed else {
         note_acquired(engine, now, total);
         return true;
     };
     let Some((mine, _)) = engine.own_items(total) else { return false };
-    engine.missed = None;
+    engine.fires.missed = None;
     let mut collapsed = BTreeSet::new();
     let items = mine.clone();
     for item in mine {
@@ -118,13 +104,13 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
             continue;
         }
         // The engine sees the earlier missed fires of the record when it writes the record.
-        collapsed.extend(engine.missed_items.insert(item, at).filter(|earlier| *earlier < at));
+        collapsed.extend(engine.fires.missed_items.insert(item, at).filter(|earlier| *earlier < at));
     }
     for earlier in &collapsed {
         engine.tell(Notice::Collapsed { earlier: *earlier, into: at });
-        engine.fires += 1;
+        engine.fires.over += 1;
     }
-    engine.noted = Some(Box::new(Noted { at, items, collapsed }));
+    engine.fires.noted = Some(Box::new(Noted { at, items, collapsed }));
     true
 }
 
@@ -132,8 +118,8 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
 fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
     let limit = engine.late_limit();
     let is_due = |noted: &Noted| limit.is_none_or(|limit| lateness(now, noted.at) <= limit);
-    let Some(mut noted) = engine.noted.take_if(|noted| is_due(noted)) else {
-        engine.noted = None;
+    let Some(mut noted) = engine.fires.noted.take_if(|noted| is_due(noted)) else {
+        engine.fires.noted = None;
         return;
     };
     if let Some((mine, _)) = engine.own_items(total) {
@@ -154,11 +140,11 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
                 && evidence == Evidence::NotBegun
                 && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
             {
-                engine.missed_items.insert(item, noted.at);
+                engine.fires.missed_items.insert(item, noted.at);
             }
         }
     }
-    engine.noted = Some(noted);
+    engine.fires.noted = Some(noted);
 }
 
 /// Whether the registry is known to say that an item was begun for this fire.
@@ -176,19 +162,19 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
     let mut earlier = BTreeSet::new();
     for item in items {
         let Some(record) = engine.record_of(*item) else { continue };
-        let missed = [record.to_make_up(), engine.missed_items.get(item).copied()];
+        let missed = [record.to_make_up(), engine.fires.missed_items.get(item).copied()];
         let is_left_out = |missed: &i64| *missed < at && !record.covers(Fire::Scheduled(*missed));
         earlier.extend(missed.into_iter().flatten().filter(is_left_out));
     }
     // These were reported when the fire that is made up for was missed.
-    if let Some(noted) = engine.noted.as_deref().filter(|noted| noted.at == at) {
+    if let Some(noted) = engine.fires.noted.as_deref().filter(|noted| noted.at == at) {
         earlier.retain(|earlier| !noted.collapsed.contains(earlier));
     }
     for earlier in earlier {
-        let is_new = engine.open.as_deref_mut().is_some_and(|open| open.takes_place_of.insert(earlier));
+        let is_new = engine.fires.open.as_deref_mut().is_some_and(|open| open.takes_place_of.insert(earlier));
         if is_new && !engine.planted.has(Bug::SilentCollapse) {
             engine.tell(Notice::Collapsed { earlier, into: at });
-            engine.fires += 1;
+            engine.fires.over += 1;
         }
     }
 }
@@ -196,7 +182,7 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
 /// Deletes `misfire` nodes that no instance will act on: the leader deletes all of them when misfire is off, an owner
 /// deletes those of its items that are disabled or were begun for a later fire.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
-    let Some(configuration) = engine.configuration.clone() else { return Step::Pass };
+    let Some(configuration) = engine.configuration.in_force.clone() else { return Step::Pass };
     if engine.phase != Phase::Active || !engine.is_registered() {
         return Step::Pass;
     }
@@ -211,7 +197,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
         let own = marked.into_iter().filter(|item| mine.contains(item));
         own.filter(|item| is_disabled(*item) || is_settled(*item)).collect()
     } else {
-        marked.into_iter().filter(|_| engine.leadership.is_some()).collect()
+        marked.into_iter().filter(|_| engine.leadership.term.is_some()).collect()
     };
     if useless.is_empty() {
         return Step::Pass;
@@ -228,29 +214,30 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
 
 /// Makes a missed fire the open one, once nothing of the job runs here and the items are free.
 pub(super) fn open(engine: &mut JobEngine, now: Now) {
-    let Some(configuration) = engine.configuration.clone().filter(|configuration| configuration.misfire()) else {
+    let Some(configuration) = engine.configuration.in_force.clone().filter(|configuration| configuration.misfire())
+    else {
         return;
     };
     if engine.planted.has(Bug::ForgottenMisfire) {
         return;
     }
-    if engine.runs.regular().is_some() || engine.open.as_ref().is_some_and(|open| !open.looked) {
+    if engine.runs.regular().is_some() || engine.fires.open.as_ref().is_some_and(|open| !open.looked) {
         return;
     }
-    let at = if engine.is_monitored() {
+    let at = if engine.configuration.is_monitored() {
         let Some((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
         mine.into_iter().filter(|item| engine.is_to_make_up(*item)).filter_map(|item| engine.misfire_of(item)?).max()
     } else {
-        engine.missed
+        engine.fires.missed
     };
     let Some(at) = at else { return };
     // Items that moved here while a later fire is open are begun for that one, which makes up for the earlier ones too.
     let is_later = |open: &OpenFire| matches!(open.fire, Fire::Scheduled(later) if later > at);
-    if engine.open.as_deref().is_some_and(is_later) {
+    if engine.fires.open.as_deref().is_some_and(is_later) {
         return;
     }
-    if !engine.is_monitored() {
-        engine.missed = None;
+    if !engine.configuration.is_monitored() {
+        engine.fires.missed = None;
     }
     engine.open_instead(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
 }
@@ -259,9 +246,9 @@ impl JobEngine {
     /// Whether an item has a missed fire to be made up for now.
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
-        let missed = exists(ItemNode::Misfire) || self.missed_items.contains_key(&item);
+        let missed = exists(ItemNode::Misfire) || self.fires.missed_items.contains_key(&item);
         // A run that was cut off before is taken over first: making up for a later fire would take its place.
-        let waits = self.is_failover_on() && self.mirror.exists(&JobPath::FailoverItem(item));
+        let waits = self.configuration.is_failover_on() && self.mirror.exists(&JobPath::FailoverItem(item));
         missed && !waits && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
     }
 
@@ -269,9 +256,9 @@ impl JobEngine {
     /// peer shows only that there is a missed fire: then it is the last fire.
     pub(super) fn misfire_of(&self, item: ShardingItem) -> Option<Option<i64>> {
         let record = self.record_of(item)?;
-        let here = self.missed_items.get(&item).copied();
+        let here = self.fires.missed_items.get(&item).copied();
         // A Java peer does not write which fire was missed.
-        let of_java = self.calendar.last().filter(|_| record.missed.is_none());
+        let of_java = self.fires.calendar.last().filter(|_| record.missed.is_none());
         let missed = record.to_make_up().max(here).or(of_java);
         Some(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
     }

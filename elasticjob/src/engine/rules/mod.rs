@@ -27,14 +27,7 @@ mod trigger;
 
 use super::engine::JobEngine;
 use super::event::Now;
-use super::proposal::Proposal;
-pub(super) use begin::BeginPlan;
-pub(super) use hand_over::HandOver;
-pub(super) use misfire::Noted;
-pub(super) use rerequest_sharding::Reminder;
-pub(super) use reshard::Sharding;
-pub(super) use resolve::Unresolved;
-pub(super) use servers::IdleServers;
+use super::state::proposal::Proposal;
 
 /// The result of a rule.
 pub(super) enum Step {

@@ -7,15 +7,17 @@
 mod awaited_items;
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::fire::Attempt;
-use crate::engine::listener_round::{RoundId, TURN, Waiting};
 use crate::engine::listeners::Hook;
-use crate::engine::notice::{Notice, WaitedFor};
+use crate::engine::notice::Notice;
 use crate::engine::once_calls::{CallState, OnceCall, OnceCalls};
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::reasons::WaitedFor;
+use crate::engine::state::listener_round::{RoundId, TURN, Waiting};
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
@@ -35,19 +37,19 @@ enum Verdict {
 pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
     let waiting = engine.waiting_rounds();
     // No instance would trust a claim from a session in which this instance is not registered.
-    if (waiting.is_empty() && engine.settled.is_empty()) || !engine.is_registered() {
+    if (waiting.is_empty() && engine.rounds.settled.is_empty()) || !engine.is_registered() {
         return Step::Pass;
     }
-    let (mut record, version) = match engine.look(&JobPath::Rounds) {
+    let (mut record, version) = match engine.mirror.look(&JobPath::Rounds) {
         Lookup::Unread => return Step::Pass,
         Lookup::Missing => (OnceCalls::default(), None),
         Lookup::Known(known) => (OnceCalls::parse(&known.data), Some(known.version)),
     };
     let (claims, moved) = settle(engine, now, &mut record, waiting);
     engine.close_runs(now);
-    let mut settled = std::mem::take(&mut engine.settled);
+    let mut settled = std::mem::take(&mut engine.rounds.settled);
     settled.retain(|claim| record.settle(claim));
-    engine.settled.clone_from(&settled);
+    engine.rounds.settled.clone_from(&settled);
     if claims.is_empty() && settled.is_empty() {
         return if moved { Step::Again } else { Step::Pass };
     }
@@ -155,7 +157,7 @@ impl JobEngine {
 
     /// Whether the instance that claimed a call lives, in the session it claimed it in; `None` while data are missing.
     fn is_caller_there(&self, call: &OnceCall) -> Option<bool> {
-        match self.look(&JobPath::Instance(call.instance.clone())) {
+        match self.mirror.look(&JobPath::Instance(call.instance.clone())) {
             Lookup::Missing => Some(false),
             Lookup::Unread => None,
             Lookup::Known(known) => Some(known.owner.is_some() && known.owner == call.attempt.session()),

@@ -2,31 +2,32 @@
 
 use std::time::Duration;
 
-use super::{IdleServers, Step};
+use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::state::leadership::IdleServers;
 
 /// Lists the nodes of the job again. It forgets the basis of the last assignment, and that all marks were found to be
 /// of live runs. The rules that repair a fault at any other time repair it then.
 pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
     let interval = engine.reconcile_interval().filter(|_| !engine.planted.has(Bug::BlindTrust));
     let Some(interval) = interval else {
-        engine.reconcile_at = None;
+        engine.leadership.reconcile_at = None;
         return Step::Pass;
     };
-    let at = match engine.reconcile_at {
+    let at = match engine.leadership.reconcile_at {
         // Many jobs start together; they need not reconcile together.
         None => now.mono + interval / 2 + interval / 500 * u32::from(engine.identity.suffix % 250),
         Some(at) => at.min(now.mono + interval),
     };
-    engine.reconcile_at = Some(at);
-    let Some(leadership) = engine.leadership.as_mut().filter(|_| now.mono >= at) else { return Step::Pass };
+    engine.leadership.reconcile_at = Some(at);
+    let Some(leadership) = engine.leadership.term.as_mut().filter(|_| now.mono >= at) else { return Step::Pass };
     leadership.basis = None;
     leadership.idle_servers = IdleServers::Unknown;
-    engine.reconcile_at = Some(now.mono + interval);
-    engine.losses.suspect();
+    engine.leadership.reconcile_at = Some(now.mono + interval);
+    engine.fires.losses.suspect();
     engine.mirror.relist();
     engine.tell(Notice::Reconciling);
     Step::Stop
@@ -35,7 +36,7 @@ pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
 impl JobEngine {
     /// How often the leader reconciles; `None` when that is switched off.
     fn reconcile_interval(&self) -> Option<Duration> {
-        let minutes = self.configuration.as_ref()?.reconcile_interval_minutes();
+        let minutes = self.configuration.in_force.as_ref()?.reconcile_interval_minutes();
         u64::try_from(minutes).ok().filter(|minutes| *minutes > 0).map(|minutes| Duration::from_secs(60 * minutes))
     }
 }

@@ -3,7 +3,7 @@
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::mirror::Lookup;
@@ -16,7 +16,7 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
     let Some(run) = engine.runs.regular() else { return Step::Pass };
     let is_awaited = run.round.as_ref().is_some_and(|round| round.plan.iter().any(|spec| spec.once.is_some()));
     let Some(at) = run.skipped.filter(|_| is_awaited && engine.is_registered()) else { return Step::Pass };
-    let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+    let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     let Some((mine, _)) = engine.own_items(total) else { return Step::Pass };
     let items: Vec<ShardingItem> = mine.into_iter().filter(|item| engine.runs.item(*item).is_none()).collect();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -26,7 +26,7 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
             break;
         }
         let path = JobPath::fire(item);
-        let Lookup::Known(known) = engine.look(&path) else { continue };
+        let Lookup::Known(known) = engine.mirror.look(&path) else { continue };
         let record = engine.read_record(known);
         if record.through < Some(at) {
             let skipped = record.skip(at);

@@ -3,11 +3,12 @@
 use super::Step;
 use super::configure::{Usable, read_usable};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
@@ -46,11 +47,11 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         }
     } else {
         let max_time_diff =
-            engine.configuration.as_ref().and_then(|configuration| configuration.max_time_diff_seconds());
+            engine.configuration.in_force.as_ref().and_then(|configuration| configuration.max_time_diff_seconds());
         Accepted { disabled: false, max_time_diff, write: None, schedule_since: None }
     };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
-    let version = match engine.look(&server) {
+    let version = match engine.mirror.look(&server) {
         Lookup::Unread => return Step::Stop,
         // An operator's DISABLED stays.
         Lookup::Known(known) if known.text() == Some(DISABLED) => None,
@@ -75,7 +76,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         match engine.mirror.lookup(&JobPath::Config) {
             Lookup::Known(known) if *known.data == *yaml.as_bytes() => {}
             lookup => {
-                foreign = configuration.foreign_to_java(&engine.strategies);
+                foreign = configuration.foreign_to_java(&engine.configuration.strategies);
                 match lookup {
                     Lookup::Known(known) => txn.set(&JobPath::Config, yaml, Some(known.version)),
                     _ => txn.create(&JobPath::Config, yaml, CreateMode::Persistent),
@@ -124,7 +125,7 @@ enum Id {
 /// Chooses the id to register under.
 fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
     loop {
-        let owner = match engine.look(&engine.own_node()) {
+        let owner = match engine.mirror.look(&engine.own_node()) {
             Lookup::Missing => return Id::Free,
             Lookup::Unread => return Id::Unknown,
             Lookup::Known(known) => known.owner,
@@ -170,8 +171,8 @@ enum Unacceptable {
 
 /// Reports once for each configuration that it cannot be used. The engine looks at a change of it when it comes.
 fn wait_for_mended(engine: &mut JobEngine, why: String) {
-    if engine.refused_configuration.as_deref() != Some(&why) {
-        engine.refused_configuration = Some(why.as_str().into());
+    if engine.configuration.refused.as_deref() != Some(&why) {
+        engine.configuration.refused = Some(why.as_str().into());
         engine.tell(Notice::WaitsForConfiguration { why });
     }
 }
@@ -179,8 +180,8 @@ fn wait_for_mended(engine: &mut JobEngine, why: String) {
 /// Decides between the configuration of the program and that of the registry. `None` while data are missing.
 fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
     let job = &engine.job;
-    if let Some(class) = engine.local.class_name() {
-        match engine.look(&JobPath::Root) {
+    if let Some(class) = engine.configuration.local.class_name() {
+        match engine.mirror.look(&JobPath::Root) {
             Lookup::Unread => return Ok(None),
             Lookup::Known(known) => {
                 let theirs = known.text().unwrap_or_default();
@@ -194,8 +195,8 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
             Lookup::Missing => {}
         }
     }
-    let local = engine.local.clone();
-    let (data, mtime) = match engine.look(&JobPath::Config) {
+    let local = engine.configuration.local.clone();
+    let (data, mtime) = match engine.mirror.look(&JobPath::Config) {
         Lookup::Unread => return Ok(None),
         Lookup::Missing => {
             usable_alone(engine, "the registry center has no configuration of the job yet")
@@ -217,7 +218,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
         return Ok(Some(Accepted { schedule_since, ..Accepted::writing(write) }));
     }
     let Usable { configuration: theirs, .. } = read_usable(engine, &data).map_err(Unacceptable::UntilMended)?;
-    engine.refused_configuration = None;
+    engine.configuration.refused = None;
     let theirs = theirs.at_start_of(&local);
     engine.tell_differences(&local, &theirs, false);
     Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
@@ -226,6 +227,7 @@ fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
 /// Whether the configuration of the program is enough without that of the registry: the program may have allowed that
 /// some of it stands only there.
 fn usable_alone(engine: &JobEngine, why: &str) -> Result<(), String> {
-    let missing: Vec<String> = engine.check.problems(&engine.local).iter().map(ToString::to_string).collect();
+    let missing: Vec<String> =
+        engine.configuration.check.problems(&engine.configuration.local).iter().map(ToString::to_string).collect();
     if missing.is_empty() { Ok(()) } else { Err(format!("{}: {why}", missing.join("; "))) }
 }

@@ -5,57 +5,38 @@
 //! instance that joined gets no items. So an instance that misses an assignment for long makes the request again. The
 //! request assigns nothing, so it needs no guard.
 
+use crate::engine::state::leadership::Reminder;
 use std::time::Duration;
 
 use super::Step;
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::run_state::SHARDING_WAIT;
+use crate::engine::state::membership::Phase;
+use crate::engine::state::open_fire::SHARDING_WAIT;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::ident::InstanceId;
 use crate::registry::CreateMode;
 use crate::registry::path::JobPath;
-
-/// How long an assignment may be missed: far longer than leaders of this implementation take.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long fires wait together for a leader that waits until nothing runs, and how long they go on in between.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// Since when this instance misses what the leader has to do.
-#[derive(Debug, Default)]
-pub(in crate::engine) struct Reminder {
-    /// Since when there is a request that is not served.
-    requested: Option<Duration>,
-    /// Since when fires find items without a live owner, or a request that is not served.
-    unsettled: Option<Duration>,
-    /// Since when fires find nothing to do here, or the assignment unsettled.
-    missed: Option<Duration>,
-    /// The instances among which this one was left out when it asked last: a strategy may do so on purpose.
-    asked_among: Option<Vec<InstanceId>>,
-}
-
-impl Reminder {
-    pub(in crate::engine) fn remind_at(&self) -> Option<Duration> {
-        self.missed.map(|since| since + PATIENCE)
-    }
-}
-
 /// Makes the request for resharding again where a leader seems to have lost it: for long there are items without a live
 /// owner, or no items for this instance.
 pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
-    if engine.leadership.is_some() || engine.phase != Phase::Active || !engine.is_registered() {
-        engine.reminder = Reminder::default();
+    if engine.leadership.term.is_some() || engine.phase != Phase::Active || !engine.is_registered() {
+        engine.leadership.reminder = Reminder::default();
         return Step::Pass;
     }
     if engine.mirror.exists(&JobPath::Necessary) {
-        engine.reminder.requested.get_or_insert(now.mono);
+        engine.leadership.reminder.requested.get_or_insert(now.mono);
         return Step::Pass;
     }
-    engine.reminder.requested = None;
-    let (Some(remind_at), Some(configuration)) = (engine.reminder.remind_at(), engine.configuration.clone()) else {
+    engine.leadership.reminder.requested = None;
+    let (Some(remind_at), Some(configuration)) =
+        (engine.leadership.reminder.remind_at(), engine.configuration.in_force.clone())
+    else {
         return Step::Pass;
     };
     let total = configuration.sharding_total_count();
@@ -65,19 +46,19 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
         && !configuration.static_sharding()
         && available.contains(&engine.identity.instance)
         && available.len() <= total as usize
-        && engine.reminder.asked_among.as_ref() != Some(&available);
+        && engine.leadership.reminder.asked_among.as_ref() != Some(&available);
     if settled {
-        engine.reminder.unsettled = None;
+        engine.leadership.reminder.unsettled = None;
     }
     if (settled && !left_out) || available.is_empty() {
-        engine.reminder.missed = None;
+        engine.leadership.reminder.missed = None;
         return Step::Pass;
     }
     if now.mono < remind_at || engine.planted.has(Bug::ForgottenReminder) {
         return Step::Pass;
     }
-    engine.reminder.missed = Some(now.mono);
-    engine.reminder.asked_among = left_out.then_some(available);
+    engine.leadership.reminder.missed = Some(now.mono);
+    engine.leadership.reminder.asked_among = left_out.then_some(available);
     let why = if settled { "this instance has no item" } else { "items have no owner that is there" };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
@@ -87,9 +68,10 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
 impl JobEngine {
     /// Notes that a fire looked at the assignment.
     pub(super) fn note_assignment(&mut self, now: Now, settled: bool, has_items: bool) {
-        self.reminder.unsettled = if settled { None } else { self.reminder.unsettled.or(Some(now.mono)) };
+        self.leadership.reminder.unsettled =
+            if settled { None } else { self.leadership.reminder.unsettled.or(Some(now.mono)) };
         if !settled || !has_items {
-            self.reminder.missed.get_or_insert(now.mono);
+            self.leadership.reminder.missed.get_or_insert(now.mono);
         }
     }
 
@@ -101,9 +83,9 @@ impl JobEngine {
     /// there is such a moment, fires wait for some time and go on for some time, in turns.
     pub(super) fn may_wait_for_assignment(&mut self, now: Now) -> bool {
         let quiet_until =
-            self.reminder.requested.and_then(|since| quiet_until(now.mono - since, self.session.timeout()));
-        let (requested, unsettled) = (self.reminder.requested, self.reminder.unsettled);
-        let Some(open) = &mut self.open else { return false };
+            self.leadership.reminder.requested.and_then(|since| quiet_until(now.mono - since, self.session.timeout()));
+        let (requested, unsettled) = (self.leadership.reminder.requested, self.leadership.reminder.unsettled);
+        let Some(open) = &mut self.fires.open else { return false };
         match (requested, quiet_until, unsettled) {
             (Some(since), Some(until), _) => open.hold_until = since + until,
             (_, _, Some(since)) => open.hold_until = open.hold_until.min(since + SHARDING_WAIT),

@@ -7,29 +7,19 @@ mod owners;
 mod reason;
 mod rotation;
 
-use std::collections::BTreeSet;
-
 use super::Step;
-use crate::engine::engine::{Basis, JobEngine};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::leadership::Basis;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
 use item_states::Survey;
-
-/// The result of a resharding in flight.
-#[derive(Debug, Clone)]
-pub(in crate::engine) struct Sharding {
-    pub(in crate::engine) basis: Basis,
-    pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
-    pub(in crate::engine) moved: Vec<String>,
-}
 
 /// The request that a resharding serves.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +35,8 @@ enum Request {
 /// The leader does both as soon as it sees the reason. Items that are busy stay with their owner until they are free,
 /// and the leader looks at them again then, so that a run is not disturbed and no instance waits for it.
 pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
-    let (Some(leadership), Some(configuration)) = (&engine.leadership, engine.configuration.clone()) else {
+    let (Some(leadership), Some(configuration)) = (&engine.leadership.term, engine.configuration.in_force.clone())
+    else {
         return Step::Pass;
     };
     let Some(instances) = engine.available_instances() else { return Step::Pass };
@@ -61,7 +52,7 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
         basis.instances.clone_from(&old.instances);
     }
     let flag = match engine.mirror.exists(&JobPath::Necessary) {
-        true => match engine.look(&JobPath::Necessary) {
+        true => match engine.mirror.look(&JobPath::Necessary) {
             Lookup::Known(known) => Some(known.version),
             _ => return Step::Pass,
         },
@@ -86,7 +77,7 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     let Some(request) = request else {
         // A new leader that finds nothing wrong with an assignment takes it for one of its own: what changes from now on
         // is seen.
-        if let Some(leadership) = &mut engine.leadership {
+        if let Some(leadership) = &mut engine.leadership.term {
             leadership.basis.get_or_insert(basis);
         }
         return Step::Pass;

@@ -1,36 +1,32 @@
 //! Finding out the outcome of a begin whose answer got lost, or came too late to start anything.
 
-use super::{BeginPlan, Step};
-use crate::engine::engine::{JobEngine, Phase};
+use super::Step;
+use crate::engine::engine::JobEngine;
 use crate::engine::event::{ItemEnd, Now};
-use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState};
-use crate::engine::notice::{CancelReason, Notice};
+use crate::engine::fire::FireState;
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::run_state::{ItemRun, OpenFire, Stage};
+use crate::engine::reasons::CancelReason;
+use crate::engine::state::fires::Unresolved;
+use crate::engine::state::membership::Phase;
+use crate::engine::state::open_fire::OpenFire;
+use crate::engine::state::proposal::BeginPlan;
+use crate::engine::state::runs::{ItemRun, Stage};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
 
-/// A begin that may have gone through, and was not started.
-#[derive(Debug, Clone)]
-pub(in crate::engine) struct Unresolved {
-    pub(in crate::engine) fire: Fire,
-    pub(in crate::engine) source: ExecutionSource,
-    pub(in crate::engine) attempt: Attempt,
-    pub(in crate::engine) items: Vec<ShardingItem>,
-}
-
 /// Items whose record names the attempt were begun. In the session of the attempt their marks stand, and this instance
 /// starts them, whichever instance owns them by now. In another session the marks are gone, and [`begin`](super::begin)
 /// begins them again as long as the fire is open.
 pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
-    let Some(unresolved) = engine.unresolved.clone() else { return Step::Pass };
+    let Some(unresolved) = engine.fires.unresolved.clone() else { return Step::Pass };
     let Some(begun) = begun_items(engine, &unresolved) else { return Step::Pass };
     let same_session = engine.session.connected().is_some_and(|session| unresolved.attempt.is_of(session));
     if same_session && !begun.is_empty() {
         if matches!(engine.phase, Phase::Leaving { .. }) {
-            engine.unresolved = None;
+            engine.fires.unresolved = None;
             cut_off(engine, now, &unresolved, &begun);
             return Step::Pass;
         }
@@ -42,18 +38,18 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
             return Step::Write(engine.ask_server_time());
         }
         if is_refused_by_clock(engine, now, &unresolved, &begun) {
-            engine.unresolved = None;
+            engine.fires.unresolved = None;
             return Step::Pass;
         }
         let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
         engine.start_items(now, unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
     }
-    engine.unresolved = None;
+    engine.fires.unresolved = None;
     let of_open = |open: &&mut OpenFire| open.fire == unresolved.fire && open.source == unresolved.source;
     if !same_session && engine.planted.has(Bug::DroppedUnresolved) {
-        engine.open = None;
+        engine.fires.open = None;
     }
-    if let Some(open) = engine.open.as_deref_mut().filter(of_open).filter(|_| !same_session) {
+    if let Some(open) = engine.fires.open.as_deref_mut().filter(of_open).filter(|_| !same_session) {
         open.abandoned = Some(unresolved.attempt);
     }
     Step::Pass
@@ -64,7 +60,7 @@ fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Option<Vec<(Shard
     let mut complete = true;
     let mut begun = Vec::new();
     for item in &unresolved.items {
-        match engine.look(&JobPath::fire(*item)) {
+        match engine.mirror.look(&JobPath::fire(*item)) {
             Lookup::Missing => {}
             Lookup::Unread => complete = false,
             Lookup::Known(known) => {

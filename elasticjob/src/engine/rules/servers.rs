@@ -1,44 +1,18 @@
 //! The nodes of servers while their instances come and go: the leader deletes those without instances, as addresses
 //! change with every deployment, and an instance creates the node of its own server again where a peer deleted it.
 
-use std::time::Duration;
-
 use super::Step;
 use super::register::ENABLED;
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::leadership::IdleServers;
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
-
-/// How long a server has to be without instances. A Java instance creates the node of its server before its own node,
-/// and counts as disabled for good when the node of the server is deleted in between.
-const IDLE: Duration = Duration::from_secs(30);
-
-/// The servers without instances that a leader knows.
-#[derive(Debug, Default)]
-pub(in crate::engine) enum IdleServers {
-    /// They are still to be looked for: when leading begins, and when the leader reconciles.
-    #[default]
-    Unknown,
-    /// These servers had no instances at that time, at these versions of their nodes.
-    Seen { at: Duration, servers: Vec<(JobPath, i32)> },
-    /// There are no such servers.
-    None,
-}
-
-impl IdleServers {
-    /// When those that were seen may be deleted.
-    pub(in crate::engine) fn due(&self) -> Option<Duration> {
-        match self {
-            Self::Seen { at, .. } => Some(*at + IDLE),
-            Self::Unknown | Self::None => None,
-        }
-    }
-}
 
 /// Creates the node of the own server again where it is gone. A Java instance that starts deletes servers of which it
 /// sees no instance yet, also while an instance registers. Without the node of its server an instance counts as
@@ -61,7 +35,7 @@ pub(super) fn restore(engine: &mut JobEngine, _: Now) -> Step {
 /// The servers to be deleted now, with the versions of their nodes; `None` while data are missing. A server that an
 /// operator disabled stays, so that it is still disabled when it comes back.
 pub(super) fn without_instances(engine: &mut JobEngine, now: Now) -> Option<Vec<(JobPath, i32)>> {
-    let wanted = match &engine.leadership {
+    let wanted = match &engine.leadership.term {
         Some(leadership) => match &leadership.idle_servers {
             IdleServers::Unknown => true,
             seen @ IdleServers::Seen { .. } => seen.due() <= Some(now.mono),
@@ -79,16 +53,16 @@ pub(super) fn without_instances(engine: &mut JobEngine, now: Now) -> Option<Vec<
             continue;
         }
         let path = JobPath::Server(ip.into());
-        if engine.is_obstructed(&path) {
+        if engine.link.is_obstructed(&path) {
             continue;
         }
-        match engine.look(&path) {
+        match engine.mirror.look(&path) {
             Lookup::Known(known) if known.text() == Some(ENABLED) => found.push((path, known.version)),
             Lookup::Unread => complete = false,
             Lookup::Known(_) | Lookup::Missing => {}
         }
     }
-    let leadership = engine.leadership.as_mut().filter(|_| complete)?;
+    let leadership = engine.leadership.term.as_mut().filter(|_| complete)?;
     let idle = match &leadership.idle_servers {
         _ if engine.planted.has(Bug::HastyCleaning) => found.clone(),
         IdleServers::Seen { servers, .. } => found.iter().filter(|server| servers.contains(server)).cloned().collect(),

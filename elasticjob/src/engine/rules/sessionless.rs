@@ -10,7 +10,7 @@ use crate::registry::path::{ItemNode, JobPath};
 
 /// The nodes to be deleted, with their versions; the leader looks for them. `None` while data are missing.
 pub(super) fn nodes(engine: &JobEngine) -> Option<Vec<(JobPath, i32)>> {
-    if engine.leadership.is_none() || engine.planted.has(Bug::SessionlessInstance) {
+    if engine.leadership.term.is_none() || engine.planted.has(Bug::SessionlessInstance) {
         return Some(Vec::new());
     }
     let mirror = &engine.mirror;
@@ -21,9 +21,9 @@ pub(super) fn nodes(engine: &JobEngine) -> Option<Vec<(JobPath, i32)>> {
     let taken = mirror.held_items().filter(is_idle).map(|item| JobPath::Item(item, ItemNode::Failover));
     let (mut complete, mut found) = (true, Vec::new());
     for path in instances.chain(sessions).chain(taken) {
-        match engine.look(&path) {
+        match engine.mirror.look(&path) {
             Lookup::Unread => complete = false,
-            Lookup::Known(known) if is_sessionless(known) && !engine.is_obstructed(&path) => {
+            Lookup::Known(known) if is_sessionless(known) && !engine.link.is_obstructed(&path) => {
                 found.push((path, known.version));
             }
             Lookup::Known(_) | Lookup::Missing => {}

@@ -5,10 +5,11 @@
 use std::time::Duration;
 
 use super::{Step, servers, sessionless};
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::takeover::fire_at;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
@@ -32,7 +33,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
         return Step::Pass;
     };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    if engine.leadership.is_some() {
+    if engine.leadership.term.is_some() {
         txn.check(&JobPath::LeaderInstance);
     }
     let guards = txn.len();
@@ -46,7 +47,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     for (server, version) in servers.into_iter().take(AT_ONCE) {
         txn.delete(&server, Some(version));
     }
-    for (item, version) in dead.iter().filter(|(item, _)| !engine.is_obstructed(&JobPath::running(*item))) {
+    for (item, version) in dead.iter().filter(|(item, _)| !engine.link.is_obstructed(&JobPath::running(*item))) {
         // An instance may begin it at this moment.
         let record = JobPath::fire(*item);
         match version {
@@ -59,14 +60,15 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     }
     for item in engine.mirror.failover_items().filter(|item| is_useless(engine, *item)) {
         let path = JobPath::FailoverItem(item);
-        if !engine.is_obstructed(&path) {
+        if !engine.link.is_obstructed(&path) {
             txn.delete(&path, None);
         }
     }
     for item in engine.mirror.taken_over_items() {
         let runs = engine.mirror.exists(&JobPath::running(item)) && !dead.iter().any(|(dead, _)| *dead == item);
         let path = JobPath::Item(item, ItemNode::Failovering);
-        if !runs && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) && !engine.is_obstructed(&path) {
+        if !runs && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) && !engine.link.is_obstructed(&path)
+        {
             txn.delete(&path, None);
         }
     }
@@ -74,13 +76,13 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
     if transaction.ops().len() == guards {
         // A Java instance that takes and drops the item again and again hides what is left behind now and then.
         if engine.mirror.taken_over_items().next().is_none() {
-            engine.unswept = None;
+            engine.leadership.unswept = None;
         }
         return Step::Pass;
     }
     let sessionless = sessionless.into_iter().map(|(path, _)| path).collect();
-    let due = *engine.unswept.get_or_insert(now.mono + PATIENCE);
-    if engine.leadership.is_none() && now.mono < due {
+    let due = *engine.leadership.unswept.get_or_insert(now.mono + PATIENCE);
+    if engine.leadership.term.is_none() && now.mono < due {
         return Step::Pass;
     }
     Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers, sessionless } })
@@ -90,21 +92,21 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
 /// off, a Java leader left an item beyond the total count there, or a Java peer took the item and waits for the mark to
 /// go. `None` while data are missing.
 fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>> {
-    let failover = engine.is_failover_on();
-    if !failover && !engine.suspects_losses() {
+    let failover = engine.configuration.is_failover_on();
+    if !failover && !engine.fires.losses.are_suspected(&engine.mirror) {
         return Some(Vec::new());
     }
-    let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+    let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     let mut complete = true;
     let mut dead = Vec::new();
     let is_taken = |item| engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
     for item in engine.mirror.running_items().filter(|item| !failover || *item >= total || is_taken(*item)) {
-        let alive = match engine.look(&JobPath::running(item)) {
+        let alive = match engine.mirror.look(&JobPath::running(item)) {
             Lookup::Missing => continue,
             Lookup::Unread => None,
             Lookup::Known(mark) => engine.is_run_alive(item, mark),
         };
-        match (alive, engine.look(&JobPath::fire(item))) {
+        match (alive, engine.mirror.look(&JobPath::fire(item))) {
             (None, _) => complete = false,
             (Some(true), _) if !engine.planted.has(Bug::SweptMarks) => {}
             (Some(_), Lookup::Known(known)) => dead.push((item, Some(known.version))),
@@ -112,7 +114,7 @@ fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>
         }
     }
     if complete && dead.is_empty() && !failover {
-        engine.found_no_losses();
+        engine.fires.losses.found_none(&engine.mirror);
     }
     complete.then_some(dead)
 }
@@ -120,8 +122,8 @@ fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>
 /// Whether no instance will take over an item that waits for it: failover is off, the item does not exist any more, or
 /// it was begun since.
 fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
-    let total = engine.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
-    if !engine.is_failover_on() || item >= total {
+    let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+    if !engine.configuration.is_failover_on() || item >= total {
         return true;
     }
     match (engine.mirror.lookup(&JobPath::FailoverItem(item)), engine.mirror.lookup(&JobPath::fire(item))) {

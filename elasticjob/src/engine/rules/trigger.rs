@@ -2,17 +2,18 @@
 
 use super::Step;
 use crate::engine::action::TriggerAnswer;
-use crate::engine::engine::{JobEngine, Phase};
+use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
+use crate::engine::state::membership::Phase;
+use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::path::JobPath;
 
 /// Writes a trigger for each enabled instance that has none waiting. Requests that wait together are served together.
 pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
-    if engine.triggers.is_empty() || engine.phase != Phase::Active {
+    if engine.pending_triggers.is_empty() || engine.phase != Phase::Active {
         return Step::Pass;
     }
     let Some(instances) = engine.available_instances() else { return Step::Pass };
@@ -39,6 +40,6 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
             answer = TriggerAnswer::Queued;
         }
     }
-    let asked = engine.triggers.drain(..).collect();
+    let asked = engine.pending_triggers.drain(..).collect();
     Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Trigger { asked, answer } })
 }

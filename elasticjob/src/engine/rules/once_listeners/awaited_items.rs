@@ -3,10 +3,10 @@
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::fire::{ExecutionSource, Fire};
-use crate::engine::listener_round::{PATIENCE, Waiting};
 use crate::engine::listeners::Hook;
 use crate::engine::planted::Bug;
-use crate::engine::run_state::LATE_ACQUISITION;
+use crate::engine::state::listener_round::{PATIENCE, Waiting};
+use crate::engine::state::open_fire::LATE_ACQUISITION;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
@@ -28,7 +28,7 @@ impl JobEngine {
         if waits.source != ExecutionSource::NormalTrigger || now.mono >= waits.since + LATE_ACQUISITION {
             return Some(Vec::new());
         }
-        let total = self.configuration.as_ref()?.sharding_total_count();
+        let total = self.configuration.in_force.as_ref()?.sharding_total_count();
         let is_patient = now.mono < waits.since + PATIENCE;
         let mut missing = Vec::new();
         for item in 0..total {
@@ -47,7 +47,7 @@ impl JobEngine {
         if is_out || self.mirror.exists(&JobPath::FailoverItem(item)) || self.runs.item(item).is_some() {
             return Some(false);
         }
-        let owner: InstanceId = match self.look(&JobPath::owner_of(item)) {
+        let owner: InstanceId = match self.mirror.look(&JobPath::owner_of(item)) {
             Lookup::Missing => return Some(false),
             Lookup::Unread => return None,
             Lookup::Known(known) => match known.text().and_then(|text| text.parse().ok()) {
@@ -71,17 +71,17 @@ impl JobEngine {
     /// Whether the owner of an item that is late may still begin it. The engine reads that only then: mostly all items
     /// begin at once.
     fn is_undecided(&self, item: ShardingItem, fire: Fire, owner: InstanceId) -> Option<bool> {
-        let came_at = match self.look(&JobPath::Instance(owner.clone())) {
+        let came_at = match self.mirror.look(&JobPath::Instance(owner.clone())) {
             Lookup::Missing => return Some(false),
             Lookup::Unread => return None,
             Lookup::Known(known) => known.ctime,
         };
-        let is_covered = match self.look(&JobPath::fire(item)) {
+        let is_covered = match self.mirror.look(&JobPath::fire(item)) {
             Lookup::Missing => false,
             Lookup::Unread => return None,
             Lookup::Known(known) => self.read_record(known).covers(fire),
         };
-        let is_asked = match (fire, self.look(&JobPath::Trigger(owner))) {
+        let is_asked = match (fire, self.mirror.look(&JobPath::Trigger(owner))) {
             (Fire::Scheduled(at), _) => came_at <= at,
             (Fire::Manual { .. }, Lookup::Unread) => return None,
             (Fire::Manual { trigger, .. }, Lookup::Known(known)) => known.czxid == trigger,
@@ -92,7 +92,7 @@ impl JobEngine {
 
     /// The items that were begun for a fire and have not ended. A lost run counts while an instance will take it over.
     fn items_to_end(&self, fire: Fire) -> Option<Vec<ShardingItem>> {
-        let takes_over = self.is_failover_on() && !self.available_instances()?.is_empty();
+        let takes_over = self.configuration.is_failover_on() && !self.available_instances()?.is_empty();
         let mut complete = true;
         let mut items: Vec<ShardingItem> = self.mirror.running_items().chain(self.mirror.failover_items()).collect();
         items.sort_unstable();
@@ -109,7 +109,7 @@ impl JobEngine {
         if let Some(run) = self.runs.iter().find(|run| run.items.contains_key(&item)) {
             return Some(run.fire == fire);
         }
-        let record = match self.look(&JobPath::fire(item)) {
+        let record = match self.mirror.look(&JobPath::fire(item)) {
             Lookup::Missing => return Some(false),
             Lookup::Unread => return None,
             Lookup::Known(known) => self.read_record(known),
@@ -119,14 +119,14 @@ impl JobEngine {
             return Some(false);
         }
         // Without failover a mark goes with the session of its run.
-        if !self.is_failover_on() {
+        if !self.configuration.is_failover_on() {
             return Some(self.mirror.exists(&JobPath::running(item)));
         }
         let is_held = self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
         if takes_over && !is_held {
             return Some(true);
         }
-        match self.look(&JobPath::running(item)) {
+        match self.mirror.look(&JobPath::running(item)) {
             Lookup::Missing => Some(false),
             Lookup::Unread => None,
             Lookup::Known(mark) => self.is_run_alive(item, mark),

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Request;
 use super::high_water_mark::Floor;
 use super::item_states::Survey;
-use super::{Request, Sharding};
-use crate::engine::engine::{Basis, JobEngine};
+use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
-use crate::engine::proposal::{Proposal, Purpose};
-use crate::engine::strategy::{self, AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyFault};
+use crate::engine::state::leadership::Basis;
+use crate::engine::state::proposal::{Proposal, Purpose, Sharding};
+use crate::engine::strategy;
+use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyFault};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
@@ -23,7 +25,7 @@ pub(super) fn assign(
     last_pinned: &BTreeSet<ShardingItem>,
     request: Request,
 ) -> Option<(Proposal, Option<StrategyFault>)> {
-    let monitored = engine.is_monitored();
+    let monitored = engine.configuration.is_monitored();
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
     let (removed, surplus_busy): (Vec<ShardingItem>, Vec<ShardingItem>) = surplus
@@ -124,7 +126,8 @@ fn ask(
         _ => &basis.instances,
     };
     let by = |name| {
-        let strategy = engine.strategies.get(name).expect("a configuration in force names a strategy that there is");
+        let strategy =
+            engine.configuration.strategies.get(name).expect("a configuration in force names a strategy that there is");
         strategy::assign_checked(strategy.as_ref(), job, instances, total)
     };
     match by(&basis.strategy) {

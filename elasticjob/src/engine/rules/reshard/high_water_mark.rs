@@ -26,7 +26,7 @@ impl Floor {
 
     /// `None` while data are missing.
     pub(super) fn of(engine: &JobEngine, removed: &[ShardingItem]) -> Option<Self> {
-        let (before, version) = match engine.look(&JobPath::Sharding) {
+        let (before, version) = match engine.mirror.look(&JobPath::Sharding) {
             Lookup::Missing => return Some(Self::default()),
             Lookup::Unread => (None, None),
             Lookup::Known(known) => (Some(engine.read_record(known)), Some(known.version)),
@@ -35,7 +35,7 @@ impl Floor {
         let mut record = before.clone().unwrap_or(FireRecord::empty());
         let mut versions = BTreeMap::new();
         for item in removed {
-            match engine.look(&JobPath::fire(*item)) {
+            match engine.mirror.look(&JobPath::fire(*item)) {
                 Lookup::Missing => {}
                 Lookup::Unread => complete = false,
                 Lookup::Known(known) => {
@@ -57,9 +57,9 @@ impl JobEngine {
     /// The record of an item. An item that has none was created while execution was not monitored, or by a Java leader:
     /// then its record is the high-water mark of removed items. `None` while data are missing.
     pub(in crate::engine) fn record_of(&self, item: ShardingItem) -> Option<FireRecord> {
-        let mut found = self.look(&JobPath::fire(item));
+        let mut found = self.mirror.look(&JobPath::fire(item));
         if found == Lookup::Missing {
-            found = self.look(&JobPath::Sharding);
+            found = self.mirror.look(&JobPath::Sharding);
         }
         match found {
             Lookup::Missing => Some(FireRecord::empty()),

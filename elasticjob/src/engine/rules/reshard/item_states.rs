@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::engine::{Basis, JobEngine};
+use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
+use crate::engine::state::leadership::Basis;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Lookup;
 use crate::registry::path::JobPath;
@@ -31,7 +32,7 @@ impl<'a> Survey<'a> {
         let mut complete = true;
         let mut owners = BTreeMap::new();
         for item in 0..basis.total {
-            match engine.look(&JobPath::owner_of(item)) {
+            match engine.mirror.look(&JobPath::owner_of(item)) {
                 Lookup::Missing => {}
                 Lookup::Unread => complete = false,
                 Lookup::Known(known) => {
@@ -49,7 +50,7 @@ impl<'a> Survey<'a> {
                 busy.insert(item);
                 continue;
             }
-            match engine.look(&JobPath::running(item)) {
+            match engine.mirror.look(&JobPath::running(item)) {
                 Lookup::Missing => {}
                 Lookup::Unread => complete = false,
                 Lookup::Known(known) => {

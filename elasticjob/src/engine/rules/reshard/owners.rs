@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::engine::JobEngine;
-use crate::engine::notice::SkipReason;
 use crate::engine::planted::Bug;
+use crate::engine::reasons::SkipReason;
 use crate::engine::rules::sessionless::is_sessionless;
 use crate::engine::strategy;
 use crate::ident::{InstanceId, ShardingItem};
@@ -29,7 +29,7 @@ impl JobEngine {
 
     /// Whether a session owns the node of an instance; `None` while it is not known.
     fn is_alive(&self, id: &InstanceId) -> Option<bool> {
-        match self.look(&JobPath::Instance(id.clone())) {
+        match self.mirror.look(&JobPath::Instance(id.clone())) {
             Lookup::Unread => None,
             Lookup::Missing => Some(false),
             Lookup::Known(known) => Some(!is_sessionless(known) || self.planted.has(Bug::SessionlessInstance)),
@@ -44,10 +44,10 @@ impl JobEngine {
         let mut settled = !self.mirror.exists(&JobPath::Necessary) && !self.mirror.exists(&JobPath::Processing);
         let is_static = self.has_static_sharding();
         // The leader reports the items of owners that are gone, so an instance has to know here whether it leads.
-        known &= !is_static || !matches!(self.look(&JobPath::LeaderInstance), Lookup::Unread);
+        known &= !is_static || !matches!(self.mirror.look(&JobPath::LeaderInstance), Lookup::Unread);
         let instances: BTreeSet<&str> = self.mirror.instances().map(InstanceId::as_str).collect();
         for item in 0..total {
-            match self.look(&JobPath::owner_of(item)) {
+            match self.mirror.look(&JobPath::owner_of(item)) {
                 Lookup::Missing => settled = false,
                 Lookup::Unread => known = false,
                 Lookup::Known(data) => {
@@ -67,7 +67,7 @@ impl JobEngine {
         let mut known = true;
         let mut items = BTreeSet::new();
         for item in 0..total {
-            match self.look(&JobPath::owner_of(item)) {
+            match self.mirror.look(&JobPath::owner_of(item)) {
                 Lookup::Missing => {}
                 Lookup::Unread => known = false,
                 Lookup::Known(data) => {
@@ -83,18 +83,18 @@ impl JobEngine {
 
     /// Whether some fire waits for items: one that is due here, or a manual trigger anywhere.
     pub(super) fn awaits_items(&self) -> bool {
-        self.open.is_some() || self.mirror.triggers().next().is_some()
+        self.fires.open.is_some() || self.mirror.triggers().next().is_some()
     }
 
     /// The leader reports for the whole group which items of a fire are not run, because static sharding leaves them to
     /// an instance that is gone. It reports each of them once, also when the instance goes while the fire is due: then
     /// those that the instance had not begun.
     pub(in crate::engine) fn tell_items_of_the_gone(&mut self) {
-        if self.leadership.is_none() || !self.has_static_sharding() {
+        if self.leadership.term.is_none() || !self.has_static_sharding() {
             return;
         }
-        let Some(open) = self.open.as_deref() else { return };
-        let (fire, monitored) = (open.fire, self.is_monitored());
+        let Some(open) = self.fires.open.as_deref() else { return };
+        let (fire, monitored) = (open.fire, self.configuration.is_monitored());
         let mut gone: BTreeMap<InstanceId, Vec<ShardingItem>> = BTreeMap::new();
         for item in self.mirror.items() {
             let Lookup::Known(known) = self.mirror.lookup(&JobPath::owner_of(item)) else { continue };
@@ -106,7 +106,7 @@ impl JobEngine {
                 gone.entry(owner).or_default().push(item);
             }
         }
-        if let Some(open) = &mut self.open {
+        if let Some(open) = &mut self.fires.open {
             open.of_the_gone.extend(gone.values().flatten());
         }
         for (owner, items) in gone {
@@ -115,6 +115,6 @@ impl JobEngine {
     }
 
     fn has_static_sharding(&self) -> bool {
-        self.configuration.as_ref().is_some_and(|configuration| configuration.static_sharding())
+        self.configuration.in_force.as_ref().is_some_and(|configuration| configuration.static_sharding())
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::item_states::Survey;
 use crate::config::JobConfiguration;
-use crate::engine::engine::{Basis, JobEngine};
+use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
+use crate::engine::state::leadership::Basis;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;
 

@@ -1,9 +1,10 @@
 //! `SINGLE_SHARDING_BALANCE`: when the items move on.
 
 use super::item_states::Survey;
-use crate::engine::engine::{Basis, JobEngine};
+use crate::engine::engine::JobEngine;
 use crate::engine::fire::{FireRecord, FireState};
 use crate::engine::planted::Bug;
+use crate::engine::state::leadership::Basis;
 use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::registry::mirror::Lookup;
 use crate::registry::path::{ItemNode, JobPath};
@@ -20,7 +21,7 @@ pub(super) fn is_over(engine: &JobEngine, basis: &Basis, survey: &Survey<'_>) ->
     }
     let is_disabled = |item: u32| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
     let Some(item) = (0..basis.total).find(|item| !is_disabled(*item)) else { return Some(false) };
-    match engine.look(&JobPath::fire(item)) {
+    match engine.mirror.look(&JobPath::fire(item)) {
         Lookup::Missing => Some(false),
         Lookup::Unread => None,
         Lookup::Known(known) => {

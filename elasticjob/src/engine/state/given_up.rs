@@ -7,17 +7,17 @@ use crate::schedule::Schedule;
 
 /// For each item the last fires in a row that were given up here: the first and the last of them.
 #[derive(Debug, Default)]
-pub(super) struct GivenUp(BTreeMap<ShardingItem, (i64, i64)>);
+pub(in crate::engine) struct GivenUp(BTreeMap<ShardingItem, (i64, i64)>);
 
 impl GivenUp {
     /// Notes that a fire of an item is given up and reported.
-    pub(super) fn note(&mut self, item: ShardingItem, at: i64, schedule: &Schedule) {
+    pub(in crate::engine) fn note(&mut self, item: ShardingItem, at: i64, schedule: &Schedule) {
         let said = self.0.entry(item).or_insert((at, at));
         *said = if schedule.next_after(said.1) == Some(at) { (said.0, at) } else { (at, at) };
     }
 
     /// The first fire of an item, from this one on, that was not reported as given up.
-    pub(super) fn first_unsaid(&self, item: ShardingItem, at: i64, schedule: &Schedule) -> Option<i64> {
+    pub(in crate::engine) fn first_unsaid(&self, item: ShardingItem, at: i64, schedule: &Schedule) -> Option<i64> {
         match self.0.get(&item) {
             Some((first, last)) if (*first..=*last).contains(&at) => schedule.next_after(*last),
             _ => Some(at),

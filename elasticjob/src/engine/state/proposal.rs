@@ -1,39 +1,27 @@
 //! The transactions that an engine writes, and their purposes.
 
-use std::time::Duration;
-
-use super::action::TriggerAnswer;
-use super::fire::Attempt;
+use super::leadership::Basis;
 use super::listener_round::RoundId;
-use super::once_calls::SettledClaim;
-use super::pending_triggers::PendingTrigger;
-use super::rules::{BeginPlan, HandOver, Sharding};
+use super::pending_trigger::PendingTrigger;
 use crate::config::ForeignToJava;
+use crate::engine::action::TriggerAnswer;
+use crate::engine::fire::{Attempt, ExecutionSource, Fire};
+use crate::engine::once_calls::SettledClaim;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::Transaction;
 use crate::registry::path::JobPath;
-use crate::registry::{SessionId, Transaction};
-
-/// The transaction in flight.
-#[derive(Debug)]
-pub(super) struct Write {
-    pub(super) transaction: Transaction,
-    pub(super) purpose: Purpose,
-    /// The session it was sent in.
-    pub(super) session: SessionId,
-    /// When it was sent.
-    pub(super) sent: Duration,
-}
+use std::collections::BTreeSet;
 
 /// A transaction to commit, and its purpose.
 #[derive(Debug)]
-pub(super) struct Proposal {
-    pub(super) transaction: Transaction,
-    pub(super) purpose: Purpose,
+pub(in crate::engine) struct Proposal {
+    pub(in crate::engine) transaction: Transaction,
+    pub(in crate::engine) purpose: Purpose,
 }
 
 /// The purpose of the transaction in flight.
 #[derive(Debug, Clone)]
-pub(super) enum Purpose {
+pub(in crate::engine) enum Purpose {
     Register {
         /// The values of the configuration that it writes which only Rust instances can use.
         foreign: Vec<ForeignToJava>,
@@ -83,4 +71,38 @@ pub(super) enum Purpose {
     Leave {
         triggers: Vec<InstanceId>,
     },
+}
+
+/// The fire and the items that a begin in flight begins.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct BeginPlan {
+    pub(in crate::engine) fire: Fire,
+    pub(in crate::engine) source: ExecutionSource,
+    /// `None` when execution is not monitored.
+    pub(in crate::engine) attempt: Option<Attempt>,
+    pub(in crate::engine) items: Vec<ShardingItem>,
+    /// The instance that ran the item that is taken over, when known.
+    pub(in crate::engine) from: Option<InstanceId>,
+}
+
+/// The outcome of a trigger whose instance is gone.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct HandOver {
+    pub(in crate::engine) instance: InstanceId,
+    pub(in crate::engine) fire: Fire,
+    /// Items that another instance is to run for it.
+    pub(in crate::engine) handed_over: Vec<ShardingItem>,
+    /// Items that are run again for an earlier run only.
+    pub(in crate::engine) merged: Vec<ShardingItem>,
+    pub(in crate::engine) disabled: Vec<ShardingItem>,
+    /// Items that no instance runs.
+    pub(in crate::engine) dropped: Vec<ShardingItem>,
+}
+
+/// The result of a resharding in flight.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct Sharding {
+    pub(in crate::engine) basis: Basis,
+    pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
+    pub(in crate::engine) moved: Vec<String>,
 }

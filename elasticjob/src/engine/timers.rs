@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::engine::{JobEngine, Phase};
-use super::listener_round::Round;
-use super::run_state::{Run, Stage};
+use super::engine::JobEngine;
+use super::state::listener_round::Round;
+use super::state::membership::Phase;
+use super::state::runs::{Run, Stage};
 
 /// 100 years. No process lives longer: a limit beyond this counts as no limit, and the engine can add times to the
 /// limits below it.
@@ -48,15 +49,16 @@ impl JobEngine {
             }
             _ => [None; 3],
         };
-        let open = self.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), open.closes_at]);
-        let reconcile = self.reconcile_at.filter(|_| self.leadership.is_some());
-        let clock = seen.filter(|_| self.watches_clock()).map(|seen| seen + CLOCK_LOOK);
-        let others = [self.retry.not_before, self.losses.next_turn(seen), reconcile, self.patience_ends(), clock];
+        let open = self.fires.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), open.closes_at]);
+        let reconcile = self.leadership.reconcile_at.filter(|_| self.leadership.term.is_some());
+        let clock = seen.filter(|_| self.clock.is_off()).map(|seen| seen + CLOCK_LOOK);
+        let others =
+            [self.link.retry.not_before, self.fires.losses.next_turn(seen), reconcile, self.patience_ends(), clock];
         let finish = self.runs.iter().filter_map(Run::finish_at);
-        let idle = self.leadership.as_ref().and_then(|leadership| leadership.idle_servers.due());
-        let others = others.into_iter().chain([self.reminder.remind_at(), self.unswept, idle]);
+        let idle = self.leadership.term.as_ref().and_then(|leadership| leadership.idle_servers.due());
+        let others = others.into_iter().chain([self.leadership.reminder.remind_at(), self.leadership.unswept, idle]);
         let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
-        let calendar = self.calendar.next().filter(|_| self.watches_calendar());
+        let calendar = self.fires.calendar.next().filter(|_| self.watches_calendar());
         // The other clock may stand still with the machine.
         let cut_off = [
             uncancelled.then(|| self.session.wall_deadline()).flatten(),

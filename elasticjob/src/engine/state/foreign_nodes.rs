@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::txn::JobTransaction;
+use crate::engine::txn::JobTransaction;
 use crate::ident::JobName;
 use crate::registry::mirror::Mirror;
 use crate::registry::path::JobPath;
@@ -21,7 +21,7 @@ const MOST: usize = 10_000;
 
 /// The nodes below a node that could not be deleted, as far as they are listed.
 #[derive(Debug)]
-pub(super) struct ForeignNodes {
+pub(in crate::engine) struct ForeignNodes {
     above: JobPath,
     to_list: BTreeSet<JobPath>,
     listing: BTreeSet<JobPath>,
@@ -31,12 +31,12 @@ pub(super) struct ForeignNodes {
 
 /// Why the nodes below a node cannot be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Kept(pub(super) String);
+pub(in crate::engine) struct Kept(pub(in crate::engine) String);
 
 impl ForeignNodes {
     /// The nodes to list after a transaction was refused. `None` where the node may have children of its own, which the
     /// mirror knows.
-    pub(super) fn of_refused(job: &JobName, error: &CommitError) -> Option<Self> {
+    pub(in crate::engine) fn of_refused(job: &JobName, error: &CommitError) -> Option<Self> {
         let CommitError::Refused { path, reason: Refusal::NotEmpty, .. } = error else { return None };
         let above = JobPath::parse(job, path).filter(|path| !path.has_children())?;
         let to_list = BTreeSet::from([above.clone()]);
@@ -44,19 +44,19 @@ impl ForeignNodes {
     }
 
     /// The node that could not be deleted.
-    pub(super) fn above(&self) -> &JobPath {
+    pub(in crate::engine) fn above(&self) -> &JobPath {
         &self.above
     }
 
     /// The nodes to list now; each is returned once.
-    pub(super) fn take_lists(&mut self) -> BTreeSet<JobPath> {
+    pub(in crate::engine) fn take_lists(&mut self) -> BTreeSet<JobPath> {
         let lists = std::mem::take(&mut self.to_list);
         self.listing.extend(lists.iter().cloned());
         lists
     }
 
     /// Takes the children of a node that was to be listed.
-    pub(super) fn on_listed(
+    pub(in crate::engine) fn on_listed(
         &mut self,
         path: &JobPath,
         children: &Result<Option<Vec<String>>, RegistryError>,
@@ -86,7 +86,7 @@ impl ForeignNodes {
 
     /// The transaction that deletes the nodes, deepest first, and which nodes these are; `None` while lists are
     /// missing. A transaction without operations says that no nodes are left.
-    pub(super) fn deletion(&self, job: &JobName, mirror: &Mirror) -> Option<(Transaction, Vec<JobPath>)> {
+    pub(in crate::engine) fn deletion(&self, job: &JobName, mirror: &Mirror) -> Option<(Transaction, Vec<JobPath>)> {
         if !self.to_list.is_empty() || !self.listing.is_empty() {
             return None;
         }
@@ -99,14 +99,14 @@ impl ForeignNodes {
     }
 
     /// These nodes are deleted.
-    pub(super) fn on_deleted(&mut self, deleted: &[JobPath]) {
+    pub(in crate::engine) fn on_deleted(&mut self, deleted: &[JobPath]) {
         for path in deleted {
             self.found.remove(path);
         }
     }
 
     /// Another client changed the nodes meanwhile: lists them again.
-    pub(super) fn look_again(&mut self) {
+    pub(in crate::engine) fn look_again(&mut self) {
         self.found.clear();
         self.listing.clear();
         self.to_list = BTreeSet::from([self.above.clone()]);

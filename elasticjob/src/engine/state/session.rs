@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use super::event::Now;
-use super::planted::{Bug, Planted};
+use crate::engine::event::Now;
+use crate::engine::planted::{Bug, Planted};
 use crate::registry::{SessionId, SessionState};
 
 /// The session as one engine sees it.
@@ -18,7 +18,7 @@ pub struct Session {
     proof: Option<Now>,
     /// A proof was asked for and not answered yet.
     proving: bool,
-    pub(super) planted: Planted,
+    pub(in crate::engine) planted: Planted,
 }
 
 /// The meaning of a change of the session.

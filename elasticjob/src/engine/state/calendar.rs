@@ -4,7 +4,7 @@ use crate::schedule::Schedule;
 
 /// The schedule of a job followed through time. A scheduled time is never due twice, whatever the clock does.
 #[derive(Debug, Default)]
-pub(super) struct Calendar {
+pub(in crate::engine) struct Calendar {
     next: Option<i64>,
     last: Option<i64>,
     /// The next fire is the first after this time.
@@ -15,56 +15,56 @@ pub(super) struct Calendar {
 
 /// A fire that is due.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Due {
+pub(in crate::engine) struct Due {
     /// Its time in milliseconds since 1970.
-    pub(super) at: i64,
+    pub(in crate::engine) at: i64,
     /// The first of the earlier fires that the engine did not look at, if any.
-    pub(super) missed_from: Option<i64>,
+    pub(in crate::engine) missed_from: Option<i64>,
 }
 
 impl Calendar {
     /// Starts to follow a schedule, or another one, or none.
-    pub(super) fn follow(&mut self, schedule: Option<&Schedule>, wall: i64) {
+    pub(in crate::engine) fn follow(&mut self, schedule: Option<&Schedule>, wall: i64) {
         let after = self.last.map_or(wall, |last| last.max(wall));
         self.next = schedule.and_then(|schedule| schedule.next_after(after));
         self.after = Some(after);
     }
 
     /// Does the same from an earlier time on: where fires have come since then, the last of them is the next fire.
-    pub(super) fn join(&mut self, schedule: Option<&Schedule>, from: i64, wall: i64) {
+    pub(in crate::engine) fn join(&mut self, schedule: Option<&Schedule>, from: i64, wall: i64) {
         self.follow(schedule, from);
         self.next = schedule.and_then(|schedule| last_between(schedule, from, wall)).or(self.next);
     }
 
     /// A fire was begun here.
-    pub(super) fn begun(&mut self, at: i64) {
+    pub(in crate::engine) fn begun(&mut self, at: i64) {
         self.begun = self.begun.max(Some(at));
     }
 
     /// Whether the calendar is ahead of the clock by more than the tolerance.
-    pub(super) fn is_ahead(&self, wall: i64, tolerance: i64) -> bool {
+    pub(in crate::engine) fn is_ahead(&self, wall: i64, tolerance: i64) -> bool {
         self.after.is_some_and(|after| after > wall.saturating_add(tolerance))
     }
 
     /// The clock was wrong and is right again: fires that came by the wrong clock come again at their time. A fire that
     /// was begun does not come again, where no record says that it was begun.
-    pub(super) fn go_back(&mut self, schedule: Option<&Schedule>, wall: i64, is_recorded: bool) {
+    pub(in crate::engine) fn go_back(&mut self, schedule: Option<&Schedule>, wall: i64, is_recorded: bool) {
         self.last = self.begun.filter(|_| !is_recorded);
         self.follow(schedule, wall);
     }
 
     /// The next fire.
-    pub(super) fn next(&self) -> Option<i64> {
+    pub(in crate::engine) fn next(&self) -> Option<i64> {
         self.next
     }
 
     /// The fire that was due last.
-    pub(super) fn last(&self) -> Option<i64> {
+    pub(in crate::engine) fn last(&self) -> Option<i64> {
         self.last
     }
 
     /// The latest fire that is due by now. It is returned once.
-    pub(super) fn due(&mut self, schedule: &Schedule, wall: i64) -> Option<Due> {
+    pub(in crate::engine) fn due(&mut self, schedule: &Schedule, wall: i64) -> Option<Due> {
         let first = self.next.filter(|next| *next <= wall)?;
         let at = latest(schedule, first, wall);
         self.last = Some(at);
@@ -75,7 +75,7 @@ impl Calendar {
 }
 
 /// The latest fire after `from` and not after `until`.
-pub(super) fn last_between(schedule: &Schedule, from: i64, until: i64) -> Option<i64> {
+pub(in crate::engine) fn last_between(schedule: &Schedule, from: i64, until: i64) -> Option<i64> {
     let first = schedule.next_after(from).filter(|first| *first <= until)?;
     Some(latest(schedule, first, until))
 }

@@ -1,132 +1,54 @@
 //! The state of a fire on one instance: open, then running.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use litemap::LiteMap;
 
-use super::event::ItemEnd;
-use super::fire::{Attempt, ExecutionSource, Fire, FireState};
 use super::listener_round::{Call, Round, RoundId, RoundStage, Step, Waiting};
-use super::notice::{LateCause, StopReason};
+use crate::engine::event::ItemEnd;
+use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState};
+use crate::engine::reasons::StopReason;
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 
-/// How long fires wait for the assignment of their items before they go on with what is there.
-pub(super) const SHARDING_WAIT: Duration = Duration::from_secs(5);
-
-/// How long after its time a fire still begins items that this instance acquires, where no other limit applies: no
-/// records are kept, the fire was triggered by hand or is made up for, or `misfire` is off.
-pub(super) const LATE_ACQUISITION: Duration = Duration::from_secs(10);
-
 /// How long an item that ended waits for others of the same run, to share the transaction that finishes it.
-pub(super) const FINISH_TOGETHER: Duration = Duration::from_millis(800);
-
-/// How often the begin of a fire is tried when the registry refuses it.
-pub(super) const BEGIN_TRIES: u32 = 5;
-
-/// A fire that is due: its items begin when they may.
-#[derive(Debug)]
-pub(super) struct OpenFire {
-    pub(super) fire: Fire,
-    /// [`ExecutionSource::Misfire`] when the fire is made up for.
-    pub(super) source: ExecutionSource,
-    /// When it came here.
-    pub(super) since: Duration,
-    /// Until then it waits for the leader to assign items.
-    pub(super) hold_until: Duration,
-    /// Until then it begins items that this instance acquires; `None`: until the next fire.
-    pub(super) closes_at: Option<Duration>,
-    /// The time for that is over: items that come here are given up, and this instance, their new owner, reports it.
-    pub(super) is_over: bool,
-    /// It was due before this instance began to join: items that other instances have begun are not reported.
-    pub(super) looks_back: bool,
-    /// Items of the own server, which was disabled when the fire was looked at first: they wait for the next fire.
-    pub(super) declined: BTreeSet<ShardingItem>,
-    /// Why it begins late, if it does.
-    pub(super) why_late: LateCause,
-    /// A begin of an earlier session that was never started: its items may be begun again.
-    pub(super) abandoned: Option<Attempt>,
-    /// Missed fires that are not made up for by themselves, as this one takes their place; each is reported once.
-    pub(super) takes_place_of: BTreeSet<i64>,
-    /// Items decided against; each is reported once.
-    pub(super) dropped: BTreeSet<ShardingItem>,
-    /// The items among them whose records have to say so: no instance shall begin them later.
-    pub(super) refused: BTreeSet<ShardingItem>,
-    /// Items that were reported as left to an instance that has ended, by static sharding.
-    pub(super) of_the_gone: BTreeSet<ShardingItem>,
-    /// Items begun.
-    pub(super) begun: BTreeSet<ShardingItem>,
-    /// How often each item was refused.
-    pub(super) refusals: BTreeMap<ShardingItem, u32>,
-    /// Whether the first look at its items was taken.
-    pub(super) looked: bool,
-}
-
-impl OpenFire {
-    pub(super) fn new(fire: Fire, source: ExecutionSource, now: Duration) -> Self {
-        Self {
-            fire,
-            source,
-            since: now,
-            hold_until: now + SHARDING_WAIT,
-            closes_at: Some(now + LATE_ACQUISITION),
-            is_over: false,
-            looks_back: false,
-            declined: BTreeSet::new(),
-            why_late: LateCause::Waited,
-            abandoned: None,
-            takes_place_of: BTreeSet::new(),
-            dropped: BTreeSet::new(),
-            refused: BTreeSet::new(),
-            of_the_gone: BTreeSet::new(),
-            begun: BTreeSet::new(),
-            refusals: BTreeMap::new(),
-            looked: false,
-        }
-    }
-
-    /// Whether it came by the schedule and is not made up for.
-    pub(super) fn is_regular(&self) -> bool {
-        matches!(self.fire, Fire::Scheduled(_)) && self.source == ExecutionSource::NormalTrigger
-    }
-}
+pub(in crate::engine) const FINISH_TOGETHER: Duration = Duration::from_millis(800);
 
 /// The runs that began here and are not over: one of a fire that came here, and one for each fire whose lost items were
 /// taken over.
 #[derive(Debug, Default)]
-pub(super) struct Runs(Vec<Run>);
+pub(in crate::engine) struct Runs(Vec<Run>);
 
 /// The run of a fire: its items that began here.
 #[derive(Debug)]
-pub(super) struct Run {
-    pub(super) fire: Fire,
-    pub(super) source: ExecutionSource,
+pub(in crate::engine) struct Run {
+    pub(in crate::engine) fire: Fire,
+    pub(in crate::engine) source: ExecutionSource,
     /// Mostly few, so they are sorted in a vector without room for more: all jobs of a process may run at the same moment.
-    pub(super) items: LiteMap<ShardingItem, ItemRun>,
+    pub(in crate::engine) items: LiteMap<ShardingItem, ItemRun>,
     /// How the items ended that are finished already.
-    pub(super) finished: Vec<(ShardingItem, FireState)>,
+    pub(in crate::engine) finished: Vec<(ShardingItem, FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
-    pub(super) skipped: Option<i64>,
+    pub(in crate::engine) skipped: Option<i64>,
     /// Its fire was counted before: these are items that came here later.
-    pub(super) is_counted: bool,
+    pub(in crate::engine) is_counted: bool,
     /// Its listeners. Boxed, as most jobs have none.
-    pub(super) round: Option<Box<Round>>,
+    pub(in crate::engine) round: Option<Box<Round>>,
     /// An earlier engine of the process began it, and it could not be stopped: the fires that come here run beside it.
-    pub(super) is_left: bool,
+    pub(in crate::engine) is_left: bool,
 }
 
 /// The run of one item.
 #[derive(Debug)]
-pub(super) struct ItemRun {
+pub(in crate::engine) struct ItemRun {
     /// Set when execution is monitored.
-    pub(super) attempt: Option<Attempt>,
-    pub(super) stage: Stage,
+    pub(in crate::engine) attempt: Option<Attempt>,
+    pub(in crate::engine) stage: Stage,
 }
 
 /// Where the run of an item stands.
 #[derive(Debug)]
-pub(super) enum Stage {
+pub(in crate::engine) enum Stage {
     /// Begun in the registry, with this token. It starts when the listeners before it were called, and is asked at once
     /// to come to an end where there was a reason for that meanwhile.
     Held { token: Option<Zxid>, wanted: Option<StopReason> },
@@ -143,69 +65,69 @@ pub(super) enum Stage {
 }
 
 impl Runs {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::engine) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Run> {
+    pub(in crate::engine) fn iter(&self) -> impl Iterator<Item = &Run> {
         self.0.iter()
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Run> {
+    pub(in crate::engine) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Run> {
         self.0.iter_mut()
     }
 
     /// The run of a fire that came here. There is one at a time; what is taken over runs beside it.
-    pub(super) fn regular(&self) -> Option<&Run> {
+    pub(in crate::engine) fn regular(&self) -> Option<&Run> {
         self.0.iter().find(|run| run.is_regular())
     }
 
-    pub(super) fn regular_mut(&mut self) -> Option<&mut Run> {
+    pub(in crate::engine) fn regular_mut(&mut self) -> Option<&mut Run> {
         self.0.iter_mut().find(|run| run.is_regular())
     }
 
     /// An item that began here and is not over. It is in one run only.
-    pub(super) fn item(&self, item: ShardingItem) -> Option<&ItemRun> {
+    pub(in crate::engine) fn item(&self, item: ShardingItem) -> Option<&ItemRun> {
         self.0.iter().find_map(|run| run.items.get(&item))
     }
 
-    pub(super) fn item_mut(&mut self, item: ShardingItem) -> Option<&mut ItemRun> {
+    pub(in crate::engine) fn item_mut(&mut self, item: ShardingItem) -> Option<&mut ItemRun> {
         self.0.iter_mut().find_map(|run| run.items.get_mut(&item))
     }
 
     /// All items that began here and are not over.
-    pub(super) fn items(&self) -> impl Iterator<Item = &ItemRun> {
+    pub(in crate::engine) fn items(&self) -> impl Iterator<Item = &ItemRun> {
         self.0.iter().flat_map(|run| run.items.values())
     }
 
-    pub(super) fn items_mut(&mut self) -> impl Iterator<Item = (ShardingItem, &mut ItemRun)> {
+    pub(in crate::engine) fn items_mut(&mut self) -> impl Iterator<Item = (ShardingItem, &mut ItemRun)> {
         self.0.iter_mut().flat_map(|run| run.items.iter_mut().map(|(item, run)| (*item, run)))
     }
 
     /// The items whose futures live or will start.
-    pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
+    pub(in crate::engine) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
         self.0.iter().flat_map(Run::executing)
     }
 
     /// The items that are at such a stage.
-    pub(super) fn items_in(&self, is_meant: impl Fn(&Stage) -> bool) -> impl Iterator<Item = ShardingItem> {
+    pub(in crate::engine) fn items_in(&self, is_meant: impl Fn(&Stage) -> bool) -> impl Iterator<Item = ShardingItem> {
         let items = self.0.iter().flat_map(|run| run.items.iter());
         items.filter(move |(_, run)| is_meant(&run.stage)).map(|(item, _)| *item)
     }
 
     /// The run with a round.
-    pub(super) fn of_round(&mut self, id: RoundId) -> Option<&mut Run> {
+    pub(in crate::engine) fn of_round(&mut self, id: RoundId) -> Option<&mut Run> {
         self.0.iter_mut().find(|run| run.round_id() == Some(id))
     }
 
     /// The rounds of runs that have listeners.
-    pub(super) fn rounds(&self) -> impl Iterator<Item = &Round> {
+    pub(in crate::engine) fn rounds(&self) -> impl Iterator<Item = &Round> {
         self.0.iter().filter_map(|run| run.round.as_deref())
     }
 
     /// The run of a fire that takes further items of it. A fire whose listeners are already called after its items gets
     /// another run.
-    pub(super) fn of_fire(&mut self, fire: Fire, source: ExecutionSource) -> &mut Run {
+    pub(in crate::engine) fn of_fire(&mut self, fire: Fire, source: ExecutionSource) -> &mut Run {
         let place = self.0.iter().position(|run| run.fire == fire && run.source == source && run.takes_items());
         let place = place.unwrap_or_else(|| {
             if self.0.is_empty() {
@@ -218,7 +140,7 @@ impl Runs {
     }
 
     /// Takes the run of an item that an earlier engine began.
-    pub(super) fn take_over(
+    pub(in crate::engine) fn take_over(
         &mut self,
         fire: Fire,
         source: ExecutionSource,
@@ -235,12 +157,12 @@ impl Runs {
     }
 
     /// Whether an earlier engine began an item, and its end is not written.
-    pub(super) fn is_left(&self, item: ShardingItem) -> bool {
+    pub(in crate::engine) fn is_left(&self, item: ShardingItem) -> bool {
         self.0.iter().any(|run| run.is_left && run.items.contains_key(&item))
     }
 
     /// Takes out the runs that are over.
-    pub(super) fn take_finished(&mut self) -> Vec<Run> {
+    pub(in crate::engine) fn take_finished(&mut self) -> Vec<Run> {
         self.0
             .extract_if(.., |run| run.items.is_empty() && run.round.as_ref().is_none_or(|round| round.is_over()))
             .collect()
@@ -262,7 +184,7 @@ impl Run {
     }
 
     /// Whether items of its fire may become part of it.
-    pub(super) fn takes_items(&self) -> bool {
+    pub(in crate::engine) fn takes_items(&self) -> bool {
         !self.is_left && self.round.as_ref().is_none_or(|round| round.takes_items())
     }
 
@@ -273,12 +195,12 @@ impl Run {
     }
 
     /// Its round, when it has listeners.
-    pub(super) fn round_id(&self) -> Option<RoundId> {
+    pub(in crate::engine) fn round_id(&self) -> Option<RoundId> {
         self.round.as_ref().map(|round| round.id)
     }
 
     /// What its round waits for, if it waits.
-    pub(super) fn waiting(&self) -> Option<Waiting> {
+    pub(in crate::engine) fn waiting(&self) -> Option<Waiting> {
         let round = self.round.as_ref()?;
         let RoundStage::Hooks { hook, next, step: Step::Waiting(wait) } = &round.stage else { return None };
         Some(Waiting {
@@ -294,12 +216,12 @@ impl Run {
     }
 
     /// Whether anything of it is still to be done here, apart from writing how items ended.
-    pub(super) fn is_executing(&self) -> bool {
+    pub(in crate::engine) fn is_executing(&self) -> bool {
         self.executing().next().is_some() || self.round.as_ref().is_some_and(|round| !round.is_over())
     }
 
     /// Whether some part of it goes on that was not cancelled.
-    pub(super) fn is_uncancelled(&self) -> bool {
+    pub(in crate::engine) fn is_uncancelled(&self) -> bool {
         let items = self
             .items
             .values()
@@ -309,12 +231,12 @@ impl Run {
     }
 
     /// The items whose futures live or will start.
-    pub(super) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
+    pub(in crate::engine) fn executing(&self) -> impl Iterator<Item = ShardingItem> {
         self.items.iter().filter(|(_, run)| run.is_executing()).map(|(item, _)| *item)
     }
 
     /// When the ends have to be written: at once when nothing executes any more, else soon after the first.
-    pub(super) fn finish_at(&self) -> Option<Duration> {
+    pub(in crate::engine) fn finish_at(&self) -> Option<Duration> {
         let first = self.items.values().filter_map(|run| match run.stage {
             Stage::Ended { at, .. } => Some(at),
             _ => None,
@@ -326,7 +248,7 @@ impl Run {
 
 impl ItemRun {
     /// Whether its future lives or will start.
-    pub(super) fn is_executing(&self) -> bool {
+    pub(in crate::engine) fn is_executing(&self) -> bool {
         !matches!(self.stage, Stage::Ended { .. })
     }
 }

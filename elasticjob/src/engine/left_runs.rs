@@ -2,56 +2,14 @@
 //! be stopped goes on. Such a run belongs to the process as long as its code goes on, whichever engine coordinates the
 //! job there: another engine in the same session must not begin the item meanwhile.
 
+use super::state::configuration::Configuration;
+use super::state::left_run::LeftRun;
 use std::time::Duration;
 
-use super::engine::{Identity, JobEngine, Phase};
-use super::event::ItemEnd;
-use super::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::engine::JobEngine;
 use super::planted::Bug;
-use super::run_state::{ItemRun, Run, Stage};
-use crate::ident::ShardingItem;
-
-/// A run of an item that its engine did not bring to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftRun {
-    /// The item.
-    pub item: ShardingItem,
-    /// The fire it was begun for.
-    pub fire: Fire,
-    /// Why it was run.
-    pub source: ExecutionSource,
-    /// The attempt that the record of the item names; `None` when execution was not monitored.
-    pub attempt: Option<Attempt>,
-    /// The latest scheduled fire that fell into it and was skipped.
-    pub skipped: Option<i64>,
-    /// How it ended, `None` while its code goes on.
-    pub end: Option<ItemEnd>,
-}
-
-impl LeftRun {
-    pub(super) fn of(run: &Run, item: ShardingItem, item_run: &ItemRun) -> Self {
-        let end = match &item_run.stage {
-            Stage::Ended { end, .. } => Some(end.clone()),
-            Stage::Held { .. } => Some(ItemEnd::cut_off("the coordination of the job ended before it started")),
-            Stage::Executing | Stage::AskedToStop | Stage::Cancelled { .. } | Stage::Aborted => None,
-        };
-        let (fire, source, skipped) = (run.fire, run.source, run.skipped);
-        Self { item, fire, source, attempt: item_run.attempt.clone(), skipped, end }
-    }
-
-    /// The code of the run has returned. It was told to end before, so an error is not its own failure.
-    pub fn ended(&mut self, end: ItemEnd) {
-        let state = if end.state == FireState::Failed { FireState::Cancelled } else { end.state };
-        self.end = Some(ItemEnd { state, ..end });
-    }
-}
-
-impl ItemEnd {
-    /// The end of a run that was cut off before it took any time.
-    pub(super) fn cut_off(why: &str) -> Self {
-        Self { state: FireState::Cancelled, took: 0, error: Some(why.to_owned()) }
-    }
-}
+use super::state::membership::{Identity, Phase};
+use super::state::runs::{ItemRun, Stage};
 
 impl JobEngine {
     /// The identity of this engine.
@@ -62,16 +20,16 @@ impl JobEngine {
     /// Whether this engine, which has stopped, leaves code that goes on, or nodes whose deletion the registry center
     /// did not answer.
     pub fn leaves_something(&self) -> bool {
-        if self.gave_up {
+        if self.membership.gave_up {
             return !self.planted.has(Bug::LeftUnanswered);
         }
-        !self.abandoned.is_empty()
+        !self.membership.abandoned.is_empty()
     }
 
     /// The runs that began here and did not come to their end, as this engine leaves them.
     pub fn left_runs(&self) -> Vec<LeftRun> {
         let left = self.runs.iter().flat_map(|run| run.items.iter().map(|(item, of)| LeftRun::of(run, *item, of)));
-        left.chain(self.abandoned.iter().cloned()).collect()
+        left.chain(self.membership.abandoned.iter().cloned()).collect()
     }
 
     /// The engine that takes the place of this one in the same process, where the coordination of the job starts again.
@@ -79,11 +37,11 @@ impl JobEngine {
     /// leave: an operator who removed the instance, or a program that ends, asks only once.
     pub fn successor(&self, identity: Identity) -> Self {
         // The check counts the namespace already.
-        let Self { local, strategies, listeners, check, .. } = self;
+        let Configuration { local, strategies, listeners, check, bound, .. } = &self.configuration;
         let mut next = Self::new(identity, local.clone(), strategies.clone());
         next = next.with_listeners(listeners.clone()).with_check(check.clone());
         next.mirror = self.mirror.unread();
-        next.bound = self.bound.clone();
+        next.configuration.bound = bound.clone();
         next.planted = self.planted;
         if self.membership.session.is_some() {
             next.membership.is_back = true;

@@ -3,32 +3,50 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::fire::{Attempt, ExecutionSource, Fire};
-use super::listeners::{Hook, ListenerPlan, ListenerSpec};
 use crate::config::JobConfiguration;
+use crate::engine::fire::{Attempt, ExecutionSource, Fire};
+use crate::engine::listeners::{Hook, ListenerPlan, ListenerSpec};
+use crate::engine::once_calls::SettledClaim;
 
 /// Tells the rounds of an engine apart.
 pub type RoundId = u64;
 
 /// How long a round waits for items of other instances before it reads why they have not begun.
-pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+pub(in crate::engine) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// How long the other instances leave a call to the one that is first to claim it.
-pub(super) const TURN: Duration = Duration::from_millis(200);
+pub(in crate::engine) const TURN: Duration = Duration::from_millis(200);
+
+/// The listener rounds of an engine, beside those of its runs.
+#[derive(Debug)]
+pub(in crate::engine) struct ListenerRounds {
+    /// The id of the last listener round that began.
+    pub(in crate::engine) last: RoundId,
+    /// Claims of this instance whose calls are over, or will not be made.
+    pub(in crate::engine) settled: Vec<SettledClaim>,
+}
+
+impl ListenerRounds {
+    /// The end of a call that an earlier engine made may still be reported to this one: the ids of their rounds differ
+    /// by the numbers that these engines have.
+    pub(in crate::engine) fn new(nonce: u32) -> Self {
+        Self { last: RoundId::from(nonce) << 32, settled: Vec::new() }
+    }
+}
 
 /// The listeners around the items of a run. Runs of jobs without listeners have none.
 #[derive(Debug)]
-pub(super) struct Round {
-    pub(super) id: RoundId,
-    pub(super) plan: ListenerPlan,
+pub(in crate::engine) struct Round {
+    pub(in crate::engine) id: RoundId,
+    pub(in crate::engine) plan: ListenerPlan,
     /// The configuration with which the fire was begun.
-    pub(super) configuration: Arc<JobConfiguration>,
-    pub(super) stage: RoundStage,
+    pub(in crate::engine) configuration: Arc<JobConfiguration>,
+    pub(in crate::engine) stage: RoundStage,
 }
 
 /// Where a round stands.
 #[derive(Debug)]
-pub(super) enum RoundStage {
+pub(in crate::engine) enum RoundStage {
     /// The listeners before number `next` were called for this hook, or given up.
     Hooks { hook: Hook, next: usize, step: Step },
     /// The items run.
@@ -39,7 +57,7 @@ pub(super) enum RoundStage {
 
 /// The step of a round with its next listeners.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(in crate::engine) enum Step {
     /// The listeners up to number `until` are called here.
     Calling { until: usize, call: Call, claim: Option<Attempt> },
     /// The next listener is called once for the group.
@@ -48,7 +66,7 @@ pub(super) enum Step {
 
 /// A call of listeners. One future runs all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call {
+pub(in crate::engine) enum Call {
     /// The future lives.
     Executing,
     /// Its token was fired; the future is dropped when the grace is over.
@@ -59,17 +77,17 @@ pub(super) enum Call {
 
 /// The wait for the items of the group, then for the instance that calls the listener on behalf of all.
 #[derive(Debug)]
-pub(super) struct Wait {
-    pub(super) since: Duration,
+pub(in crate::engine) struct Wait {
+    pub(in crate::engine) since: Duration,
     /// When only the call was left to wait for.
-    pub(super) complete_at: Option<Duration>,
+    pub(in crate::engine) complete_at: Option<Duration>,
     /// The own claim, once it is sent.
-    pub(super) claim: Option<Attempt>,
+    pub(in crate::engine) claim: Option<Attempt>,
 }
 
 /// The work that is left for a round that was cut off.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum CutOff {
+pub(in crate::engine) enum CutOff {
     /// It was over, or cut off before.
     Nothing,
     /// Listeners are not called any more, though some would have been.
@@ -79,36 +97,41 @@ pub(super) enum CutOff {
 }
 
 impl Round {
-    pub(super) fn new(id: RoundId, plan: ListenerPlan, configuration: Arc<JobConfiguration>, now: Duration) -> Self {
+    pub(in crate::engine) fn new(
+        id: RoundId,
+        plan: ListenerPlan,
+        configuration: Arc<JobConfiguration>,
+        now: Duration,
+    ) -> Self {
         // Replaced by the first step at once.
         let step = Step::Waiting(Wait::new(now));
         Self { id, plan, configuration, stage: RoundStage::Hooks { hook: Hook::Before, next: 0, step } }
     }
 
     /// Whether anything is still to come.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::engine) fn is_over(&self) -> bool {
         matches!(self.stage, RoundStage::Over)
     }
 
     /// Whether the items do not start yet.
-    pub(super) fn holds_items(&self) -> bool {
+    pub(in crate::engine) fn holds_items(&self) -> bool {
         matches!(self.stage, RoundStage::Hooks { hook: Hook::Before, .. })
     }
 
     /// Whether items of the fire may still become part of it.
-    pub(super) fn takes_items(&self) -> bool {
+    pub(in crate::engine) fn takes_items(&self) -> bool {
         self.holds_items() || matches!(self.stage, RoundStage::Items)
     }
 
     /// The listener that waits to be called once for the group, and what for.
-    pub(super) fn waiting(&self) -> Option<(&ListenerSpec, Hook, &Wait)> {
+    pub(in crate::engine) fn waiting(&self) -> Option<(&ListenerSpec, Hook, &Wait)> {
         match &self.stage {
             RoundStage::Hooks { hook, next, step: Step::Waiting(wait) } => Some((&self.plan[*next], *hook, wait)),
             _ => None,
         }
     }
 
-    pub(super) fn wait_mut(&mut self) -> Option<&mut Wait> {
+    pub(in crate::engine) fn wait_mut(&mut self) -> Option<&mut Wait> {
         match &mut self.stage {
             RoundStage::Hooks { step: Step::Waiting(wait), .. } => Some(wait),
             _ => None,
@@ -116,14 +139,14 @@ impl Round {
     }
 
     /// The call that is under way.
-    pub(super) fn call_mut(&mut self) -> Option<&mut Call> {
+    pub(in crate::engine) fn call_mut(&mut self) -> Option<&mut Call> {
         match &mut self.stage {
             RoundStage::Hooks { step: Step::Calling { call, .. }, .. } => Some(call),
             _ => None,
         }
     }
 
-    pub(super) fn call(&self) -> Option<Call> {
+    pub(in crate::engine) fn call(&self) -> Option<Call> {
         match &self.stage {
             RoundStage::Hooks { step: Step::Calling { call, .. }, .. } => Some(*call),
             _ => None,
@@ -131,11 +154,11 @@ impl Round {
     }
 
     /// The times at which the engine has to look at it again.
-    pub(super) fn times(&self) -> impl Iterator<Item = Duration> {
+    pub(in crate::engine) fn times(&self) -> impl Iterator<Item = Duration> {
         let waiting = self.waiting().map(|(spec, hook, wait)| {
             let limit = spec.once.and_then(|once| once.of(hook));
             let patience = (hook == Hook::Before).then_some(PATIENCE);
-            let window = (hook == Hook::Before).then_some(super::run_state::LATE_ACQUISITION);
+            let window = (hook == Hook::Before).then_some(super::open_fire::LATE_ACQUISITION);
             let turn = wait.complete_at.map(|at| at + TURN);
             let since = |span: Option<Duration>| span.map(|span| wait.since + span);
             [since(limit), since(patience), since(window), turn]
@@ -148,7 +171,7 @@ impl Round {
     }
 
     /// Calls no more listeners. A call that executes may go on until `abort_at`.
-    pub(super) fn cut_off(&mut self, abort_at: Duration) -> CutOff {
+    pub(in crate::engine) fn cut_off(&mut self, abort_at: Duration) -> CutOff {
         match &mut self.stage {
             RoundStage::Hooks { step: Step::Calling { call: Call::Cancelled { abort_at: before }, .. }, .. } => {
                 *before = abort_at.min(*before);
@@ -176,20 +199,20 @@ impl Round {
 
 /// A round that waits, as it stands.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
-    pub(super) round: RoundId,
-    pub(super) fire: Fire,
-    pub(super) source: ExecutionSource,
+pub(in crate::engine) struct Waiting {
+    pub(in crate::engine) round: RoundId,
+    pub(in crate::engine) fire: Fire,
+    pub(in crate::engine) source: ExecutionSource,
     /// The listener that is to be called, and its number.
-    pub(super) listener: Arc<str>,
-    pub(super) next: usize,
-    pub(super) hook: Hook,
-    pub(super) since: Duration,
-    pub(super) claim: Option<Attempt>,
+    pub(in crate::engine) listener: Arc<str>,
+    pub(in crate::engine) next: usize,
+    pub(in crate::engine) hook: Hook,
+    pub(in crate::engine) since: Duration,
+    pub(in crate::engine) claim: Option<Attempt>,
 }
 
 impl Wait {
-    pub(super) fn new(now: Duration) -> Self {
+    pub(in crate::engine) fn new(now: Duration) -> Self {
         Self { since: now, complete_at: None, claim: None }
     }
 }

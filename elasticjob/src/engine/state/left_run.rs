@@ -1,0 +1,48 @@
+//! A run that outlives its engine.
+
+use super::runs::{ItemRun, Run, Stage};
+use crate::engine::event::ItemEnd;
+use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState};
+use crate::ident::ShardingItem;
+
+/// A run of an item that its engine did not bring to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftRun {
+    /// The item.
+    pub item: ShardingItem,
+    /// The fire it was begun for.
+    pub fire: Fire,
+    /// Why it was run.
+    pub source: ExecutionSource,
+    /// The attempt that the record of the item names; `None` when execution was not monitored.
+    pub attempt: Option<Attempt>,
+    /// The latest scheduled fire that fell into it and was skipped.
+    pub skipped: Option<i64>,
+    /// How it ended, `None` while its code goes on.
+    pub end: Option<ItemEnd>,
+}
+
+impl LeftRun {
+    pub(in crate::engine) fn of(run: &Run, item: ShardingItem, item_run: &ItemRun) -> Self {
+        let end = match &item_run.stage {
+            Stage::Ended { end, .. } => Some(end.clone()),
+            Stage::Held { .. } => Some(ItemEnd::cut_off("the coordination of the job ended before it started")),
+            Stage::Executing | Stage::AskedToStop | Stage::Cancelled { .. } | Stage::Aborted => None,
+        };
+        let (fire, source, skipped) = (run.fire, run.source, run.skipped);
+        Self { item, fire, source, attempt: item_run.attempt.clone(), skipped, end }
+    }
+
+    /// The code of the run has returned. It was told to end before, so an error is not its own failure.
+    pub fn ended(&mut self, end: ItemEnd) {
+        let state = if end.state == FireState::Failed { FireState::Cancelled } else { end.state };
+        self.end = Some(ItemEnd { state, ..end });
+    }
+}
+
+impl ItemEnd {
+    /// The end of a run that was cut off before it took any time.
+    pub(in crate::engine) fn cut_off(why: &str) -> Self {
+        Self { state: FireState::Cancelled, took: 0, error: Some(why.to_owned()) }
+    }
+}

@@ -1,0 +1,22 @@
+//! A manual trigger that was asked for here and is not written yet.
+
+use std::time::Duration;
+
+use crate::engine::event::TriggerId;
+
+/// How long a trigger waits to be written. The caller has given up by then, and does not expect the job to run when the
+/// registry center is back some day.
+pub(in crate::engine) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A manual trigger whose answer a caller in this process waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) struct PendingTrigger {
+    pub(in crate::engine) id: TriggerId,
+    pub(in crate::engine) until: Duration,
+}
+
+impl PendingTrigger {
+    pub(in crate::engine) fn at(id: TriggerId, now: Duration) -> Self {
+        Self { id, until: now + PATIENCE }
+    }
+}
