@@ -29,11 +29,20 @@ impl Page {
         Self::read(&root().join("README.md"))
     }
 
-    /// README.md and the pages of the guide.
+    /// README.md, the pages of the guide, and what is written by hand of the page of settings.
     pub fn for_users() -> Vec<Self> {
         let guide = pages_in(&root().join("docs/guide"));
         assert!(guide.len() > 3, "the guide has pages");
-        std::iter::once(Self::readme()).chain(guide.iter().map(|file| Self::read(file))).collect()
+        let settings =
+            Self::read(&root().join("docs/settings.md")).between("## Where they come from", "## The program");
+        [Self::readme(), settings].into_iter().chain(guide.iter().map(|file| Self::read(file))).collect()
+    }
+
+    /// The part of the page from a heading to another one.
+    fn between(self, from: &str, to: &str) -> Self {
+        let part = self.text.split_once(from).and_then(|(_, rest)| rest.split_once(to));
+        let (text, _) = part.unwrap_or_else(|| panic!("{} has {from} before {to}", self.name));
+        Self { text: text.to_owned(), ..self }
     }
 
     /// The blocks of code in a language; the empty name is that of blocks without one.
