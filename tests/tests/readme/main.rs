@@ -6,5 +6,6 @@ mod commands;
 #[cfg(unix)]
 mod example;
 mod links;
+mod log;
 mod pages;
 mod settings;
