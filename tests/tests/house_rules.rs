@@ -1,5 +1,6 @@
-//! What the code of the workspace must not contain.
+//! What the code of the workspace must not contain, and which room of the library imports which.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,19 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// The modules that compute and do nothing else: the same inputs give the same outputs, which is what lets the simulator
 /// replay a history from its seed.
-const PURE: [&str; 7] = ["schedule", "engine", "config", "type_registry", "registry/tree", "registry/mirror", "yaml"];
+const PURE: [&str; 11] = [
+    "schedule",
+    "engine",
+    "config",
+    "type_registry",
+    "registry/tree",
+    "registry/mirror",
+    "yaml",
+    "ident",
+    "secret",
+    "escaped",
+    "problems",
+];
 
 /// What pure modules do not name, and why.
 const IMPURE: [(&[&str], &str); 9] = [
@@ -226,4 +239,89 @@ fn the_rule_about_the_log_sees_imports_and_paths() {
     {
         assert!(!logs_unguarded(code), "{code}");
     }
+}
+
+/// The page with the picture of the house: the rooms on their floors, what each imports, and the imports that run up.
+const PICTURE: &str = "docs/architecture.md";
+
+/// The rooms: the modules of the library that are compiled for programs.
+fn rooms() -> BTreeSet<String> {
+    let library = fs::read_to_string(root().join("elasticjob/src/lib.rs")).expect("readable source");
+    let words = words(&library);
+    let names = words.windows(2).filter(|pair| pair[0] == "mod").map(|pair| &pair[1]);
+    names.map(|name| name.trim_start_matches('_').to_owned()).collect()
+}
+
+/// The rooms that the code of a room imports.
+fn imports(room: &str, rooms: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut imported = BTreeSet::new();
+    for file in sources_of(room) {
+        let words = words(&fs::read_to_string(&file).expect("readable source"));
+        for (place, window) in words.windows(4).enumerate() {
+            let is_path = window[..3] == ["crate", ":", ":"];
+            // A macro names its parts for the place where it is used.
+            let in_macro = place > 0 && words[place - 1] == "$";
+            let name = window[3].trim_start_matches('_');
+            if is_path && !in_macro && name != room && rooms.contains(name) {
+                imported.insert(name.to_owned());
+            }
+        }
+    }
+    imported
+}
+
+/// The cells of the rows of tables whose first cell is a name in code style, in a section of the page.
+fn rows<'p>(page: &'p str, section: &str) -> Vec<(String, Vec<&'p str>)> {
+    let (_, text) = page.split_once(&format!("## {section}\n")).unwrap_or_else(|| panic!("{PICTURE} has no {section}"));
+    let lines = text.lines().take_while(|line| !line.starts_with("## "));
+    let rows = lines.filter_map(|line| line.strip_prefix("| `")?.strip_suffix(" |")?.split_once("` | "));
+    rows.map(|(name, rest)| (name.to_owned(), rest.split(" | ").collect())).collect()
+}
+
+fn names(cell: &str) -> BTreeSet<String> {
+    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_picture_of_the_house_has_every_room_and_every_import() {
+    let page = fs::read_to_string(root().join(PICTURE)).expect("the page can be read");
+    let rooms = rooms();
+    let mut wrong = Vec::new();
+    let drawn: BTreeMap<String, Vec<&str>> = rows(&page, "Where things live").into_iter().collect();
+    for room in &rooms {
+        let code = imports(room, &rooms);
+        let cell = code.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        match drawn.get(room.as_str()) {
+            None => wrong.push(format!("the table has no row for `{room}`, which imports {cell}")),
+            Some(cells) if cells.last().is_none_or(|last| names(last) != code) => {
+                wrong.push(format!("`{room}` imports {cell}"));
+            }
+            Some(_) => {}
+        }
+    }
+    let unknown = drawn.keys().filter(|name| !name.contains("->") && !rooms.contains(*name));
+    wrong.extend(unknown.map(|name| format!("there is no module `{name}`")));
+    assert!(wrong.is_empty(), "{PICTURE}, Where things live:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_room_imports_rooms_of_lower_floors_or_the_page_says_why() {
+    let page = fs::read_to_string(root().join(PICTURE)).expect("the page can be read");
+    let rooms = rooms();
+    // A line of the picture: the number of the floor, its rooms, and what they are for.
+    let mut floors: BTreeMap<String, u32> = BTreeMap::new();
+    for line in page.lines().filter_map(|line| line.trim().strip_prefix('│')) {
+        let cells: Vec<&str> = line.split('│').map(str::trim).collect();
+        let Some(Ok(floor)) = cells.first().map(|cell| cell.parse()) else { continue };
+        floors.extend(cells[1].split_whitespace().map(|room| (room.to_owned(), floor)));
+    }
+    assert_eq!(floors.keys().cloned().collect::<BTreeSet<_>>(), rooms, "the rooms of the picture");
+    let mut up = BTreeSet::new();
+    for room in &rooms {
+        let above = imports(room, &rooms).into_iter().filter(|other| floors[other] >= floors[room]);
+        up.extend(above.map(|other| format!("{room} -> {other}")));
+    }
+    let explained =
+        rows(&page, "Where things live").into_iter().map(|(name, _)| name).filter(|name| name.contains("->"));
+    assert_eq!(up, explained.collect(), "imports that run up, in the code and on the page");
 }

@@ -42,15 +42,15 @@ macro_rules! each_job_setting {
                 failover = "failover": Flag,
                     "Whether another instance begins again at once what an instance had begun and not finished when it died, or was \
                      cut off by its shutdown. Part of the work may have been done. Needs monitored execution.",
-                    value "false", "true" { see: Some("[failover](../README.md#failover)"), java: Some("failover") }
+                    value "false", "true" { see: Some("[failover](guide/failover-misfire.md#failover)"), java: Some("failover") }
                 misfire = "misfire": Flag,
                     "Whether a fire that comes while the one before still runs is made up for right after it; of several only the \
                      latest.",
-                    value "true", "false" { see: Some("[misfire](../README.md#misfire)"), java: Some("misfire") }
+                    value "true", "false" { see: Some("[misfire](guide/failover-misfire.md#misfire)"), java: Some("misfire") }
                 max_late_begin_seconds = "max-late-begin-seconds": Number,
                     "How late a fire may begin that no instance began in time, from 1; negative: until the next fire, or 10 s where \
                      misfire is off. Needs monitored execution.",
-                    value "-1", "3600" { counts: "seconds", see: Some("[late fires](../README.md#late-fires)") }
+                    value "-1", "3600" { counts: "seconds", see: Some("[late fires](guide/failover-misfire.md#late-fires)") }
                 max_time_diff_seconds = "max-time-diff-seconds": Number,
                     "How far the clock of a host may be off from that of the registry center; negative: not checked. A job does not \
                      start on a host that is further off, and fires are skipped there.",
@@ -60,7 +60,7 @@ macro_rules! each_job_setting {
                     "How often the leader lists all nodes of the job again and lets the group repair what is wrong; below 1: never.",
                     value "10", "5" {
                         counts: "minutes",
-                        see: Some("[reconcile](../README.md#reconcile)"),
+                        see: Some("[reconcile](guide/failover-misfire.md#reconcile)"),
                         java: Some("reconcileIntervalMinutes")
                     }
                 job_sharding_strategy_type = "job-sharding-strategy-type": Name,
@@ -84,7 +84,7 @@ macro_rules! each_job_setting {
                 job_listener_types = "job-listener-types": Names,
                     "The type names of the listeners that are called around the items of a fire.",
                     words "none", "audit,notify"
-                    { short: Some("listeners"), see: Some("[listeners](../README.md#listeners)"), java: Some("jobListenerTypes") }
+                    { short: Some("listeners"), see: Some("[listeners](guide/listeners.md)"), java: Some("jobListenerTypes") }
                 description = "description": Text,
                     "A text for people.",
                     words "empty", "settles the day" { java: Some("description") }
@@ -116,7 +116,7 @@ macro_rules! each_job_setting {
                      `SIMPLE` and `DATAFLOW` may be said of a job that is one.",
                     words "a job with a function", "SCRIPT" {
                         instead_of: Some("elastic-job-class"),
-                        see: Some("[scripts](../README.md#scripts) and [HTTP](../README.md#http)"),
+                        see: Some("[scripts](guide/jobs.md#scripts) and [HTTP](guide/jobs.md#http)"),
                         in_attribute: Some((
                             "`SIMPLE` of a function and `DATAFLOW` of an `impl` may be said; otherwise the type name that Java \
                              instances of the same job have. Not together with `elastic_job_class`.",
