@@ -8,27 +8,28 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use syn::{Attribute, Expr, Item, Lit, Meta};
+use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta};
 
 const PAGE: &str = "docs/state-machine.md";
 /// Where the page ends a table that was made.
 const END: &str = "<!-- end of table -->\n";
 
 /// The enums that the page has a table of, with their files.
-const ENUMS: [(&str, &str); 13] = [
+const ENUMS: [(&str, &str); 14] = [
     ("SessionState", "elasticjob/src/registry/mod.rs"),
-    ("Phase", "elasticjob/src/engine/engine.rs"),
+    ("Phase", "elasticjob/src/engine/state/membership.rs"),
     ("Activity", "elasticjob/src/engine/status.rs"),
-    ("Stage", "elasticjob/src/engine/run_state.rs"),
-    ("RoundStage", "elasticjob/src/engine/listener_round.rs"),
-    ("Call", "elasticjob/src/engine/listener_round.rs"),
+    ("Stage", "elasticjob/src/engine/state/runs.rs"),
+    ("RoundStage", "elasticjob/src/engine/state/listener_round.rs"),
+    ("Call", "elasticjob/src/engine/state/listener_round.rs"),
     ("CallState", "elasticjob/src/engine/once_calls.rs"),
-    ("StopReason", "elasticjob/src/engine/notice.rs"),
-    ("CancelReason", "elasticjob/src/engine/notice.rs"),
+    ("StopReason", "elasticjob/src/engine/reasons.rs"),
+    ("CancelReason", "elasticjob/src/engine/reasons.rs"),
     ("ExecutionSource", "elasticjob/src/engine/fire.rs"),
     ("FireState", "elasticjob/src/engine/fire.rs"),
-    ("SkipReason", "elasticjob/src/engine/notice.rs"),
+    ("SkipReason", "elasticjob/src/engine/reasons.rs"),
     ("Step", "elasticjob/src/engine/rules/mod.rs"),
+    ("Meanwhile", "elasticjob/src/engine/rules/mod.rs"),
 ];
 /// Of these, the ones that the page has a diagram of.
 const DIAGRAMS: [&str; 4] = ["Phase", "Stage", "RoundStage", "FireState"];
@@ -86,8 +87,12 @@ fn variants(name: &str) -> Vec<(String, String)> {
     found.variants.iter().map(|variant| (variant.ident.to_string(), first_paragraph(&variant.attrs))).collect()
 }
 
-/// The rules in the order in which they are asked, with what is written about each.
-fn rules() -> Vec<(String, String)> {
+/// A row of a table.
+type Row = Vec<String>;
+
+/// The rules in the order in which they are asked: what is written about each, what becomes of the later ones while it
+/// needs data, and why it stands there.
+fn rules() -> Vec<Row> {
     let list = items(&format!("{RULES}/mod.rs")).into_iter().find_map(|item| match item {
         Item::Const(item) if item.ident == "RULES" => match *item.expr {
             Expr::Array(list) => Some(list.elems),
@@ -97,7 +102,13 @@ fn rules() -> Vec<(String, String)> {
     });
     let list = list.expect("the list of the rules");
     let rules = list.iter().map(|rule| {
-        let Expr::Path(path) = rule else { panic!("a rule is the path of a function") };
+        let Expr::Call(rule) = rule else { panic!("a rule is a call") };
+        let [Expr::Path(path), Expr::Path(meanwhile), Expr::Lit(ExprLit { lit: Lit::Str(why), .. })] =
+            rule.args.iter().collect::<Vec<_>>()[..]
+        else {
+            panic!("a rule has a function, what becomes of the later ones, and a reason");
+        };
+        let meanwhile = meanwhile.path.get_ident().expect("a plain name");
         let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let [module, function] = names.as_slice() else { panic!("{names:?} is not a module and a function") };
         let function_in = |item| match item {
@@ -106,7 +117,8 @@ fn rules() -> Vec<(String, String)> {
         };
         let found = files_of(module).iter().flat_map(|file| items(file)).find_map(function_in);
         let found = found.unwrap_or_else(|| panic!("{RULES}/{module} has no function {function}"));
-        (names.join("::"), first_paragraph(&found.attrs))
+        let says = first_paragraph(&found.attrs);
+        vec![format!("`{}`", names.join("::")), says, why.value(), format!("`{meanwhile}`")]
     });
     rules.collect()
 }
@@ -121,19 +133,26 @@ fn files_of(module: &str) -> Vec<String> {
     [format!("{RULES}/{module}.rs")].into_iter().chain(below).collect()
 }
 
-fn entries(table: &str) -> Vec<(String, String)> {
-    if table == "RULES" { rules() } else { variants(table) }
-}
-
 fn table(name: &str) -> String {
-    let entries = entries(name);
-    assert!(!entries.is_empty(), "{name} has entries");
-    let mut rows = format!("| `{name}` | |\n|---|---|\n");
-    for (entry, says) in entries {
-        assert!(!says.is_empty() && !says.contains('|'), "{name}::{entry} needs a line of documentation: '{says}'");
-        rows.push_str(&format!("| `{entry}` | {says} |\n"));
+    let (head, rows): (Row, Vec<Row>) = match name {
+        "RULES" => (
+            ["`RULES`", "What it does", "Why it stands there", "While it needs data"].map(str::to_owned).into(),
+            rules(),
+        ),
+        _ => {
+            let rows = variants(name).into_iter().map(|(entry, says)| vec![format!("`{entry}`"), says]);
+            (vec![format!("`{name}`"), String::new()], rows.collect())
+        }
+    };
+    assert!(!rows.is_empty(), "{name} has entries");
+    let line = |cells: &Row| format!("|{}\n", cells.iter().map(|cell| format!(" {cell} |")).collect::<String>());
+    let mut made = line(&head).replace("|  |", "| |") + "|" + &"---|".repeat(head.len()) + "\n";
+    for row in rows {
+        let is_good = |cell: &String| !cell.is_empty() && !cell.contains('|');
+        assert!(row.iter().all(is_good), "{name} needs a line of documentation: {row:?}");
+        made.push_str(&line(&row));
     }
-    rows
+    made
 }
 
 /// The page with its tables made anew, and the names of the tables.

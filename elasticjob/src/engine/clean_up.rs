@@ -22,7 +22,7 @@ use super::state::left_run::LeftRun;
 use super::state::membership::Identity;
 use super::txn::JobTransaction;
 use crate::ident::{JobName, ShardingItem};
-use crate::registry::mirror::{Lookup, Mirror};
+use crate::registry::mirror::{Mirror, Unread};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CommitError, CreateMode, SessionId, SessionState, Transaction, WatchEvent};
 
@@ -213,52 +213,57 @@ impl CleanUp {
         }
         let transaction = match &self.foreign {
             Some(foreign) => match foreign.deletion(&self.job, &self.mirror) {
-                Some((transaction, _)) if !transaction.is_empty() => Some(transaction),
+                Some((transaction, _)) if !transaction.is_empty() => Ok(transaction),
                 Some(_) => self.transaction(now, session),
                 None => return,
             },
             None => self.transaction(now, session),
         };
         match transaction {
-            None => {
+            Err(Unread) => {
                 let paths = self.mirror.start_reads(self.mirror.take_wanted());
                 if !paths.is_empty() {
                     self.actions.push_back(Action::Read { generation: self.mirror.generation(), paths });
                 }
             }
-            Some(transaction) if transaction.is_empty() => {
+            Ok(transaction) if transaction.is_empty() => {
                 self.left.retain(|left| left.end.is_none());
                 self.stage = Stage::Clean;
             }
-            Some(transaction) => {
+            Ok(transaction) => {
                 self.stage = Stage::Committing;
                 self.actions.push_back(Action::Commit(transaction.in_session(session)));
             }
         }
     }
 
-    /// The transaction that deletes what is left; it is empty when nothing is left, `None` while data are missing.
-    fn transaction(&self, now: Now, session: SessionId) -> Option<Transaction> {
+    /// The transaction that deletes what is left; it is empty when nothing is left.
+    fn transaction(&self, now: Now, session: SessionId) -> Result<Transaction, Unread> {
         let mut txn = JobTransaction::new(&self.job, &self.mirror);
-        let mut complete = true;
+        let mut complete = Ok(());
         for item in self.mirror.items() {
             // The other items follow in the next transaction.
             if txn.is_full() {
-                return Some(txn.build());
+                return Ok(txn.build());
             }
             if self.planted.has(Bug::HastyCleanUp) || self.busy().all(|busy| busy != item) {
-                complete &= self.clean_item(now, &mut txn, item, session).is_some();
+                complete = complete.and(self.clean_item(now, &mut txn, item, session));
             }
         }
-        complete &= self.clean_calls(&mut txn, session).is_some();
-        complete &= self.clean_instance(&mut txn, session).is_some();
-        complete.then(|| txn.build())
+        let (calls, instance) = (self.clean_calls(&mut txn, session), self.clean_instance(&mut txn, session));
+        complete.and(calls).and(instance).map(|()| txn.build())
     }
 
     /// Writes the run of an item that was not finished as cut off, and deletes its mark.
-    fn clean_item(&self, now: Now, txn: &mut JobTransaction<'_>, item: ShardingItem, session: SessionId) -> Option<()> {
+    fn clean_item(
+        &self,
+        now: Now,
+        txn: &mut JobTransaction<'_>,
+        item: ShardingItem,
+        session: SessionId,
+    ) -> Result<(), Unread> {
         let (path, mark_path) = (JobPath::fire(item), JobPath::running(item));
-        let (known, mark) = (known(self.mirror.look(&path)), known(self.mirror.look(&mark_path)));
+        let (known, mark) = (self.mirror.need(&path), self.mirror.need(&mark_path));
         let (known, mark) = (known?, mark?);
         let record = known.map_or(FireRecord::empty(), |known| FireRecord::parse(&known.data));
         let is_left = |left: &&LeftRun| left.attempt.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
@@ -275,7 +280,7 @@ impl CleanUp {
                 }
                 txn.delete(&mark_path, None);
             }
-            return Some(());
+            return Ok(());
         };
         let is_mine = |owner: Option<SessionId>, text: Option<&str>| match owner {
             Some(owner) => owner == session,
@@ -296,25 +301,25 @@ impl CleanUp {
         if end.state.is_unfinished() && mark.is_some_and(|mark| mark.owner.is_none()) {
             txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
         }
-        Some(())
+        Ok(())
     }
 
     /// Writes the calls of once listeners that the engine had under way when it ended as cut off: no instance waits for
     /// them any more, and none calls them again.
-    fn clean_calls(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Option<()> {
-        let Some(known) = known(self.mirror.look(&JobPath::Rounds))? else { return Some(()) };
+    fn clean_calls(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Result<(), Unread> {
+        let Some(known) = self.mirror.need(&JobPath::Rounds)? else { return Ok(()) };
         let mut calls = OnceCalls::parse(&known.data);
         if calls.cut_off(session) && !self.planted.has(Bug::LeftCall) {
             txn.set(&JobPath::Rounds, calls.to_bytes(), Some(known.version));
         }
-        Some(())
+        Ok(())
     }
 
     /// Deletes the nodes that show the other instances that this one takes part.
-    fn clean_instance(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Option<()> {
+    fn clean_instance(&self, txn: &mut JobTransaction<'_>, session: SessionId) -> Result<(), Unread> {
         let me = &self.identity.instance;
-        let leader = known(self.mirror.look(&JobPath::LeaderInstance));
-        let instance = known(self.mirror.look(&JobPath::Instance(me.clone())));
+        let leader = self.mirror.need(&JobPath::LeaderInstance);
+        let instance = self.mirror.need(&JobPath::Instance(me.clone()));
         let (leader, instance) = (leader?, instance?);
         if instance.is_some_and(|known| known.owner == Some(session)) {
             txn.delete(&JobPath::Instance(me.clone()), None);
@@ -332,15 +337,6 @@ impl CleanUp {
         if self.busy().next().is_none() {
             txn.delete_existing(&JobPath::Session(session));
         }
-        Some(())
-    }
-}
-
-/// What is known of a node, `None` inside when there is no such node; `None` while its data are missing.
-fn known(lookup: Lookup<'_>) -> Option<Option<&crate::registry::mirror::Known>> {
-    match lookup {
-        Lookup::Missing => Some(None),
-        Lookup::Unread => None,
-        Lookup::Known(known) => Some(Some(known)),
+        Ok(())
     }
 }

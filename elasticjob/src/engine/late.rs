@@ -16,7 +16,7 @@ use super::reasons::{LateCause, SkipReason};
 use super::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::config::{JobConfiguration, wire};
 use crate::ident::ShardingItem;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Unread, read_known};
 use crate::registry::path::JobPath;
 
 /// A begin that is later than this is reported as late: assignments and slow answers take a moment.
@@ -128,87 +128,74 @@ impl JobEngine {
         goes_on
     }
 
-    /// Whether an item is given up for the open fire, and the reason where it has to be reported; `None` while data are
-    /// missing.
-    pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Option<GivesUp> {
-        let Fire::Scheduled(at) = open.fire else { return Some(GivesUp::No) };
+    /// Whether an item is given up for the open fire, and the reason where it has to be reported.
+    pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Result<GivesUp, Unread> {
+        let Fire::Scheduled(at) = open.fire else { return Ok(GivesUp::No) };
         if open.source != ExecutionSource::NormalTrigger {
-            return Some(GivesUp::No);
+            return Ok(GivesUp::No);
         }
         if open.declined.contains(&item) {
-            return Some(GivesUp::Because(SkipReason::ServerDisabled));
+            return Ok(GivesUp::Because(SkipReason::ServerDisabled));
         }
         if open.looks_back || lateness(now, at) > LATE_ACQUISITION {
             match self.evidence(item, at)? {
                 Evidence::NotBegun => {}
-                Evidence::MadeSince => return Some(GivesUp::Silently),
-                Evidence::Java => return Some(GivesUp::Because(SkipReason::MaybeRunByJava)),
+                Evidence::MadeSince => return Ok(GivesUp::Silently),
+                Evidence::Java => return Ok(GivesUp::Because(SkipReason::MaybeRunByJava)),
             }
         }
-        Some(if open.is_over { GivesUp::Because(self.too_late(now, at)) } else { GivesUp::No })
+        Ok(if open.is_over { GivesUp::Because(self.too_late(now, at)) } else { GivesUp::No })
     }
 
-    /// The evidence about an item that, by the records, was not begun for the fire at this time; `None` while data are
-    /// missing.
-    pub(super) fn evidence(&self, item: ShardingItem, at: i64) -> Option<Evidence> {
+    /// The evidence about an item that, by the records, was not begun for the fire at this time.
+    pub(super) fn evidence(&self, item: ShardingItem, at: i64) -> Result<Evidence, Unread> {
         let path = JobPath::fire(item);
-        let record = match self.mirror.look(&path) {
-            Lookup::Unread => return None,
-            // Instances of this implementation create the record with the item, or with its first run.
-            Lookup::Missing => return Some(Evidence::Java),
-            Lookup::Known(known) if known.ctime == 0 => {
-                // This instance created the node. Only a read shows when.
-                self.mirror.confirm(path);
-                return None;
-            }
-            Lookup::Known(known) => known,
-        };
-        if record.ctime >= at {
-            return Some(Evidence::MadeSince);
+        // Instances of this implementation create the record with the item, or with its first run.
+        let Some(record) = self.mirror.need(&path)? else { return Ok(Evidence::Java) };
+        if record.ctime == 0 {
+            // This instance created the node. Only a read shows when.
+            self.mirror.confirm(path);
+            return Err(Unread);
         }
-        let owner = match self.mirror.look(&JobPath::owner_of(item)) {
-            Lookup::Unread => return None,
-            Lookup::Missing => return Some(Evidence::Java),
-            Lookup::Known(known) => known,
-        };
+        if record.ctime >= at {
+            return Ok(Evidence::MadeSince);
+        }
+        let Some(owner) = self.mirror.need(&JobPath::owner_of(item))? else { return Ok(Evidence::Java) };
         // A Java leader deletes the node of the owner and creates it again with each resharding.
         if owner.czxid > record.mzxid || self.has_java_peers()? {
-            return Some(Evidence::Java);
+            return Ok(Evidence::Java);
         }
-        Some(Evidence::NotBegun)
+        Ok(Evidence::NotBegun)
     }
 
-    /// Whether Java instances take part at the moment; `None` while data are missing.
-    fn has_java_peers(&self) -> Option<bool> {
-        let mut complete = true;
-        let mut found = false;
-        for id in self.mirror.instances().filter(|id| **id != self.identity.instance) {
-            match self.mirror.look(&JobPath::Instance(id.clone())) {
-                Lookup::Unread => complete = false,
-                Lookup::Missing => {}
-                Lookup::Known(known) => found |= wire::is_of_java(&known.data),
-            }
-        }
-        if found { Some(true) } else { complete.then_some(false) }
+    /// Whether Java instances take part at the moment.
+    fn has_java_peers(&self) -> Result<bool, Unread> {
+        let others = self.mirror.instances().filter(|id| **id != self.identity.instance);
+        let are_of_java = others.map(|id| {
+            let node = self.mirror.need(&JobPath::Instance(id.clone()))?;
+            Ok(node.is_some_and(|known| wire::is_of_java(&known.data)))
+        });
+        let (are_of_java, all): (Vec<bool>, _) = read_known(are_of_java);
+        // One is enough.
+        if are_of_java.contains(&true) { Ok(true) } else { all.map(|()| false) }
     }
 
-    /// Reports which fires before this one no instance began for items that came here; `false` while data are missing.
-    pub(super) fn tell_unbegun(&mut self, fire: Fire, items: &[ShardingItem]) -> bool {
-        let Fire::Scheduled(at) = fire else { return true };
+    /// Reports which fires before this one no instance began for items that came here.
+    pub(super) fn tell_unbegun(&mut self, fire: Fire, items: &[ShardingItem]) -> Result<(), Unread> {
+        let Fire::Scheduled(at) = fire else { return Ok(()) };
         let mut unbegun: Vec<(i64, ShardingItem)> = Vec::new();
         for item in items {
-            let Some(record) = self.record_of(*item) else { return false };
+            let record = self.record_of(*item)?;
             let Some(from) = self.first_unbegun(*item, &record, at) else { continue };
-            match self.evidence(*item, from) {
-                None => return false,
-                Some(Evidence::NotBegun) => unbegun.push((from, *item)),
-                Some(Evidence::MadeSince | Evidence::Java) => {}
+            match self.evidence(*item, from)? {
+                Evidence::NotBegun => unbegun.push((from, *item)),
+                Evidence::MadeSince | Evidence::Java => {}
             }
         }
-        let Some(from) = unbegun.iter().map(|(from, _)| *from).min() else { return true };
+        let Some(from) = unbegun.iter().map(|(from, _)| *from).min() else { return Ok(()) };
         let items = unbegun.into_iter().map(|(_, item)| item).collect();
         self.tell(Notice::NotBegun { items, from, before: at });
-        true
+        Ok(())
     }
 
     /// The first fire of an item after those that the record of another instance covers, if it comes before this one

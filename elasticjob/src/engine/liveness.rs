@@ -3,7 +3,7 @@
 use super::engine::JobEngine;
 use super::fire::FireRecord;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::{Known, Lookup};
+use crate::registry::mirror::{Known, Unread};
 use crate::registry::path::JobPath;
 
 impl JobEngine {
@@ -12,33 +12,30 @@ impl JobEngine {
         self.session.connected().map(JobPath::Session)
     }
 
-    /// Whether the run of a mark lives; `None` while data are missing.
+    /// Whether the run of a mark lives.
     ///
     /// An ephemeral mark lives as long as its session, also that of an instance which an operator deleted. A persistent
     /// one that this implementation made belongs to the session of the record's attempt; one of a Java peer to the
     /// instance that it names.
-    pub(super) fn is_run_alive(&self, item: ShardingItem, mark: &Known) -> Option<bool> {
+    pub(super) fn is_run_alive(&self, item: ShardingItem, mark: &Known) -> Result<bool, Unread> {
         // A run here that is not monitored has no mark.
         let marked_here = self.runs.item(item).is_some_and(|run| run.attempt.is_some());
         if mark.owner.is_some() || marked_here {
-            return Some(true);
+            return Ok(true);
         }
-        let record = match self.mirror.look(&JobPath::fire(item)) {
-            Lookup::Unread => return None,
-            Lookup::Missing => FireRecord::empty(),
-            Lookup::Known(known) => self.read_record(known),
-        };
+        let known = self.mirror.need(&JobPath::fire(item))?;
+        let record = known.map_or(FireRecord::empty(), |known| self.read_record(known));
         if record.is_marked_by(mark.text()) {
             // The begin of an engine that is gone reached the server late: this engine knows what it runs itself.
             let own = self.session.connected();
             let is_ours = record.running().zip(own).is_some_and(|(begun, own)| begun.attempt.is_of(own));
             if is_ours && !self.is_unresolved(item) {
-                return Some(false);
+                return Ok(false);
             }
-            return Some(self.runs_in_live_session(&record));
+            return Ok(self.runs_in_live_session(&record));
         }
         let instance: Option<InstanceId> = mark.text().and_then(|text| text.parse().ok());
-        Some(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
+        Ok(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
     }
 
     /// Whether the item is one of a begin whose outcome is unknown.

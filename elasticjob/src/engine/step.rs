@@ -6,7 +6,7 @@ use super::event::{Event, ItemEnd, Now};
 use super::fire::FireState;
 use super::notice::Notice;
 use super::planted::{Bug, DEAF};
-use super::rules::{RULES, Step};
+use super::rules::{Meanwhile, RULES, Step};
 use super::state::leadership::Reminder;
 use super::state::link::Write;
 use super::state::membership::Phase;
@@ -16,7 +16,7 @@ use super::state::runs::Stage;
 use super::state::session::SessionChange;
 use crate::config::wire::QUICKLY_READ;
 use crate::ident::ShardingItem;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Lookup, Unread};
 use crate::registry::path::JobPath;
 use crate::registry::{Data, SessionState, WatchEvent};
 
@@ -195,17 +195,19 @@ impl JobEngine {
         }
         let mut rules = RULES.iter();
         while let Some(rule) = rules.next() {
-            match rule(self, now) {
-                Step::Pass => {}
-                Step::Stop => break,
-                Step::Again => rules = RULES.iter(),
-                Step::Write(Proposal { transaction, purpose }) => {
+            match (rule.ask)(self, now) {
+                Ok(Step::Pass) => {}
+                Ok(Step::Again) => rules = RULES.iter(),
+                Ok(Step::Write(Proposal { transaction, purpose })) => {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
                     self.link.write = Some(Box::new(Write { transaction, purpose, session, sent: now.mono }));
                     break;
                 }
+                Ok(Step::Stop) => break,
+                Err(Unread) if rule.meanwhile == Meanwhile::Wait => break,
+                Err(Unread) => {}
             }
             if self.phase == Phase::Stopped {
                 return;

@@ -53,7 +53,7 @@ impl JobEngine {
         }
         // A peer that cleans up may take the node away for a moment.
         let server = JobPath::Server(self.identity.instance.server_ip().into());
-        if self.mirror.exists(&server) && self.is_server_enabled() == Some(false) {
+        if self.mirror.exists(&server) && self.is_server_enabled() == Ok(false) {
             return Some(StopReason::ServerDisabled);
         }
         let is_heard = self.mirror.is_synced();

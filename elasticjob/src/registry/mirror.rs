@@ -69,6 +69,28 @@ pub enum Lookup<'a> {
     Known(&'a Known),
 }
 
+/// Data that a decision needs have to be read first. The mirror knows which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread;
+
+/// Collects what is found. It looks at everything, also where data are missing, so that they are read together.
+///
+/// # Errors
+/// [`Unread`] where data are missing.
+pub fn read_all<T, C: FromIterator<T>>(found: impl IntoIterator<Item = Result<T, Unread>>) -> Result<C, Unread> {
+    let (known, complete) = read_known(found);
+    complete.map(|()| known)
+}
+
+/// Collects what is found, as far as data are there, and says whether that is all.
+pub fn read_known<T, C: FromIterator<T>>(
+    found: impl IntoIterator<Item = Result<T, Unread>>,
+) -> (C, Result<(), Unread>) {
+    let mut complete = Ok(());
+    let known = found.into_iter().filter_map(|found| found.map_err(|unread| complete = Err(unread)).ok());
+    (known.collect(), complete)
+}
+
 /// For each path of the own transaction in flight: how many events are expected, and how many were seen.
 #[derive(Debug, Default)]
 struct InFlight(BTreeMap<JobPath, (u32, u32)>);
@@ -237,13 +259,19 @@ impl Mirror {
         take(&mut self.reading, path);
     }
 
-    /// What is known of a node that a decision needs. Data that are missing are wanted from now on.
-    pub fn look(&self, path: &JobPath) -> Lookup<'_> {
-        let lookup = self.lookup(path);
-        if lookup == Lookup::Unread {
-            self.wanted.borrow_mut().insert(path.clone());
+    /// The data of a node that a decision needs; `None` where there is no such node.
+    ///
+    /// # Errors
+    /// [`Unread`] where they have to be read first. They are wanted from now on.
+    pub fn need(&self, path: &JobPath) -> Result<Option<&Known>, Unread> {
+        match self.lookup(path) {
+            Lookup::Missing => Ok(None),
+            Lookup::Known(known) => Ok(Some(known)),
+            Lookup::Unread => {
+                self.wanted.borrow_mut().insert(path.clone());
+                Err(Unread)
+            }
         }
-        lookup
     }
 
     /// Wants a node to be read, also where it is known or believed not to exist.

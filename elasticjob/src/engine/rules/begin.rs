@@ -17,7 +17,7 @@ use crate::engine::state::open_fire::{BEGIN_TRIES, LATE_ACQUISITION, OpenFire};
 use crate::engine::state::runs::{ItemRun, Run};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Lookup, Unread, read_all};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, Zxid};
 
@@ -36,37 +36,33 @@ enum Verdict {
 
 /// Begins the items of the open fire that this instance owns: one transaction for all of them, none when execution is
 /// not monitored.
-pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     // The trigger goes first: otherwise a job that always overruns would never come to it.
     if !open_manual(engine, now) {
         misfire::open(engine, now);
     }
-    let Some(configuration) = engine.configuration.in_force.clone() else { return Step::Pass };
+    let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
     if engine.planted.is_deaf(now.mono) {
         engine.fires.open = None;
     }
-    let Some(open) = &engine.fires.open else { return Step::Pass };
+    let Some(open) = &engine.fires.open else { return Ok(Step::Pass) };
     let (fire, source) = (open.fire, open.source);
     // The run of another fire is still being finished, or the listeners after this one are being called.
     let is_of_fire = |run: &Run| run.fire == fire && run.source == source && run.takes_items();
     if engine.runs.regular().is_some_and(|run| !is_of_fire(run)) {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    match engine.is_server_enabled() {
-        None => return Step::Pass,
-        Some(true) => {}
-        Some(false) => {
-            engine.planted.deafen(Bug::DeafAfterEnabling, now.mono + DEAF);
-            return decline(engine, configuration.sharding_total_count(), SkipReason::ServerDisabled);
-        }
+    if !engine.is_server_enabled()? {
+        engine.planted.deafen(Bug::DeafAfterEnabling, now.mono + DEAF);
+        return decline(engine, configuration.sharding_total_count(), SkipReason::ServerDisabled);
     }
-    let Some((mine, settled)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
+    let (mine, settled) = engine.own_items(configuration.sharding_total_count())?;
     engine.note_assignment(now, settled, !mine.is_empty());
     if !settled && engine.may_wait_for_assignment(now) {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     if engine.fires.own_items_seen != mine {
         engine.fires.own_items_seen.clone_from(&mine);
@@ -77,7 +73,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     if engine.fires.open.as_ref().is_some_and(|open| open.looked) {
         engine.tell_items_of_the_gone();
     }
-    let Some(verdicts) = judge_all(engine, now, &mine) else { return Step::Pass };
+    let verdicts = judge_all(engine, now, &mine)?;
     let is_due = |(item, verdict): &(ShardingItem, Verdict)| {
         matches!(verdict, Verdict::Begin | Verdict::Busy(_)).then_some(*item)
     };
@@ -110,7 +106,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
     // A record that is written by a wrong clock covers fires that have not come.
     if let Some(open) = engine.fires.open.as_deref().filter(|open| open.is_regular() && !items.is_empty()) {
         if engine.suspects_clock(now, open.since) {
-            return Step::Write(engine.ask_server_time());
+            return Ok(Step::Write(engine.ask_server_time()));
         }
         if let Some(difference) = engine.check_clock(now) {
             let items = std::mem::take(&mut items);
@@ -123,27 +119,27 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Step {
         refuse_items(engine, &mut refusal);
         let refusal = refusal.build();
         if !refusal.is_empty() {
-            return Step::Write(Proposal { transaction: refusal, purpose: Purpose::Skip });
+            return Ok(Step::Write(Proposal { transaction: refusal, purpose: Purpose::Skip }));
         }
         return match fire {
-            Fire::Manual { .. } if takes_trigger(engine) => Step::Write(take_trigger(engine, fire, vec![])),
+            Fire::Manual { .. } if takes_trigger(engine) => Ok(Step::Write(take_trigger(engine, fire, vec![]))),
             _ => {
                 engine.tell_nothing_to_run();
                 engine.looked_at();
-                match misfire::mark(engine, now) {
+                Ok(match misfire::mark(engine, now)? {
                     Step::Pass if engine.alternate(now, &mine) => Step::Again,
                     step => step,
-                }
+                })
             }
         };
     }
-    if source == ExecutionSource::NormalTrigger && !engine.tell_unbegun(fire, &items) {
-        return Step::Pass;
+    if source == ExecutionSource::NormalTrigger {
+        engine.tell_unbegun(fire, &items)?;
     }
     let attempt = engine.next_attempt();
     let transaction = begin_transaction(engine, fire, source, &attempt, &items);
     let plan = BeginPlan { fire, source, attempt: Some(attempt), items, from: None };
-    Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) })
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) }))
 }
 
 /// Makes a waiting manual trigger the open fire, when no other fire is under way. Returns whether there is one.
@@ -152,10 +148,10 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
     if busy {
         return false;
     }
-    match engine.mirror.look(&engine.own_trigger()) {
-        Lookup::Missing => false,
-        Lookup::Unread => true,
-        Lookup::Known(known) => {
+    match engine.mirror.need(&engine.own_trigger()) {
+        Ok(None) => false,
+        Err(Unread) => true,
+        Ok(Some(known)) => {
             let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
             engine.open_instead(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
             true
@@ -164,7 +160,7 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
 }
 
 /// Decides that the whole fire is not run here.
-fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
+fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Step, Unread> {
     let monitored = engine.configuration.is_monitored();
     let disabled_at = engine.server_disabled_at();
     if let Some(open) = engine.fires.open.as_deref().filter(|open| monitored && open.is_regular()) {
@@ -173,25 +169,25 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Step {
         let (fire, is_first) = (open.fire, !open.looked);
         let declined = match disabled_at.is_none_or(|at| at <= fire.at()) {
             true => engine.items_of_own_server(total),
-            false => Some(BTreeSet::new()),
+            false => Ok(BTreeSet::new()),
         };
-        let Some(declined) = declined else { return Step::Pass };
+        let declined = declined?;
         if let Some(open) = engine.fires.open.as_deref_mut().filter(|_| is_first) {
             open.looked = true;
             open.declined = declined;
             engine.skip_fire(fire, reason);
         }
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let takes_trigger = takes_trigger(engine);
-    let Some(open) = engine.fires.open.take() else { return Step::Pass };
+    let Some(open) = engine.fires.open.take() else { return Ok(Step::Pass) };
     engine.fires.open = engine.fires.standing.take();
     if !open.looked {
         engine.skip_fire(open.fire, reason);
     }
     match takes_trigger {
-        true => Step::Write(take_trigger(engine, open.fire, vec![])),
-        false => Step::Pass,
+        true => Ok(Step::Write(take_trigger(engine, open.fire, vec![]))),
+        false => Ok(Step::Pass),
     }
 }
 
@@ -224,18 +220,18 @@ fn begin_unmonitored(
     fire: Fire,
     source: ExecutionSource,
     mine: Vec<ShardingItem>,
-) -> Step {
+) -> Result<Step, Unread> {
     if engine.fires.open.as_ref().is_some_and(|open| open.looked) {
         engine.fires.open = engine.fires.standing.take();
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     if !engine.session.is_proven(now) {
         engine.prove();
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let since = engine.fires.open.as_ref().map_or(now.mono, |open| open.since);
     if engine.needs_server_time(now) || engine.suspects_clock(now, since) {
-        return Step::Write(engine.ask_server_time());
+        return Ok(Step::Write(engine.ask_server_time()));
     }
     if let Some(difference) = engine.check_clock(now) {
         return decline(engine, 0, SkipReason::ClockOff { difference });
@@ -250,7 +246,7 @@ fn begin_unmonitored(
     // Only this instance takes its trigger: once the trigger is gone and no item was started, the items have still to
     // be started.
     if takes_trigger(engine) {
-        return Step::Write(take_trigger(engine, fire, items));
+        return Ok(Step::Write(take_trigger(engine, fire, items)));
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if items.is_empty() {
@@ -260,18 +256,16 @@ fn begin_unmonitored(
     }
     engine.looked_at();
     engine.fires.open = None;
-    Step::Pass
+    Ok(Step::Pass)
 }
 
-/// Decides on every item of this instance that is not decided yet; `None` while data are missing.
-fn judge_all(engine: &JobEngine, now: Now, mine: &[ShardingItem]) -> Option<Vec<(ShardingItem, Verdict)>> {
-    let open = engine.fires.open.as_ref()?;
+/// Decides on every item of this instance that is not decided yet.
+fn judge_all(engine: &JobEngine, now: Now, mine: &[ShardingItem]) -> Result<Vec<(ShardingItem, Verdict)>, Unread> {
+    let Some(open) = engine.fires.open.as_ref() else { return Ok(Vec::new()) };
     let meant = |item: &&ShardingItem| open.source != ExecutionSource::Misfire || engine.is_to_make_up(**item);
     let undecided = mine.iter().filter(|item| !open.begun.contains(item) && !open.dropped.contains(item));
     let undecided = undecided.filter(meant);
-    let verdicts: Vec<_> =
-        undecided.map(|item| judge(engine, now, open, *item).map(|verdict| (*item, verdict))).collect();
-    verdicts.into_iter().collect()
+    read_all(undecided.map(|item| Ok((*item, judge(engine, now, open, *item)?))))
 }
 
 /// Why an item whose record covers the fire is not begun.
@@ -286,59 +280,57 @@ fn decided(engine: &JobEngine, record: FireRecord) -> SkipReason {
     }
 }
 
-fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> Option<Verdict> {
+fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> Result<Verdict, Unread> {
     if open.looked && engine.planted.has(Bug::DroppedAcquired) {
-        return Some(Verdict::Pass);
+        return Ok(Verdict::Pass);
     }
     let is_disabled = engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
     if is_disabled && !open.looks_back {
-        return Some(Verdict::Skip(SkipReason::ItemDisabled));
+        return Ok(Verdict::Skip(SkipReason::ItemDisabled));
     }
     if open.refusals.get(&item).is_some_and(|times| *times >= BEGIN_TRIES) {
-        return Some(Verdict::Skip(SkipReason::Refused));
+        return Ok(Verdict::Skip(SkipReason::Refused));
     }
-    let Some(record) = engine.record_of(item) else {
+    let record = engine.record_of(item).inspect_err(|_| {
         // Both are needed: ask for both at once.
-        engine.mirror.look(&JobPath::running(item));
-        return None;
-    };
+        let _ = engine.mirror.need(&JobPath::running(item));
+    })?;
     let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
     if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         // Long after a fire, or for a fire from before the instance joined, it is normal that the record covers the
         // fire.
         let is_news = !open.looks_back && (!open.looked || lateness(now, open.fire.at()) <= LATE_ACQUISITION);
-        return Some(if is_news { Verdict::Skip(decided(engine, record)) } else { Verdict::Pass });
+        return Ok(if is_news { Verdict::Skip(decided(engine, record)) } else { Verdict::Pass });
     }
     if is_disabled {
-        return Some(Verdict::Skip(SkipReason::ItemDisabled));
+        return Ok(Verdict::Skip(SkipReason::ItemDisabled));
     }
     if engine.planted.has(Bug::DroppedEnabled) && record.through > record.last.as_ref().map(|begun| begun.at) {
-        return Some(Verdict::Pass);
+        return Ok(Verdict::Pass);
     }
     if !abandoned {
         match engine.gives_up(now, open, item)? {
             GivesUp::No => {}
-            GivesUp::Silently => return Some(Verdict::Pass),
-            GivesUp::Because(reason) => return Some(Verdict::Skip(reason)),
+            GivesUp::Silently => return Ok(Verdict::Pass),
+            GivesUp::Because(reason) => return Ok(Verdict::Skip(reason)),
         }
     }
     let busy = |by| Verdict::Busy(SkipReason::RunsElsewhere { by });
     // The item runs here, also where a Java peer took the mark away, and where the code of an earlier engine goes on
     // under a mark of the session.
     if engine.runs.item(item).is_some_and(ItemRun::is_executing) || engine.runs.is_left(item) {
-        return Some(busy(Some(engine.identity.instance.clone())));
+        return Ok(busy(Some(engine.identity.instance.clone())));
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
     // off it does not begin the item any more.
     let elsewhere = engine.runs_elsewhere(&record).cloned();
     let taken = engine.configuration.is_failover_on() && engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
-    let mark = match engine.mirror.look(&JobPath::running(item)) {
+    let mark = match engine.mirror.need(&JobPath::running(item))? {
         // The answer to the finish of its run got lost: the engine resolves that first.
-        Lookup::Missing if engine.runs.item(item).is_some() => return None,
-        Lookup::Missing if taken => return Some(busy(None)),
-        Lookup::Missing => return Some(elsewhere.map_or(Verdict::Begin, |by| busy(Some(by)))),
-        Lookup::Unread => return None,
-        Lookup::Known(mark) => mark,
+        None if engine.runs.item(item).is_some() => return Err(Unread),
+        None if taken => return Ok(busy(None)),
+        None => return Ok(elsewhere.map_or(Verdict::Begin, |by| busy(Some(by)))),
+        Some(mark) => mark,
     };
     let by = || mark.text().and_then(|text| text.parse().ok());
     // Left over by an earlier session, or by a begin of this one that was never started.
@@ -346,9 +338,9 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> O
         || engine.planted.has(Bug::LookThenOverwrite)
         || engine.planted.has(Bug::StolenMark)
     {
-        return Some(Verdict::Begin);
+        return Ok(Verdict::Begin);
     }
-    Some(match engine.is_run_alive(item, mark)? {
+    Ok(match engine.is_run_alive(item, mark)? {
         true => busy(by()),
         false if elsewhere.is_some() => busy(elsewhere),
         false if engine.configuration.is_failover_on() => Verdict::Busy(SkipReason::AwaitingFailover),
@@ -396,7 +388,7 @@ fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
     let Some(open) = engine.fires.open.as_deref().filter(|open| !is_early(open.fire.at())) else { return };
     for item in &open.refused {
         let path = JobPath::fire(*item);
-        let Lookup::Known(known) = engine.mirror.look(&path) else { continue };
+        let Ok(Some(known)) = engine.mirror.need(&path) else { continue };
         let record = engine.read_record(known);
         if !record.covers(open.fire) && !txn.is_full() {
             txn.set(&path, record.skip(open.fire.at()).to_bytes(), Some(known.version));

@@ -10,21 +10,22 @@ use crate::engine::listeners::ListenerPlan;
 use crate::engine::notice::Notice;
 use crate::engine::planted::{Bug, DEAF};
 use crate::engine::reasons::StopReason;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 
 /// Puts a changed configuration in force. A configuration that cannot be used is refused, and the last good one stays
 /// in force, also when the node is deleted.
-pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
-    let (data, mtime) = match engine.mirror.look(&JobPath::Config) {
-        Lookup::Missing | Lookup::Unread => return wait_for_first(engine),
-        Lookup::Known(_) if engine.configuration.in_force.is_some() && engine.planted.has(Bug::FrozenConfiguration) => {
-            return Step::Pass;
+pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+    let (data, mtime) = match engine.mirror.need(&JobPath::Config) {
+        // What is in force stays in force until the change is read.
+        Ok(None) | Err(Unread) => return Ok(wait_for_first(engine)),
+        Ok(Some(_)) if engine.configuration.in_force.is_some() && engine.planted.has(Bug::FrozenConfiguration) => {
+            return Ok(Step::Pass);
         }
-        Lookup::Known(known) if engine.configuration.data.as_ref() == Some(&known.data) => {
-            return wait_for_first(engine);
+        Ok(Some(known)) if engine.configuration.data.as_ref() == Some(&known.data) => {
+            return Ok(wait_for_first(engine));
         }
-        Lookup::Known(known) => (known.data.clone(), known.mtime),
+        Ok(Some(known)) => (known.data.clone(), known.mtime),
     };
     let first = engine.configuration.in_force.is_none();
     match read_usable(engine, &data) {
@@ -65,7 +66,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Step {
         }
     }
     engine.configuration.data = Some(data);
-    wait_for_first(engine)
+    Ok(wait_for_first(engine))
 }
 
 /// The time from which on an instance takes part in the fires of a schedule that it has just read: the time since which

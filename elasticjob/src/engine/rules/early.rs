@@ -3,19 +3,20 @@
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
+use crate::registry::mirror::Unread;
 
 /// Lets go of fires that fell into a run and came only by a clock far ahead: they come again at their time, and what is
 /// written about them does not count. Where that is not certain, the instance asks for the server's time.
-pub(super) fn let_go(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn let_go(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let noted = engine.fires.missed.iter().chain(engine.fires.missed_items.values());
     let skipped = engine.runs.iter().filter_map(|run| run.skipped.as_ref());
     let is_early = noted.chain(skipped).any(|at| engine.is_far_ahead(now, *at));
     if !is_early || !engine.is_registered() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     if engine.needs_server_time(now) {
-        return Step::Write(engine.ask_server_time());
+        return Ok(Step::Write(engine.ask_server_time()));
     }
     engine.forget_early(|engine, at| engine.is_far_ahead(now, at));
-    Step::Pass
+    Ok(Step::Pass)
 }

@@ -11,70 +11,67 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Known, Lookup, Unread};
 use crate::registry::path::JobPath;
 
 /// A leader whose server is disabled gives up.
-pub(super) fn abdicate(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn abdicate(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     engine.refresh_leadership();
     let clings = engine.planted.has(Bug::ClingingLeader);
-    if clings || engine.leadership.term.is_none() || engine.is_server_enabled() != Some(false) {
-        return Step::Pass;
+    if clings || engine.leadership.term.is_none() || engine.is_server_enabled() != Ok(false) {
+        return Ok(Step::Pass);
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.delete(&JobPath::LeaderInstance, None);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Abdicate })
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Abdicate }))
 }
 
 /// Stands as a candidate while there is no leader; the candidate with the lowest number becomes it.
-pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    let Some(session) = engine.session.connected() else { return Step::Pass };
-    let vacant = match engine.mirror.look(&JobPath::LeaderInstance) {
-        Lookup::Missing => true,
-        Lookup::Unread => return Step::Pass,
-        Lookup::Known(_) if engine.planted.has(Bug::Usurper) && engine.leadership.term.is_none() => true,
+    let Some(session) = engine.session.connected() else { return Ok(Step::Pass) };
+    let vacant = match engine.mirror.need(&JobPath::LeaderInstance)? {
+        None => true,
+        Some(_) if engine.planted.has(Bug::Usurper) && engine.leadership.term.is_none() => true,
         // A node of an earlier session of this instance is left over: only this instance may stand for leader while it
         // is there. A node that no session owns would stay for ever: it was copied from another place.
-        Lookup::Known(known) => {
-            known.owner.is_none() || (known.owner != Some(session) && engine.membership.is_own(known.owner))
-        }
+        Some(known) => known.owner.is_none() || (known.owner != Some(session) && engine.membership.is_own(known.owner)),
     };
     let candidate = engine.own_candidate();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    if !vacant || engine.is_server_enabled() != Some(true) {
-        let Some(candidate) = candidate else { return Step::Pass };
+    if !vacant || engine.is_server_enabled() != Ok(true) {
+        let Some(candidate) = candidate else { return Ok(Step::Pass) };
         txn.delete(&candidate, None);
-        return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate });
+        return Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate }));
     }
     let Some(candidate) = candidate else {
         let prefix = JobPath::Candidate(engine.identity.candidate_prefix().into());
         txn.create(&prefix, "", CreateMode::EphemeralSequential);
-        return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate });
+        return Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate }));
     };
-    let JobPath::Candidate(name) = &candidate else { return Step::Pass };
+    let JobPath::Candidate(name) = &candidate else { return Ok(Step::Pass) };
     let lower = engine.mirror.candidates().filter(|other| number(other) < number(name));
     if let Some(lowest) = lower.min_by_key(|other| number(other)) {
         let lowest = JobPath::Candidate(lowest.into());
         // A candidate that no session owns would stand for ever.
-        if let Lookup::Known(known) = engine.mirror.look(&lowest)
+        if let Ok(Some(known)) = engine.mirror.need(&lowest)
             && is_sessionless(known)
             && !engine.link.is_obstructed(&lowest)
         {
             txn.delete(&lowest, Some(known.version));
             let (triggers, sessionless) = (Vec::new(), vec![lowest]);
-            return Step::Write(Proposal {
+            return Ok(Step::Write(Proposal {
                 transaction: txn.build(),
                 purpose: Purpose::Sweep { triggers, sessionless },
-            });
+            }));
         }
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     txn.replace(&JobPath::LeaderInstance, &engine.identity.instance, CreateMode::Ephemeral);
     txn.delete(&candidate, None);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Elect })
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Elect }))
 }
 
 /// The key by which Curator sorts candidates: the text after the last `latch-`.
@@ -93,12 +90,9 @@ impl JobEngine {
     /// Whether the leader's node is this instance's, made in the live session.
     pub(super) fn is_leader(&self) -> bool {
         let session = self.session.connected();
-        match self.mirror.look(&JobPath::LeaderInstance) {
-            Lookup::Known(known) => {
-                session.is_some() && known.owner == session && known.text() == Some(self.identity.instance.as_str())
-            }
-            _ => false,
-        }
+        let leader = self.mirror.need(&JobPath::LeaderInstance).unwrap_or(None);
+        let is_me = |known: &Known| known.owner == session && known.text() == Some(self.identity.instance.as_str());
+        session.is_some() && leader.is_some_and(is_me)
     }
 
     /// Keeps what a leader remembers exactly as long as it leads.
@@ -110,8 +104,8 @@ impl JobEngine {
         }
     }
 
-    /// Whether the own server may run items; `None` while it is not known.
-    pub(in crate::engine) fn is_server_enabled(&self) -> Option<bool> {
+    /// Whether the own server may run items.
+    pub(in crate::engine) fn is_server_enabled(&self) -> Result<bool, Unread> {
         self.is_enabled(self.identity.instance.server_ip())
     }
 
@@ -123,12 +117,9 @@ impl JobEngine {
         }
     }
 
-    /// Whether a server may run items; `None` while it is not known.
-    pub(super) fn is_enabled(&self, ip: &str) -> Option<bool> {
-        match self.mirror.look(&JobPath::Server(ip.into())) {
-            Lookup::Missing => Some(false),
-            Lookup::Unread => None,
-            Lookup::Known(known) => Some(known.text() == Some(ENABLED)),
-        }
+    /// Whether a server may run items.
+    pub(super) fn is_enabled(&self, ip: &str) -> Result<bool, Unread> {
+        let server = self.mirror.need(&JobPath::Server(ip.into()))?;
+        Ok(server.is_some_and(|known| known.text() == Some(ENABLED)))
     }
 }

@@ -11,6 +11,7 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
+use crate::registry::mirror::Unread;
 use crate::registry::path::{ItemNode, JobPath};
 
 /// Takes over one lost item, in a slot of its own beside the other runs of this instance. The next lost item follows
@@ -18,36 +19,35 @@ use crate::registry::path::{ItemNode, JobPath};
 ///
 /// Each instance looks at all marks when an instance or a session went away. So no instance needs a message, and it
 /// makes no difference how many instances are left or come back.
-pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if !engine.configuration.is_failover_on() {
         engine.fires.losses.stand_down();
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let Some(total) = engine.configuration.in_force.as_ref().map(|configuration| configuration.sharding_total_count())
     else {
-        return Step::Pass;
+        return Ok(Step::Pass);
     };
     if !engine.fires.losses.are_suspected(&engine.mirror) {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    // The missing data are read before any later rule is asked.
-    let Some(mut lost) = engine.lost_items(total) else { return Step::Stop };
+    let mut lost = engine.lost_items(total)?;
     if lost.is_empty() {
         engine.fires.losses.found_none(&engine.mirror);
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     lost.retain(|loss| !loss.is_held);
     if lost.is_empty() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    let Some(takers) = engine.takers() else { return Step::Stop };
+    let takers = engine.takers()?;
     let me = engine.identity.instance.clone();
     match engine.fires.losses.take_turn(&lost, &takers, &me, now.mono) {
-        Some(loss) => Step::Write(take(engine, loss)),
-        None => Step::Pass,
+        Some(loss) => Ok(Step::Write(take(engine, loss))),
+        None => Ok(Step::Pass),
     }
 }
 

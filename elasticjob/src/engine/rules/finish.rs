@@ -11,12 +11,12 @@ use crate::engine::state::runs::{Run, Stage};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Known, Unread};
 use crate::registry::path::{ItemNode, JobPath};
 
 /// One transaction for all items that ended together: it writes the outcome into the records and deletes the marks.
 /// With failover an item that was cut off waits from then on for an instance that takes it over.
-pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let is_due = |run: &&Run| run.finish_at().is_some_and(|at| now.mono >= at);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let (mut items, mut done, mut stale) = (Vec::new(), Vec::new(), Vec::new());
@@ -31,11 +31,10 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
                 done.push(*item);
                 continue;
             };
-            match write_end(engine, now, &mut txn, run, *item, attempt, end) {
-                None => return Step::Pass,
-                Some(Written::Now) => items.push(*item),
-                Some(Written::Before) => done.push(*item),
-                Some(Written::ByAnother) => stale.push((run.fire, *item)),
+            match write_end(engine, now, &mut txn, run, *item, attempt, end)? {
+                Written::Now => items.push(*item),
+                Written::Before => done.push(*item),
+                Written::ByAnother => stale.push((run.fire, *item)),
             }
         }
     }
@@ -48,9 +47,9 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Step {
         engine.on_finished(now, &done);
     }
     if items.is_empty() {
-        return if done.is_empty() { Step::Pass } else { Step::Again };
+        return Ok(if done.is_empty() { Step::Pass } else { Step::Again });
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Finish { items } })
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Finish { items } }))
 }
 
 /// By which transaction the end of an item is written.
@@ -62,7 +61,7 @@ enum Written {
     ByAnother,
 }
 
-/// Adds what the end of an item writes; `None` while data are missing.
+/// Adds what the end of an item writes.
 fn write_end(
     engine: &JobEngine,
     now: Now,
@@ -71,30 +70,23 @@ fn write_end(
     item: ShardingItem,
     attempt: &Attempt,
     end: &ItemEnd,
-) -> Option<Written> {
+) -> Result<Written, Unread> {
     let path = JobPath::fire(item);
-    let known = match engine.mirror.look(&path) {
-        Lookup::Unread => return None,
-        Lookup::Missing => return Some(Written::Before),
-        Lookup::Known(known) => known,
-    };
+    let Some(known) = engine.mirror.need(&path)? else { return Ok(Written::Before) };
     let record = engine.read_record(known);
     if !record.is_attempt(attempt) {
-        return Some(Written::ByAnother);
+        return Ok(Written::ByAnother);
     }
     if record.running().is_none() {
-        return Some(Written::Before);
+        return Ok(Written::Before);
     }
     let session = engine.session.connected();
     // This instance may have another id by now, as another instance has the earlier one.
     let marked_as = record.last.as_ref().map(|begun| begun.instance.as_str());
     let mark = JobPath::running(item);
     // A mark of an earlier session ends with that session; by now there may be a mark of another instance.
-    let is_mine = match engine.mirror.look(&mark) {
-        Lookup::Unread => return None,
-        Lookup::Missing => false,
-        Lookup::Known(known) => known.owner == session || (known.owner.is_none() && known.text() == marked_as),
-    };
+    let of_this_run = |known: &Known| known.owner == session || (known.owner.is_none() && known.text() == marked_as);
+    let is_mine = engine.mirror.need(&mark)?.is_some_and(of_this_run);
     let ended = record.end(now.wall, end, run.skipped);
     txn.set(&path, ended.to_bytes(), Some(known.version));
     if is_mine && !engine.planted.has(Bug::KeptMark) {
@@ -111,7 +103,7 @@ fn write_end(
     if end.state.is_unfinished() && engine.configuration.is_failover_on() {
         txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
     }
-    Some(Written::Now)
+    Ok(Written::Now)
 }
 
 impl JobEngine {

@@ -8,20 +8,21 @@ use crate::engine::planted::Bug;
 use crate::engine::state::foreign_nodes::{ForeignNodes, Kept};
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::ident::ShardingItem;
+use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Refusal, RegistryError};
 
 /// Deletes nodes that no instance makes, below a node that has to be deleted: the registry center refused to delete it
 /// because it has children.
-pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
-    let Some(foreign) = &engine.link.foreign else { return Step::Pass };
-    let Some((transaction, deleted)) = foreign.deletion(&engine.job, &engine.mirror) else { return Step::Stop };
+pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
+    let Some(foreign) = &engine.link.foreign else { return Ok(Step::Pass) };
+    let Some((transaction, deleted)) = foreign.deletion(&engine.job, &engine.mirror) else { return Ok(Step::Stop) };
     if deleted.is_empty() {
         engine.link.foreign = None;
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let above = foreign.above().clone();
-    Step::Write(Proposal { transaction, purpose: Purpose::Clear { above, deleted } })
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Clear { above, deleted } }))
 }
 
 impl JobEngine {

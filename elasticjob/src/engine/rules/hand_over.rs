@@ -12,7 +12,7 @@ use crate::engine::state::proposal::{HandOver, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::Unread;
 use crate::registry::path::{ItemNode, JobPath};
 
 /// Why an item that was handed over did not run.
@@ -21,20 +21,16 @@ const GONE: &str = "its instance was gone before it began it";
 /// Takes a manual trigger that waited for an instance that has ended. Nothing was begun for it: with failover the leader
 /// hands its items over, so that another instance takes them over; without failover it reports and writes that they are
 /// not run. An item whose run was lost with the instance is taken over for that run only, which the leader reports.
-pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.leadership.term.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    let Some(instance) = engine.orphaned_triggers().next().cloned() else { return Step::Pass };
-    let Some(configuration) = engine.configuration.in_force.clone() else { return Step::Pass };
+    let Some(instance) = engine.orphaned_triggers().next().cloned() else { return Ok(Step::Pass) };
+    let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
     let path = JobPath::Trigger(instance.clone());
-    let fire = match engine.mirror.look(&path) {
-        Lookup::Known(asked) => Fire::Manual { trigger: asked.czxid, at: asked.ctime },
-        Lookup::Missing => return Step::Pass,
-        // A later rule moves the items; from then on it is not known which ones were meant.
-        Lookup::Unread => return Step::Stop,
-    };
-    let Some(meant) = meant_items(engine, &instance, configuration.sharding_total_count()) else { return Step::Stop };
+    let Some(asked) = engine.mirror.need(&path)? else { return Ok(Step::Pass) };
+    let fire = Fire::Manual { trigger: asked.czxid, at: asked.ctime };
+    let meant = meant_items(engine, &instance, configuration.sharding_total_count())?;
     let (is_monitored, is_failover_on) = (engine.configuration.is_monitored(), engine.configuration.is_failover_on());
     let attempt = engine.next_attempt();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -49,13 +45,11 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
             disabled.push(item);
             continue;
         }
-        let known = match engine.mirror.look(&JobPath::fire(item)) {
-            Lookup::Known(known) if is_monitored => known,
-            Lookup::Unread if is_monitored => return Step::Stop,
-            _ => {
-                dropped.push(item);
-                continue;
-            }
+        let known = engine.mirror.need(&JobPath::fire(item));
+        let known = if is_monitored { known? } else { None };
+        let Some(known) = known else {
+            dropped.push(item);
+            continue;
         };
         let record = engine.read_record(known);
         if record.covers(fire) {
@@ -89,20 +83,13 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Step {
     }
     dropped.extend(written);
     let plan = HandOver { instance, fire, handed_over, merged, disabled, dropped };
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::HandOver(plan) })
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::HandOver(plan) }))
 }
 
-/// The items that an instance which is gone owned; `None` while data are missing.
-fn meant_items(engine: &JobEngine, instance: &InstanceId, total: u32) -> Option<Vec<ShardingItem>> {
-    let (mut complete, mut meant) = (true, Vec::new());
-    for item in 0..total {
-        match engine.mirror.look(&JobPath::owner_of(item)) {
-            Lookup::Unread => complete = false,
-            Lookup::Known(owner) if owner.text() == Some(instance.as_str()) => meant.push(item),
-            Lookup::Known(_) | Lookup::Missing => {}
-        }
-    }
-    complete.then_some(meant)
+/// The items that an instance which is gone owned.
+fn meant_items(engine: &JobEngine, instance: &InstanceId, total: u32) -> Result<Vec<ShardingItem>, Unread> {
+    let owners = engine.owners(total)?.into_iter();
+    Ok(owners.filter(|(_, owner)| *owner == Some(instance.as_str())).map(|(item, _)| item).collect())
 }
 
 impl JobEngine {

@@ -10,7 +10,7 @@ use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 
 /// How long running items may go on after an operator removed the instance.
@@ -19,51 +19,48 @@ const REMOVAL_GRACE: Duration = Duration::from_secs(25);
 /// Leaves when an operator deleted the node of the own instance while the session lived. The end of a session deletes
 /// it too, so a read that is answered in the live session has to confirm that it is gone. Another process may have
 /// taken the id by then.
-pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn removed(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let leaving = matches!(engine.phase, Phase::Leaving { .. });
     if !engine.is_registered() || leaving || engine.planted.has(Bug::IgnoredRemoval) {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    match engine.own_registration() {
-        Registration::Unread | Registration::Own => return Step::Pass,
+    match engine.own_registration()? {
+        Registration::Own => return Ok(Step::Pass),
         Registration::Missing if !engine.membership.removal_confirmed => {
             engine.mirror.confirm(engine.own_node());
-            return Step::Stop;
+            return Ok(Step::Stop);
         }
         Registration::Missing | Registration::Foreign => {}
     }
     engine.tell(Notice::RemovedByOperator);
     engine.start_leaving(now.mono + REMOVAL_GRACE);
-    Step::Pass
+    Ok(Step::Pass)
 }
 
 /// The node of the own id, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Registration {
     Missing,
-    /// The owner of the node has to be read.
-    Unread,
     Own,
     /// Of a session that is not one of this engine.
     Foreign,
 }
 
 impl JobEngine {
-    fn own_registration(&self) -> Registration {
-        match self.mirror.look(&self.own_node()) {
-            Lookup::Missing => Registration::Missing,
-            Lookup::Unread => Registration::Unread,
-            Lookup::Known(known) if self.membership.is_own(known.owner) => Registration::Own,
-            Lookup::Known(_) => Registration::Foreign,
-        }
+    fn own_registration(&self) -> Result<Registration, Unread> {
+        Ok(match self.mirror.need(&self.own_node())? {
+            None => Registration::Missing,
+            Some(known) if self.membership.is_own(known.owner) => Registration::Own,
+            Some(_) => Registration::Foreign,
+        })
     }
 }
 
 /// Deletes the own nodes once nothing runs any more.
-pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     let is_busy = !engine.runs.is_empty() || !engine.rounds.settled.is_empty() || engine.fires.unresolved.is_some();
     if !matches!(engine.phase, Phase::Leaving { .. }) || is_busy {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let me = engine.own_node();
     let own_trigger = engine.own_trigger();
@@ -71,17 +68,14 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
     let own_session =
         engine.own_session().filter(|node| engine.mirror.exists(node) && engine.membership.abandoned.is_empty());
     let leading = engine.is_leader();
-    let registration = engine.own_registration();
-    if registration == Registration::Unread {
-        return Step::Stop;
-    }
+    let registration = engine.own_registration()?;
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let mut triggers = Vec::new();
     let was_ours = match registration {
         // Also where no answer said that it was registered.
         Registration::Own => true,
         Registration::Missing => engine.membership.session.is_some(),
-        Registration::Foreign | Registration::Unread => false,
+        Registration::Foreign => false,
     };
     if was_ours && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
@@ -105,7 +99,7 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Step {
             engine.tell(Notice::Left);
             engine.stop();
         }
-        return Step::Stop;
+        return Ok(Step::Stop);
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Leave { triggers } })
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Leave { triggers } }))
 }

@@ -16,27 +16,25 @@ use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Lookup, Unread};
 use crate::registry::path::{ItemNode, JobPath};
 
 /// Writes which items missed a fire, while the run before goes on: peers and consoles see it, and the instance that
 /// owns the items after that run makes up for it.
-pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
-    let Some(configuration) = engine.configuration.in_force.clone() else { return Step::Pass };
+pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+    let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
     if !configuration.misfire() {
         if engine.fires.missed.take().is_some() {
             engine.fires.over += 1;
         }
         engine.fires.missed_items.clear();
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let takes_part = matches!(engine.phase, Phase::Active | Phase::Leaving { .. });
     if !engine.configuration.is_monitored() || !takes_part || !engine.is_registered() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    if !spread(engine, now, configuration.sharding_total_count()) {
-        return Step::Pass;
-    }
+    spread(engine, now, configuration.sharding_total_count())?;
     // Where the run is over already, the begin of the missed fire says the same.
     let runs_elsewhere = |item: &ShardingItem| engine.mirror.exists(&JobPath::running(*item));
     let waiting: BTreeMap<ShardingItem, i64> = engine
@@ -56,7 +54,7 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
             break;
         }
         let path = JobPath::fire(item);
-        let Lookup::Known(known) = engine.mirror.look(&path) else { continue };
+        let Ok(Some(known)) = engine.mirror.need(&path) else { continue };
         let record = engine.read_record(known);
         if record.covers(Fire::Scheduled(at)) || record.missed >= Some(at) {
             settled.push(item);
@@ -83,19 +81,18 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Step {
         }
     }
     if items.is_empty() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Miss { items } })
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Miss { items } }))
 }
 
-/// Notes a fire that was missed as a whole for the own items, and for those acquired soon after it. Returns whether
-/// that is done.
-fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
+/// Notes a fire that was missed as a whole for the own items, and for those acquired soon after it.
+fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
     let Some(at) = engine.fires.missed else {
         note_acquired(engine, now, total);
-        return true;
+        return Ok(());
     };
-    let Some((mine, _)) = engine.own_items(total) else { return false };
+    let (mine, _) = engine.own_items(total)?;
     engine.fires.missed = None;
     let mut collapsed = BTreeSet::new();
     let items = mine.clone();
@@ -111,7 +108,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> bool {
         engine.fires.over += 1;
     }
     engine.fires.noted = Some(Box::new(Noted { at, items, collapsed }));
-    true
+    Ok(())
 }
 
 /// Notes the last missed fire for items that moved here since, unless it was begun or noted where they were.
@@ -122,19 +119,18 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
         engine.fires.noted = None;
         return;
     };
-    if let Some((mine, _)) = engine.own_items(total) {
+    if let Ok((mine, _)) = engine.own_items(total) {
         noted.items.retain(|item| mine.contains(item));
         for item in mine {
             if noted.items.contains(&item) {
                 continue;
             }
             // While the record is being read, the item is new the next time as well.
-            let Some(record) = engine.record_of(item) else { continue };
+            let Ok(record) = engine.record_of(item) else { continue };
             let is_known = record.covers(Fire::Scheduled(noted.at)) || record.to_make_up() >= Some(noted.at);
             let is_late = lateness(now, noted.at) > LATE_ACQUISITION;
-            let evidence =
-                if is_known || !is_late { Some(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
-            let Some(evidence) = evidence else { continue };
+            let evidence = if is_known || !is_late { Ok(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
+            let Ok(evidence) = evidence else { continue };
             noted.items.push(item);
             if !is_known
                 && evidence == Evidence::NotBegun
@@ -161,7 +157,7 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
     let Fire::Scheduled(at) = fire else { return };
     let mut earlier = BTreeSet::new();
     for item in items {
-        let Some(record) = engine.record_of(*item) else { continue };
+        let Ok(record) = engine.record_of(*item) else { continue };
         let missed = [record.to_make_up(), engine.fires.missed_items.get(item).copied()];
         let is_left_out = |missed: &i64| *missed < at && !record.covers(Fire::Scheduled(*missed));
         earlier.extend(missed.into_iter().flatten().filter(is_left_out));
@@ -181,35 +177,35 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
 
 /// Deletes `misfire` nodes that no instance will act on: the leader deletes all of them when misfire is off, an owner
 /// deletes those of its items that are disabled or were begun for a later fire.
-pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Step {
-    let Some(configuration) = engine.configuration.in_force.clone() else { return Step::Pass };
+pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
+    let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
     if engine.phase != Phase::Active || !engine.is_registered() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let marked: Vec<ShardingItem> = engine.mirror.misfired_items().collect();
     if marked.is_empty() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let useless: Vec<ShardingItem> = if configuration.misfire() {
-        let Some((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return Step::Pass };
+        let (mine, _) = engine.own_items(configuration.sharding_total_count())?;
         let is_disabled = |item: ShardingItem| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
-        let is_settled = |item: ShardingItem| engine.misfire_of(item) == Some(None);
+        let is_settled = |item: ShardingItem| engine.misfire_of(item) == Ok(None);
         let own = marked.into_iter().filter(|item| mine.contains(item));
         own.filter(|item| is_disabled(*item) || is_settled(*item)).collect()
     } else {
         marked.into_iter().filter(|_| engine.leadership.term.is_some()).collect()
     };
     if useless.is_empty() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     for item in useless {
         txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
     }
-    Step::Write(Proposal {
+    Ok(Step::Write(Proposal {
         transaction: txn.build(),
         purpose: Purpose::Sweep { triggers: vec![], sessionless: vec![] },
-    })
+    }))
 }
 
 /// Makes a missed fire the open one, once nothing of the job runs here and the items are free.
@@ -225,8 +221,11 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
         return;
     }
     let at = if engine.configuration.is_monitored() {
-        let Some((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
-        mine.into_iter().filter(|item| engine.is_to_make_up(*item)).filter_map(|item| engine.misfire_of(item)?).max()
+        let Ok((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
+        mine.into_iter()
+            .filter(|item| engine.is_to_make_up(*item))
+            .filter_map(|item| engine.misfire_of(item).ok()?)
+            .max()
     } else {
         engine.fires.missed
     };
@@ -252,14 +251,14 @@ impl JobEngine {
         missed && !waits && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
     }
 
-    /// The fire that an item missed, if it was not begun for it or a later one; `None` while data are missing. A Java
-    /// peer shows only that there is a missed fire: then it is the last fire.
-    pub(super) fn misfire_of(&self, item: ShardingItem) -> Option<Option<i64>> {
+    /// The fire that an item missed, if it was not begun for it or a later one. A Java peer shows only that there is a
+    /// missed fire: then it is the last fire.
+    pub(super) fn misfire_of(&self, item: ShardingItem) -> Result<Option<i64>, Unread> {
         let record = self.record_of(item)?;
         let here = self.fires.missed_items.get(&item).copied();
         // A Java peer does not write which fire was missed.
         let of_java = self.fires.calendar.last().filter(|_| record.missed.is_none());
         let missed = record.to_make_up().max(here).or(of_java);
-        Some(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
+        Ok(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
     }
 }

@@ -1,7 +1,8 @@
 //! The rules of the engine, asked in order after each event; the first with a write wins.
 //!
-//! A rule looks at the mirror and the state and proposes one transaction, or does what needs none. It wishes for data
-//! that it needs and that are not read yet. It is asked again after every change, so it never waits.
+//! A rule looks at the mirror and the state and proposes one transaction, or does what needs none. Data that it needs and
+//! that are not read yet it leaves with `?`: they are read, and it is asked again. It is asked again after every change,
+//! so it never waits. What follows when its transaction is done, refused or of unknown outcome stands beside it.
 
 mod begin;
 mod configure;
@@ -28,10 +29,13 @@ mod trigger;
 use super::engine::JobEngine;
 use super::event::Now;
 use super::state::proposal::Proposal;
+use crate::registry::mirror::Unread;
+
+use Meanwhile::{GoOn, Wait};
 
 /// The result of a rule.
 pub(super) enum Step {
-    /// Nothing to do, or data are wished for; the next rule is asked.
+    /// Nothing to do; the next rule is asked.
     Pass,
     /// No rule after this one may be asked yet.
     Stop,
@@ -41,31 +45,111 @@ pub(super) enum Step {
     Write(Proposal),
 }
 
-type Rule = fn(&mut JobEngine, Now) -> Step;
+/// What becomes of the later rules while a rule needs data that are being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meanwhile {
+    /// They are asked.
+    GoOn,
+    /// They wait: they would change what the rule has to look at.
+    Wait,
+}
+
+/// A rule in its place.
+pub(super) struct Rule {
+    pub(super) ask: fn(&mut JobEngine, Now) -> Result<Step, Unread>,
+    pub(super) meanwhile: Meanwhile,
+    /// Why it stands before the next ones, or after those before it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "it is for readers, and for the page of the rules"))]
+    pub(super) why_here: &'static str,
+}
+
+const fn rule(
+    ask: fn(&mut JobEngine, Now) -> Result<Step, Unread>,
+    meanwhile: Meanwhile,
+    why_here: &'static str,
+) -> Rule {
+    Rule { ask, meanwhile, why_here }
+}
 
 /// All rules, in the order in which they are asked.
 pub(super) const RULES: [Rule; 23] = [
-    foreign::clear,
-    leave::removed,
-    leave::leave,
-    register::register,
-    servers::restore,
-    configure::follow,
-    resolve::resolve,
-    early::let_go,
-    finish::finish,
-    once_listeners::call_once,
-    failover::failover,
-    elect::abdicate,
-    elect::elect,
-    reconcile::reconcile,
-    hand_over::hand_over,
-    reshard::reshard,
-    rerequest_sharding::remind,
-    misfire::mark,
-    record_skips::note,
-    trigger::trigger,
-    sweep::sweep,
-    misfire::clear,
-    begin::begin,
+    rule(foreign::clear, GoOn, "The transactions of all other rules are refused while these nodes are in the way."),
+    rule(
+        leave::removed,
+        GoOn,
+        "An instance that an operator deleted does nothing more but leave, and must not register again.",
+    ),
+    rule(leave::leave, Wait, "An instance that leaves takes part in nothing that follows once its runs are over."),
+    rule(register::register, Wait, "All later rules write only in a session in which the instance is registered."),
+    rule(servers::restore, GoOn, "The later rules take an instance without the node of its server for disabled."),
+    rule(configure::follow, GoOn, "All later rules go by the configuration in force."),
+    rule(
+        resolve::resolve,
+        GoOn,
+        "What a begin without an answer has begun starts before anything else is decided about its items.",
+    ),
+    rule(early::let_go, GoOn, "Otherwise `finish` and `mark` would write fires that have not come yet."),
+    rule(
+        finish::finish,
+        GoOn,
+        "Only an item whose end is written can be taken over, moved, or begun for the next fire.",
+    ),
+    rule(
+        once_listeners::call_once,
+        GoOn,
+        "After `finish`, as a call after the items waits for their ends; before new items begin, which it holds up.",
+    ),
+    rule(
+        failover::failover,
+        Wait,
+        "A lost run goes first: before the leader moves its item, and before a later fire of it begins.",
+    ),
+    rule(
+        elect::abdicate,
+        GoOn,
+        "A leader that gives up must not act as one below, nor stand for election in the same step.",
+    ),
+    rule(elect::elect, GoOn, "Before the rules of the leader, which need one."),
+    rule(
+        reconcile::reconcile,
+        GoOn,
+        "It makes the rules of the leader look at everything again, so it comes before them.",
+    ),
+    rule(
+        hand_over::hand_over,
+        Wait,
+        "Before `reshard`, which moves the items: afterwards it is not known for which items a trigger was meant.",
+    ),
+    rule(reshard::reshard, GoOn, "Before `begin`, so that fires find owners that are there."),
+    rule(
+        rerequest_sharding::remind,
+        GoOn,
+        "After `reshard`: an instance that leads assigns the items instead of asking for it.",
+    ),
+    rule(
+        misfire::mark,
+        GoOn,
+        "Before `begin`, which makes up for what is marked; while the run before goes on, peers see the mark.",
+    ),
+    rule(record_skips::note, GoOn, "After `mark`: what is made up for is not skipped."),
+    rule(
+        trigger::trigger,
+        GoOn,
+        "It asks other instances and depends on nothing above; a manual trigger may wait for all of it.",
+    ),
+    rule(sweep::sweep, GoOn, "Before `begin`, which respects the marks of lost runs until they are swept up."),
+    rule(misfire::clear, GoOn, "Before `begin`, which would look at marks that no instance acts on."),
+    rule(begin::begin, GoOn, "Last: all that decides whether an item may begin was done or is being read."),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_says_why_it_stands_where_it_stands() {
+        for Rule { why_here, .. } in RULES {
+            assert!(why_here.ends_with('.') && !why_here.contains('|'), "{why_here}");
+        }
+    }
+}

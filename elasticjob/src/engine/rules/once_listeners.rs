@@ -20,7 +20,7 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Lookup, Unread};
 use crate::registry::path::JobPath;
 
 /// The decision on a round that waits.
@@ -34,16 +34,15 @@ enum Verdict {
 }
 
 /// One transaction for all calls that are claimed, and for the outcome of earlier claims.
-pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let waiting = engine.waiting_rounds();
     // No instance would trust a claim from a session in which this instance is not registered.
     if (waiting.is_empty() && engine.rounds.settled.is_empty()) || !engine.is_registered() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    let (mut record, version) = match engine.mirror.look(&JobPath::Rounds) {
-        Lookup::Unread => return Step::Pass,
-        Lookup::Missing => (OnceCalls::default(), None),
-        Lookup::Known(known) => (OnceCalls::parse(&known.data), Some(known.version)),
+    let (mut record, version) = match engine.mirror.need(&JobPath::Rounds)? {
+        None => (OnceCalls::default(), None),
+        Some(known) => (OnceCalls::parse(&known.data), Some(known.version)),
     };
     let (claims, moved) = settle(engine, now, &mut record, waiting);
     engine.close_runs(now);
@@ -51,7 +50,7 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
     settled.retain(|claim| record.settle(claim));
     engine.rounds.settled.clone_from(&settled);
     if claims.is_empty() && settled.is_empty() {
-        return if moved { Step::Again } else { Step::Pass };
+        return Ok(if moved { Step::Again } else { Step::Pass });
     }
     let version = version.filter(|_| !engine.planted.has(Bug::UnguardedClaim));
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -59,7 +58,7 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Step {
         true => txn.set(&JobPath::Rounds, record.to_bytes(), version),
         false => txn.create(&JobPath::Rounds, record.to_bytes(), CreateMode::Persistent),
     };
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::CallOnce { claims, settled } })
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::CallOnce { claims, settled } }))
 }
 
 /// Lets every round go on as far as it may. Adds the new claims to the record and returns them, with whether a round
@@ -111,10 +110,10 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
         }
         Some(call) => match engine.is_caller_there(call) {
             // An instance that leaves does not wait for the end of the call: the others do.
-            Some(true) if leaves => return Verdict::GoOn,
-            None | Some(true) => return Verdict::Wait,
-            Some(false) if engine.planted.has(Bug::RepeatedCall) => {}
-            Some(false) => {
+            Ok(true) if leaves => return Verdict::GoOn,
+            Err(Unread) | Ok(true) => return Verdict::Wait,
+            Ok(false) if engine.planted.has(Bug::RepeatedCall) => {}
+            Ok(false) => {
                 interrupted(engine, waits, call);
                 return Verdict::GoOn;
             }
@@ -130,11 +129,11 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
         hook == Hook::Before && engine.wait_of(waits.round).is_some_and(|wait| wait.complete_at.is_some());
     if !all_had_begun {
         match engine.awaited_items(now, waits) {
-            Some(items) if items.is_empty() => {}
-            Some(_) if leaves => return Verdict::GoOn,
+            Ok(items) if items.is_empty() => {}
+            Ok(_) if leaves => return Verdict::GoOn,
             // Instances that leave begin nothing more, and two of them would wait for each other. The other instances
             // find the call made.
-            Some(_) if is_leaving => {}
+            Ok(_) if is_leaving => {}
             _ => return Verdict::Wait,
         }
     }
@@ -155,13 +154,10 @@ impl JobEngine {
         self.runs.iter().filter_map(|run| run.waiting()).collect()
     }
 
-    /// Whether the instance that claimed a call lives, in the session it claimed it in; `None` while data are missing.
-    fn is_caller_there(&self, call: &OnceCall) -> Option<bool> {
-        match self.mirror.look(&JobPath::Instance(call.instance.clone())) {
-            Lookup::Missing => Some(false),
-            Lookup::Unread => None,
-            Lookup::Known(known) => Some(known.owner.is_some() && known.owner == call.attempt.session()),
-        }
+    /// Whether the instance that claimed a call lives, in the session it claimed it in.
+    fn is_caller_there(&self, call: &OnceCall) -> Result<bool, Unread> {
+        let node = self.mirror.need(&JobPath::Instance(call.instance.clone()))?;
+        Ok(node.is_some_and(|known| known.owner.is_some() && known.owner == call.attempt.session()))
     }
 
     /// Whether this instance is the first to claim a call, so that not all claim it at once. Before the items the first
@@ -176,7 +172,7 @@ impl JobEngine {
             Hook::After => {
                 let before = record.find(waits.fire, &waits.listener, Hook::Before);
                 before.is_none_or(|call| {
-                    call.instance == self.identity.instance || self.is_caller_there(call) == Some(false)
+                    call.instance == self.identity.instance || self.is_caller_there(call) == Ok(false)
                 })
             }
         }
@@ -196,7 +192,7 @@ impl JobEngine {
 
     /// What a waiting round waits for.
     pub(in crate::engine) fn waited_for(&self, now: Now, waits: &Waiting) -> WaitedFor {
-        if let Some(items) = self.awaited_items(now, waits).filter(|items| !items.is_empty()) {
+        if let Some(items) = self.awaited_items(now, waits).ok().filter(|items| !items.is_empty()) {
             return WaitedFor::Items(items);
         }
         let Lookup::Known(known) = self.mirror.lookup(&JobPath::Rounds) else { return WaitedFor::Registry };

@@ -1,5 +1,6 @@
 //! Reconciling: at an interval the leader discards its view of the job and looks at everything again.
 
+use crate::registry::mirror::Unread;
 use std::time::Duration;
 
 use super::Step;
@@ -11,11 +12,11 @@ use crate::engine::state::leadership::IdleServers;
 
 /// Lists the nodes of the job again. It forgets the basis of the last assignment, and that all marks were found to be
 /// of live runs. The rules that repair a fault at any other time repair it then.
-pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let interval = engine.reconcile_interval().filter(|_| !engine.planted.has(Bug::BlindTrust));
     let Some(interval) = interval else {
         engine.leadership.reconcile_at = None;
-        return Step::Pass;
+        return Ok(Step::Pass);
     };
     let at = match engine.leadership.reconcile_at {
         // Many jobs start together; they need not reconcile together.
@@ -23,14 +24,14 @@ pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Step {
         Some(at) => at.min(now.mono + interval),
     };
     engine.leadership.reconcile_at = Some(at);
-    let Some(leadership) = engine.leadership.term.as_mut().filter(|_| now.mono >= at) else { return Step::Pass };
+    let Some(leadership) = engine.leadership.term.as_mut().filter(|_| now.mono >= at) else { return Ok(Step::Pass) };
     leadership.basis = None;
     leadership.idle_servers = IdleServers::Unknown;
     engine.leadership.reconcile_at = Some(now.mono + interval);
     engine.fires.losses.suspect();
     engine.mirror.relist();
     engine.tell(Notice::Reconciling);
-    Step::Stop
+    Ok(Step::Stop)
 }
 
 impl JobEngine {

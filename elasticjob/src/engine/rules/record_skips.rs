@@ -6,18 +6,18 @@ use crate::engine::event::Now;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::Unread;
 use crate::registry::path::{ItemNode, JobPath};
 
 /// Writes that such a fire was skipped. For items that run, their finish writes it. The runs of the other items are
 /// over, or these items moved here during the run: instances of the group that began that fire would wait for them to
 /// begin. Items that ended here and moved on are for their owner to begin.
-pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
-    let Some(run) = engine.runs.regular() else { return Step::Pass };
+pub(super) fn note(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
+    let Some(run) = engine.runs.regular() else { return Ok(Step::Pass) };
     let is_awaited = run.round.as_ref().is_some_and(|round| round.plan.iter().any(|spec| spec.once.is_some()));
-    let Some(at) = run.skipped.filter(|_| is_awaited && engine.is_registered()) else { return Step::Pass };
+    let Some(at) = run.skipped.filter(|_| is_awaited && engine.is_registered()) else { return Ok(Step::Pass) };
     let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
-    let Some((mine, _)) = engine.own_items(total) else { return Step::Pass };
+    let (mine, _) = engine.own_items(total)?;
     let items: Vec<ShardingItem> = mine.into_iter().filter(|item| engine.runs.item(*item).is_none()).collect();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     for item in items {
@@ -26,7 +26,7 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
             break;
         }
         let path = JobPath::fire(item);
-        let Lookup::Known(known) = engine.mirror.look(&path) else { continue };
+        let Ok(Some(known)) = engine.mirror.need(&path) else { continue };
         let record = engine.read_record(known);
         if record.through < Some(at) {
             let skipped = record.skip(at);
@@ -39,7 +39,7 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Step {
     }
     let transaction = txn.build();
     if transaction.is_empty() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Skip })
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Skip }))
 }

@@ -10,7 +10,7 @@ use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Known, Lookup, Unread};
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, SessionId};
 
@@ -20,29 +20,27 @@ pub(super) const ENABLED: &str = "ENABLED";
 pub(super) const DISABLED: &str = "DISABLED";
 
 /// Registers the instance, at first or in a new session.
-pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
-    let Some(session) = engine.session.connected() else { return Step::Stop };
+pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+    let Some(session) = engine.session.connected() else { return Ok(Step::Stop) };
     if engine.is_registered() || matches!(engine.phase, Phase::Leaving { .. }) {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    match choose_id(engine, session) {
-        Id::Unknown => return Step::Stop,
-        Id::Registered => return Step::Pass,
+    match choose_id(engine, session)? {
+        Id::Registered => return Ok(Step::Pass),
         Id::Free => {}
     }
     let joining = engine.phase == Phase::Joining;
     let accepted = if joining {
-        match accept(engine) {
-            Ok(Some(accepted)) => accepted,
-            Ok(None) => return Step::Stop,
+        match accept(engine)? {
+            Ok(accepted) => accepted,
             Err(Unacceptable::ForGood(why)) => {
                 engine.tell(Notice::StartFailed { why });
                 engine.stop();
-                return Step::Stop;
+                return Ok(Step::Stop);
             }
             Err(Unacceptable::UntilMended(why)) => {
                 wait_for_mended(engine, why);
-                return Step::Stop;
+                return Ok(Step::Stop);
             }
         }
     } else {
@@ -51,12 +49,11 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         Accepted { disabled: false, max_time_diff, write: None, schedule_since: None }
     };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
-    let version = match engine.mirror.look(&server) {
-        Lookup::Unread => return Step::Stop,
+    let version = match engine.mirror.need(&server)? {
         // An operator's DISABLED stays.
-        Lookup::Known(known) if known.text() == Some(DISABLED) => None,
-        Lookup::Known(known) => Some(Some(known.version)),
-        Lookup::Missing => Some(None),
+        Some(known) if known.text() == Some(DISABLED) => None,
+        Some(known) => Some(Some(known.version)),
+        None => Some(None),
     };
     let me = engine.own_node();
     let mut foreign = Vec::new();
@@ -109,13 +106,11 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Step {
         // Only the answer to a set brings the server's time.
         txn.set(&me, wire::instance_yaml(&engine.identity.instance), Some(0));
     }
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign, max_time_diff } })
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign, max_time_diff } }))
 }
 
 /// The state of the id to register under.
 enum Id {
-    /// Data are missing.
-    Unknown,
     /// It can be registered.
     Free,
     /// It turned out to be registered in this session.
@@ -123,20 +118,17 @@ enum Id {
 }
 
 /// Chooses the id to register under.
-fn choose_id(engine: &mut JobEngine, session: SessionId) -> Id {
+fn choose_id(engine: &mut JobEngine, session: SessionId) -> Result<Id, Unread> {
     loop {
-        let owner = match engine.mirror.look(&engine.own_node()) {
-            Lookup::Missing => return Id::Free,
-            Lookup::Unread => return Id::Unknown,
-            Lookup::Known(known) => known.owner,
-        };
+        let Some(known) = engine.mirror.need(&engine.own_node())? else { return Ok(Id::Free) };
+        let owner = known.owner;
         if owner == Some(session) {
             // The answer to the registration got lost: it went through.
             engine.on_registered(session);
-            return Id::Registered;
+            return Ok(Id::Registered);
         }
         if engine.membership.is_own(owner) || engine.planted.has(Bug::StolenId) {
-            return Id::Free;
+            return Ok(Id::Free);
         }
         let taken = engine.identity.instance.clone();
         engine.identity.instance = engine.identity.base.with_suffix(engine.identity.suffix);
@@ -177,51 +169,52 @@ fn wait_for_mended(engine: &mut JobEngine, why: String) {
     }
 }
 
-/// Decides between the configuration of the program and that of the registry. `None` while data are missing.
-fn accept(engine: &mut JobEngine) -> Result<Option<Accepted>, Unacceptable> {
+/// Decides between the configuration of the program and that of the registry.
+fn accept(engine: &mut JobEngine) -> Result<Result<Accepted, Unacceptable>, Unread> {
     let job = &engine.job;
     if let Some(class) = engine.configuration.local.class_name() {
-        match engine.mirror.look(&JobPath::Root) {
-            Lookup::Unread => return Ok(None),
-            Lookup::Known(known) => {
-                let theirs = known.text().unwrap_or_default();
-                if !theirs.trim().is_empty() && theirs != class {
-                    return Err(Unacceptable::ForGood(format!(
-                        "job '{job}' belongs to class '{theirs}' in the registry, and to '{class}' in this program: \
-                         rename one of the two jobs, or set `elastic-job-class` to '{theirs}'"
-                    )));
-                }
-            }
-            Lookup::Missing => {}
+        let root = engine.mirror.need(&JobPath::Root)?;
+        let theirs = root.and_then(Known::text).unwrap_or_default();
+        if !theirs.trim().is_empty() && theirs != class {
+            return Ok(Err(Unacceptable::ForGood(format!(
+                "job '{job}' belongs to class '{theirs}' in the registry, and to '{class}' in this program: rename one of \
+                 the two jobs, or set `elastic-job-class` to '{theirs}'"
+            ))));
         }
     }
+    let there = engine.mirror.need(&JobPath::Config)?.map(|known| (known.data.clone(), known.mtime));
+    Ok(match there {
+        None => accept_alone(engine),
+        Some((data, mtime)) => accept_beside(engine, &data, mtime),
+    })
+}
+
+/// Decides where the registry has no configuration.
+fn accept_alone(engine: &JobEngine) -> Result<Accepted, Unacceptable> {
+    usable_alone(engine, "the registry center has no configuration of the job yet").map_err(Unacceptable::ForGood)?;
+    Ok(Accepted::writing(engine.configuration.local.for_registry(None).into()))
+}
+
+/// Decides where the registry has a configuration, which was set at this time.
+fn accept_beside(engine: &mut JobEngine, data: &[u8], mtime: i64) -> Result<Accepted, Unacceptable> {
     let local = engine.configuration.local.clone();
-    let (data, mtime) = match engine.mirror.look(&JobPath::Config) {
-        Lookup::Unread => return Ok(None),
-        Lookup::Missing => {
-            usable_alone(engine, "the registry center has no configuration of the job yet")
-                .map_err(Unacceptable::ForGood)?;
-            return Ok(Some(Accepted::writing(local.for_registry(None).into())));
-        }
-        Lookup::Known(known) => (known.data.clone(), known.mtime),
-    };
     if local.overwrite() && !engine.membership.is_back {
         usable_alone(engine, "`overwrite: true` would take it out of the registry center")
             .map_err(Unacceptable::ForGood)?;
-        let theirs = wire::from_yaml(job, &data).ok();
+        let theirs = wire::from_yaml(&engine.job, data).ok();
         let is_followed = |theirs: &JobConfiguration| theirs.schedule() == local.schedule();
         let schedule_since = theirs.as_ref().filter(|theirs| is_followed(theirs)).map(|_| mtime);
         let write = local.for_registry(theirs.as_ref()).into();
         if let Some(theirs) = &theirs {
             engine.tell_differences(&local, theirs, true);
         }
-        return Ok(Some(Accepted { schedule_since, ..Accepted::writing(write) }));
+        return Ok(Accepted { schedule_since, ..Accepted::writing(write) });
     }
-    let Usable { configuration: theirs, .. } = read_usable(engine, &data).map_err(Unacceptable::UntilMended)?;
+    let Usable { configuration: theirs, .. } = read_usable(engine, data).map_err(Unacceptable::UntilMended)?;
     engine.configuration.refused = None;
     let theirs = theirs.at_start_of(&local);
     engine.tell_differences(&local, &theirs, false);
-    Ok(Some(Accepted { write: None, ..Accepted::writing(theirs.into()) }))
+    Ok(Accepted { write: None, ..Accepted::writing(theirs.into()) })
 }
 
 /// Whether the configuration of the program is enough without that of the registry: the program may have allowed that

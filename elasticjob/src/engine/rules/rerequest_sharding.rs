@@ -6,6 +6,7 @@
 //! request assigns nothing, so it needs no guard.
 
 use crate::engine::state::leadership::Reminder;
+use crate::registry::mirror::Unread;
 use std::time::Duration;
 
 use super::Step;
@@ -24,24 +25,24 @@ const QUIET: Duration = Duration::from_secs(30);
 
 /// Makes the request for resharding again where a leader seems to have lost it: for long there are items without a live
 /// owner, or no items for this instance.
-pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.leadership.term.is_some() || engine.phase != Phase::Active || !engine.is_registered() {
         engine.leadership.reminder = Reminder::default();
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     if engine.mirror.exists(&JobPath::Necessary) {
         engine.leadership.reminder.requested.get_or_insert(now.mono);
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     engine.leadership.reminder.requested = None;
     let (Some(remind_at), Some(configuration)) =
         (engine.leadership.reminder.remind_at(), engine.configuration.in_force.clone())
     else {
-        return Step::Pass;
+        return Ok(Step::Pass);
     };
     let total = configuration.sharding_total_count();
-    let Some((mine, settled)) = engine.own_items(total) else { return Step::Pass };
-    let Some(available) = engine.available_instances() else { return Step::Pass };
+    let (mine, settled) = engine.own_items(total)?;
+    let available = engine.available_instances()?;
     let left_out = mine.is_empty()
         && !configuration.static_sharding()
         && available.contains(&engine.identity.instance)
@@ -52,17 +53,17 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Step {
     }
     if (settled && !left_out) || available.is_empty() {
         engine.leadership.reminder.missed = None;
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     if now.mono < remind_at || engine.planted.has(Bug::ForgottenReminder) {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     engine.leadership.reminder.missed = Some(now.mono);
     engine.leadership.reminder.asked_among = left_out.then_some(available);
     let why = if settled { "this instance has no item" } else { "items have no owner that is there" };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why: why.to_owned() } })
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why: why.to_owned() } }))
 }
 
 impl JobEngine {

@@ -16,7 +16,7 @@ use crate::engine::state::leadership::Basis;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 
 use item_states::Survey;
@@ -34,14 +34,14 @@ enum Request {
 ///
 /// The leader does both as soon as it sees the reason. Items that are busy stay with their owner until they are free,
 /// and the leader looks at them again then, so that a run is not disturbed and no instance waits for it.
-pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     let (Some(leadership), Some(configuration)) = (&engine.leadership.term, engine.configuration.in_force.clone())
     else {
-        return Step::Pass;
+        return Ok(Step::Pass);
     };
-    let Some(instances) = engine.available_instances() else { return Step::Pass };
+    let instances = engine.available_instances()?;
     if instances.is_empty() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let total = configuration.sharding_total_count();
     let strategy_type = configuration.sharding_strategy_type().to_owned();
@@ -51,17 +51,11 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
     {
         basis.instances.clone_from(&old.instances);
     }
-    let flag = match engine.mirror.exists(&JobPath::Necessary) {
-        true => match engine.mirror.look(&JobPath::Necessary) {
-            Lookup::Known(known) => Some(known.version),
-            _ => return Step::Pass,
-        },
-        false => None,
-    };
+    let flag = engine.mirror.need(&JobPath::Necessary)?.map(|known| known.version);
     let last = leadership.basis.clone();
     let pinned = leadership.pinned.clone();
-    let Some(survey) = Survey::take(engine, &basis, &pinned, flag.is_some()) else { return Step::Pass };
-    let Some(moves_on) = rotation::is_over(engine, &basis, &survey) else { return Step::Pass };
+    let survey = Survey::take(engine, &basis, &pinned, flag.is_some())?;
+    let moves_on = rotation::is_over(engine, &basis, &survey)?;
     let request = match flag {
         Some(version) => Some(Request::Waits { version }),
         None => {
@@ -69,7 +63,7 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
                 let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
                 txn.check(&JobPath::LeaderInstance);
                 txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
-                return Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } });
+                return Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } }));
             }
             moves_on.then_some(Request::None)
         }
@@ -80,13 +74,12 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Step {
         if let Some(leadership) = &mut engine.leadership.term {
             leadership.basis.get_or_insert(basis);
         }
-        return Step::Pass;
+        return Ok(Step::Pass);
     };
     let strategy = basis.strategy.clone();
-    let assigned = assign::assign(engine, basis, &survey, moves_on, &pinned, request);
-    let Some((proposal, fault)) = assigned else { return Step::Pass };
+    let (proposal, fault) = assign::assign(engine, basis, &survey, moves_on, &pinned, request)?;
     if let Some(fault) = fault {
         engine.tell(Notice::StrategyFailed { strategy, fault });
     }
-    Step::Write(proposal)
+    Ok(Step::Write(proposal))
 }

@@ -14,32 +14,32 @@ use crate::engine::state::proposal::BeginPlan;
 use crate::engine::state::runs::{ItemRun, Stage};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Known, Unread, read_all};
 use crate::registry::path::JobPath;
 
 /// Items whose record names the attempt were begun. In the session of the attempt their marks stand, and this instance
 /// starts them, whichever instance owns them by now. In another session the marks are gone, and [`begin`](super::begin)
 /// begins them again as long as the fire is open.
-pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
-    let Some(unresolved) = engine.fires.unresolved.clone() else { return Step::Pass };
-    let Some(begun) = begun_items(engine, &unresolved) else { return Step::Pass };
+pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+    let Some(unresolved) = engine.fires.unresolved.clone() else { return Ok(Step::Pass) };
+    let begun = begun_items(engine, &unresolved)?;
     let same_session = engine.session.connected().is_some_and(|session| unresolved.attempt.is_of(session));
     if same_session && !begun.is_empty() {
         if matches!(engine.phase, Phase::Leaving { .. }) {
             engine.fires.unresolved = None;
             cut_off(engine, now, &unresolved, &begun);
-            return Step::Pass;
+            return Ok(Step::Pass);
         }
         if !engine.session.is_proven(now) {
             engine.prove();
-            return Step::Pass;
+            return Ok(Step::Pass);
         }
         if engine.needs_server_time(now) {
-            return Step::Write(engine.ask_server_time());
+            return Ok(Step::Write(engine.ask_server_time()));
         }
         if is_refused_by_clock(engine, now, &unresolved, &begun) {
             engine.fires.unresolved = None;
-            return Step::Pass;
+            return Ok(Step::Pass);
         }
         let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
         engine.start_items(now, unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
@@ -52,26 +52,21 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Step {
     if let Some(open) = engine.fires.open.as_deref_mut().filter(of_open).filter(|_| !same_session) {
         open.abandoned = Some(unresolved.attempt);
     }
-    Step::Pass
+    Ok(Step::Pass)
 }
 
-/// The items whose begin went through, with their tokens; `None` while data are missing.
-fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Option<Vec<(ShardingItem, Zxid)>> {
-    let mut complete = true;
-    let mut begun = Vec::new();
-    for item in &unresolved.items {
-        match engine.mirror.look(&JobPath::fire(*item)) {
-            Lookup::Missing => {}
-            Lookup::Unread => complete = false,
-            Lookup::Known(known) => {
-                let record = engine.read_record(known);
-                if record.running().is_some() && record.is_attempt(&unresolved.attempt) {
-                    begun.push((*item, known.mzxid));
-                }
-            }
-        }
-    }
-    complete.then_some(begun)
+/// The items whose begin went through, with their tokens.
+fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Result<Vec<(ShardingItem, Zxid)>, Unread> {
+    let begun = unresolved.items.iter().map(|item| {
+        let is_begun = |known: &&Known| {
+            let record = engine.read_record(known);
+            record.running().is_some() && record.is_attempt(&unresolved.attempt)
+        };
+        let known = engine.mirror.need(&JobPath::fire(*item))?.filter(is_begun);
+        Ok(known.map(|known| (*item, known.mzxid)))
+    });
+    let begun: Vec<Option<(ShardingItem, Zxid)>> = read_all(begun)?;
+    Ok(begun.into_iter().flatten().collect())
 }
 
 fn is_refused_by_clock(

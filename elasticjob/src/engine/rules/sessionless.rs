@@ -5,13 +5,13 @@
 
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
-use crate::registry::mirror::{Known, Lookup};
+use crate::registry::mirror::{Known, Unread, read_all};
 use crate::registry::path::{ItemNode, JobPath};
 
-/// The nodes to be deleted, with their versions; the leader looks for them. `None` while data are missing.
-pub(super) fn nodes(engine: &JobEngine) -> Option<Vec<(JobPath, i32)>> {
+/// The nodes to be deleted, with their versions; the leader looks for them.
+pub(super) fn nodes(engine: &JobEngine) -> Result<Vec<(JobPath, i32)>, Unread> {
     if engine.leadership.term.is_none() || engine.planted.has(Bug::SessionlessInstance) {
-        return Some(Vec::new());
+        return Ok(Vec::new());
     }
     let mirror = &engine.mirror;
     let instances = mirror.instances().map(|id| JobPath::Instance(id.clone()));
@@ -19,17 +19,13 @@ pub(super) fn nodes(engine: &JobEngine) -> Option<Vec<(JobPath, i32)>> {
     // Instances of this implementation take an item over and begin it in one transaction.
     let is_idle = |item: &u32| !mirror.exists(&JobPath::running(*item));
     let taken = mirror.held_items().filter(is_idle).map(|item| JobPath::Item(item, ItemNode::Failover));
-    let (mut complete, mut found) = (true, Vec::new());
-    for path in instances.chain(sessions).chain(taken) {
-        match engine.mirror.look(&path) {
-            Lookup::Unread => complete = false,
-            Lookup::Known(known) if is_sessionless(known) && !engine.link.is_obstructed(&path) => {
-                found.push((path, known.version));
-            }
-            Lookup::Known(_) | Lookup::Missing => {}
-        }
-    }
-    complete.then_some(found)
+    let found = instances.chain(sessions).chain(taken).map(|path| {
+        let is_meant = |known: &&Known| is_sessionless(known) && !engine.link.is_obstructed(&path);
+        let known = engine.mirror.need(&path)?.filter(is_meant);
+        Ok(known.map(|known| (path.clone(), known.version)))
+    });
+    let found: Vec<Option<(JobPath, i32)>> = read_all(found)?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Whether no session owns a node that has to be ephemeral.

@@ -13,7 +13,7 @@ use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::takeover::fire_at;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Lookup, Unread, read_all};
 use crate::registry::path::{ItemNode, JobPath};
 
 /// How much is swept at once, so that the servers of years fit into transactions.
@@ -24,14 +24,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Deletes what nothing else deletes: triggers for instances that are gone, as ids are hardly ever used again, servers
 /// without instances, what failover leaves behind, and nodes of instances and runs that no session owns.
-pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
+pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active || !engine.is_registered() {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
+    // All of them are looked for first, so that what is missing is read together.
     let (dead, servers) = (dead_marks(engine), servers::without_instances(engine, now));
-    let (Some(dead), Some(servers), Some(sessionless)) = (dead, servers, sessionless::nodes(engine)) else {
-        return Step::Pass;
-    };
+    let (sessionless, dead, servers) = (sessionless::nodes(engine)?, dead?, servers?);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if engine.leadership.term.is_some() {
         txn.check(&JobPath::LeaderInstance);
@@ -78,45 +77,47 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Step {
         if engine.mirror.taken_over_items().next().is_none() {
             engine.leadership.unswept = None;
         }
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let sessionless = sessionless.into_iter().map(|(path, _)| path).collect();
     let due = *engine.leadership.unswept.get_or_insert(now.mono + PATIENCE);
     if engine.leadership.term.is_none() && now.mono < due {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers, sessionless } })
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Sweep { triggers, sessionless } }))
 }
 
 /// Marks of runs that are lost, with the versions of their items' records, where no instance takes over: failover is
 /// off, a Java leader left an item beyond the total count there, or a Java peer took the item and waits for the mark to
-/// go. `None` while data are missing.
-fn dead_marks(engine: &mut JobEngine) -> Option<Vec<(ShardingItem, Option<i32>)>> {
+/// go.
+fn dead_marks(engine: &mut JobEngine) -> Result<Vec<(ShardingItem, Option<i32>)>, Unread> {
     let failover = engine.configuration.is_failover_on();
     if !failover && !engine.fires.losses.are_suspected(&engine.mirror) {
-        return Some(Vec::new());
+        return Ok(Vec::new());
     }
     let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
-    let mut complete = true;
-    let mut dead = Vec::new();
     let is_taken = |item| engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
-    for item in engine.mirror.running_items().filter(|item| !failover || *item >= total || is_taken(*item)) {
-        let alive = match engine.mirror.look(&JobPath::running(item)) {
-            Lookup::Missing => continue,
-            Lookup::Unread => None,
-            Lookup::Known(mark) => engine.is_run_alive(item, mark),
-        };
-        match (alive, engine.mirror.look(&JobPath::fire(item))) {
-            (None, _) => complete = false,
-            (Some(true), _) if !engine.planted.has(Bug::SweptMarks) => {}
-            (Some(_), Lookup::Known(known)) => dead.push((item, Some(known.version))),
-            (Some(_), _) => dead.push((item, None)),
-        }
-    }
-    if complete && dead.is_empty() && !failover {
+    let marks = engine.mirror.running_items().filter(|item| !failover || *item >= total || is_taken(*item));
+    let dead: Vec<Option<(ShardingItem, Option<i32>)>> = read_all(marks.map(|item| dead_mark(engine, item)))?;
+    let dead: Vec<(ShardingItem, Option<i32>)> = dead.into_iter().flatten().collect();
+    if dead.is_empty() && !failover {
         engine.fires.losses.found_none(&engine.mirror);
     }
-    complete.then_some(dead)
+    Ok(dead)
+}
+
+/// The item with the version of its record, where the run of its mark is lost.
+fn dead_mark(engine: &JobEngine, item: ShardingItem) -> Result<Option<(ShardingItem, Option<i32>)>, Unread> {
+    let is_alive = match engine.mirror.need(&JobPath::running(item)) {
+        Ok(None) => return Ok(None),
+        Ok(Some(mark)) => engine.is_run_alive(item, mark),
+        Err(unread) => Err(unread),
+    };
+    let record = engine.mirror.need(&JobPath::fire(item));
+    if is_alive? && !engine.planted.has(Bug::SweptMarks) {
+        return Ok(None);
+    }
+    Ok(Some((item, record.unwrap_or(None).map(|known| known.version))))
 }
 
 /// Whether no instance will take over an item that waits for it: failover is off, the item does not exist any more, or

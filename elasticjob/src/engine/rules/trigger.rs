@@ -9,21 +9,22 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
+use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 
 /// Writes a trigger for each enabled instance that has none waiting. Requests that wait together are served together.
-pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
+pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     if engine.pending_triggers.is_empty() || engine.phase != Phase::Active {
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
-    let Some(instances) = engine.available_instances() else { return Step::Pass };
+    let instances = engine.available_instances()?;
     if instances.is_empty() {
         engine.answer_triggers(&TriggerAnswer::NoEnabledInstance);
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     if engine.planted.has(Bug::LostTrigger) {
         engine.answer_triggers(&TriggerAnswer::Queued);
-        return Step::Pass;
+        return Ok(Step::Pass);
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let mut answer = TriggerAnswer::AlreadyPending;
@@ -41,5 +42,5 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Step {
         }
     }
     let asked = engine.pending_triggers.drain(..).collect();
-    Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Trigger { asked, answer } })
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Trigger { asked, answer } }))
 }

@@ -8,27 +8,27 @@ use crate::engine::planted::Bug;
 use crate::engine::state::listener_round::{PATIENCE, Waiting};
 use crate::engine::state::open_fire::LATE_ACQUISITION;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Known, Unread, read_all};
 use crate::registry::path::{ItemNode, JobPath};
 
 impl JobEngine {
-    /// The items that have not begun yet, or not ended yet, in the round of a run that waits; `None` while data are
-    /// missing.
-    pub(super) fn awaited_items(&self, now: Now, waits: &Waiting) -> Option<Vec<ShardingItem>> {
+    /// The items that have not begun yet, or not ended yet, in the round of a run that waits.
+    pub(super) fn awaited_items(&self, now: Now, waits: &Waiting) -> Result<Vec<ShardingItem>, Unread> {
         match waits.hook {
             Hook::Before => self.items_to_begin(now, waits),
-            Hook::After if self.planted.has(Bug::HastyAfter) => Some(Vec::new()),
+            Hook::After if self.planted.has(Bug::HastyAfter) => Ok(Vec::new()),
             Hook::After => self.items_to_end(waits.fire),
         }
     }
 
-    fn items_to_begin(&self, now: Now, waits: &Waiting) -> Option<Vec<ShardingItem>> {
+    fn items_to_begin(&self, now: Now, waits: &Waiting) -> Result<Vec<ShardingItem>, Unread> {
         // Each instance begins an item that it makes up for, or takes over, when it can: the group does not begin it
         // together.
         if waits.source != ExecutionSource::NormalTrigger || now.mono >= waits.since + LATE_ACQUISITION {
-            return Some(Vec::new());
+            return Ok(Vec::new());
         }
-        let total = self.configuration.in_force.as_ref()?.sharding_total_count();
+        let Some(configuration) = &self.configuration.in_force else { return Err(Unread) };
+        let total = configuration.sharding_total_count();
         let is_patient = now.mono < waits.since + PATIENCE;
         let mut missing = Vec::new();
         for item in 0..total {
@@ -36,100 +36,78 @@ impl JobEngine {
                 missing.push(item);
             }
         }
-        Some(missing)
+        Ok(missing)
     }
 
     /// Whether an item may be expected to begin for a fire. An item that runs has begun, or is busy with another fire and
     /// comes late.
-    fn will_begin(&self, item: ShardingItem, fire: Fire, is_patient: bool) -> Option<bool> {
+    fn will_begin(&self, item: ShardingItem, fire: Fire, is_patient: bool) -> Result<bool, Unread> {
         let nodes = [ItemNode::Running, ItemNode::Disabled, ItemNode::Misfire, ItemNode::Failover];
         let is_out = nodes.into_iter().any(|node| self.mirror.exists(&JobPath::Item(item, node)));
         if is_out || self.mirror.exists(&JobPath::FailoverItem(item)) || self.runs.item(item).is_some() {
-            return Some(false);
+            return Ok(false);
         }
-        let owner: InstanceId = match self.mirror.look(&JobPath::owner_of(item)) {
-            Lookup::Missing => return Some(false),
-            Lookup::Unread => return None,
-            Lookup::Known(known) => match known.text().and_then(|text| text.parse().ok()) {
-                Some(owner) => owner,
-                None => return Some(false),
-            },
-        };
+        let owner = self.mirror.need(&JobPath::owner_of(item))?.and_then(Known::text);
+        let Some(owner) = owner.and_then(|text| text.parse::<InstanceId>().ok()) else { return Ok(false) };
         let is_there = owner != self.identity.instance && self.mirror.exists(&JobPath::Instance(owner.clone()));
         if !is_there || !self.is_enabled(owner.server_ip())? {
-            return Some(false);
+            return Ok(false);
         }
         if matches!(fire, Fire::Manual { .. }) && !self.mirror.exists(&JobPath::Trigger(owner.clone())) {
-            return Some(false);
+            return Ok(false);
         }
         if is_patient {
-            return Some(true);
+            return Ok(true);
         }
         self.is_undecided(item, fire, owner)
     }
 
     /// Whether the owner of an item that is late may still begin it. The engine reads that only then: mostly all items
     /// begin at once.
-    fn is_undecided(&self, item: ShardingItem, fire: Fire, owner: InstanceId) -> Option<bool> {
-        let came_at = match self.mirror.look(&JobPath::Instance(owner.clone())) {
-            Lookup::Missing => return Some(false),
-            Lookup::Unread => return None,
-            Lookup::Known(known) => known.ctime,
+    fn is_undecided(&self, item: ShardingItem, fire: Fire, owner: InstanceId) -> Result<bool, Unread> {
+        let Some(instance) = self.mirror.need(&JobPath::Instance(owner.clone()))? else { return Ok(false) };
+        let record = self.mirror.need(&JobPath::fire(item))?;
+        let is_covered = record.is_some_and(|known| self.read_record(known).covers(fire));
+        let asked = self.mirror.need(&JobPath::Trigger(owner));
+        let is_asked = match fire {
+            Fire::Scheduled(at) => instance.ctime <= at,
+            Fire::Manual { trigger, .. } => asked?.is_some_and(|known| known.czxid == trigger),
         };
-        let is_covered = match self.mirror.look(&JobPath::fire(item)) {
-            Lookup::Missing => false,
-            Lookup::Unread => return None,
-            Lookup::Known(known) => self.read_record(known).covers(fire),
-        };
-        let is_asked = match (fire, self.mirror.look(&JobPath::Trigger(owner))) {
-            (Fire::Scheduled(at), _) => came_at <= at,
-            (Fire::Manual { .. }, Lookup::Unread) => return None,
-            (Fire::Manual { trigger, .. }, Lookup::Known(known)) => known.czxid == trigger,
-            (Fire::Manual { .. }, Lookup::Missing) => false,
-        };
-        Some(is_asked && !is_covered)
+        Ok(is_asked && !is_covered)
     }
 
     /// The items that were begun for a fire and have not ended. A lost run counts while an instance will take it over.
-    fn items_to_end(&self, fire: Fire) -> Option<Vec<ShardingItem>> {
+    fn items_to_end(&self, fire: Fire) -> Result<Vec<ShardingItem>, Unread> {
         let takes_over = self.configuration.is_failover_on() && !self.available_instances()?.is_empty();
-        let mut complete = true;
         let mut items: Vec<ShardingItem> = self.mirror.running_items().chain(self.mirror.failover_items()).collect();
         items.sort_unstable();
         items.dedup();
-        items.retain(|item| {
-            let to_end = self.is_to_end(*item, fire, takes_over);
-            complete &= to_end.is_some();
-            to_end == Some(true)
-        });
-        complete.then_some(items)
+        let items = items.into_iter().map(|item| Ok(self.is_to_end(item, fire, takes_over)?.then_some(item)));
+        let items: Vec<Option<ShardingItem>> = read_all(items)?;
+        Ok(items.into_iter().flatten().collect())
     }
 
-    fn is_to_end(&self, item: ShardingItem, fire: Fire, takes_over: bool) -> Option<bool> {
+    fn is_to_end(&self, item: ShardingItem, fire: Fire, takes_over: bool) -> Result<bool, Unread> {
         if let Some(run) = self.runs.iter().find(|run| run.items.contains_key(&item)) {
-            return Some(run.fire == fire);
+            return Ok(run.fire == fire);
         }
-        let record = match self.mirror.look(&JobPath::fire(item)) {
-            Lookup::Missing => return Some(false),
-            Lookup::Unread => return None,
-            Lookup::Known(known) => self.read_record(known),
-        };
+        let Some(known) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
+        let record = self.read_record(known);
         let is_unfinished = record.last.as_ref().is_some_and(|begun| begun.state.is_unfinished());
         if record.last_fire() != Some(fire) || !is_unfinished {
-            return Some(false);
+            return Ok(false);
         }
         // Without failover a mark goes with the session of its run.
         if !self.configuration.is_failover_on() {
-            return Some(self.mirror.exists(&JobPath::running(item)));
+            return Ok(self.mirror.exists(&JobPath::running(item)));
         }
         let is_held = self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
         if takes_over && !is_held {
-            return Some(true);
+            return Ok(true);
         }
-        match self.mirror.look(&JobPath::running(item)) {
-            Lookup::Missing => Some(false),
-            Lookup::Unread => None,
-            Lookup::Known(mark) => self.is_run_alive(item, mark),
+        match self.mirror.need(&JobPath::running(item))? {
+            None => Ok(false),
+            Some(mark) => self.is_run_alive(item, mark),
         }
     }
 }

@@ -14,9 +14,10 @@ use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyF
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
+use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 
-/// One transaction that assigns every item and takes the request back; `None` while data are missing.
+/// One transaction that assigns every item and takes the request back.
 pub(super) fn assign(
     engine: &JobEngine,
     basis: Basis,
@@ -24,7 +25,7 @@ pub(super) fn assign(
     moves_on: bool,
     last_pinned: &BTreeSet<ShardingItem>,
     request: Request,
-) -> Option<(Proposal, Option<StrategyFault>)> {
+) -> Result<(Proposal, Option<StrategyFault>), Unread> {
     let monitored = engine.configuration.is_monitored();
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
@@ -96,7 +97,7 @@ pub(super) fn assign(
     };
     txn.delete_existing(&JobPath::Processing);
     let purpose = Purpose::Reshard(Sharding { basis, pinned, moved });
-    Some((Proposal { transaction: txn.build(), purpose }, fault))
+    Ok((Proposal { transaction: txn.build(), purpose }, fault))
 }
 
 /// Guards that no trigger came meanwhile for the instances that items are taken from.

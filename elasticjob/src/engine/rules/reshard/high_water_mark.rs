@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::engine::engine::JobEngine;
 use crate::engine::fire::FireRecord;
 use crate::ident::ShardingItem;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Known, Unread, read_all};
 use crate::registry::path::JobPath;
 
 /// The last fires that removed items may have been begun for. They are kept as data of `sharding` and become the record
@@ -24,47 +24,40 @@ impl Floor {
         self.record.as_ref().map(FireRecord::to_bytes).unwrap_or_default()
     }
 
-    /// `None` while data are missing.
-    pub(super) fn of(engine: &JobEngine, removed: &[ShardingItem]) -> Option<Self> {
-        let (before, version) = match engine.mirror.look(&JobPath::Sharding) {
-            Lookup::Missing => return Some(Self::default()),
-            Lookup::Unread => (None, None),
-            Lookup::Known(known) => (Some(engine.read_record(known)), Some(known.version)),
-        };
-        let mut complete = version.is_some();
-        let mut record = before.clone().unwrap_or(FireRecord::empty());
-        let mut versions = BTreeMap::new();
-        for item in removed {
-            match engine.mirror.look(&JobPath::fire(*item)) {
-                Lookup::Missing => {}
-                Lookup::Unread => complete = false,
-                Lookup::Known(known) => {
-                    let last = engine.read_record(known);
-                    record.through = record.through.max(last.through);
-                    record.triggered = record.triggered.max(last.triggered);
-                    record.ahead = record.ahead.max(last.ahead);
-                    versions.insert(*item, known.version);
-                }
-            }
+    /// The mark when these items are removed.
+    pub(super) fn of(engine: &JobEngine, removed: &[ShardingItem]) -> Result<Self, Unread> {
+        let mark = engine.mirror.need(&JobPath::Sharding);
+        if mark == Ok(None) {
+            return Ok(Self::default());
         }
-        let raised = version.filter(|_| before.as_ref() != Some(&record));
+        let records = removed.iter().map(|item| Ok((*item, engine.mirror.need(&JobPath::fire(*item))?)));
+        let records: Vec<(ShardingItem, Option<&Known>)> = read_all(records)?;
+        let Some(known) = mark? else { return Ok(Self::default()) };
+        let before = engine.read_record(known);
+        let mut record = before.clone();
+        let mut versions = BTreeMap::new();
+        for (item, known) in records {
+            let Some(known) = known else { continue };
+            let last = engine.read_record(known);
+            record.through = record.through.max(last.through);
+            record.triggered = record.triggered.max(last.triggered);
+            record.ahead = record.ahead.max(last.ahead);
+            versions.insert(item, known.version);
+        }
+        let raised = (before != record).then_some(known.version);
         let record = Some(record).filter(|record| *record != FireRecord::empty());
-        complete.then_some(Self { record, raised, versions })
+        Ok(Self { record, raised, versions })
     }
 }
 
 impl JobEngine {
     /// The record of an item. An item that has none was created while execution was not monitored, or by a Java leader:
-    /// then its record is the high-water mark of removed items. `None` while data are missing.
-    pub(in crate::engine) fn record_of(&self, item: ShardingItem) -> Option<FireRecord> {
-        let mut found = self.mirror.look(&JobPath::fire(item));
-        if found == Lookup::Missing {
-            found = self.mirror.look(&JobPath::Sharding);
-        }
-        match found {
-            Lookup::Missing => Some(FireRecord::empty()),
-            Lookup::Unread => None,
-            Lookup::Known(known) => Some(self.read_record(known)),
-        }
+    /// then its record is the high-water mark of removed items.
+    pub(in crate::engine) fn record_of(&self, item: ShardingItem) -> Result<FireRecord, Unread> {
+        let found = match self.mirror.need(&JobPath::fire(item))? {
+            None => self.mirror.need(&JobPath::Sharding)?,
+            known => known,
+        };
+        Ok(found.map_or(FireRecord::empty(), |known| self.read_record(known)))
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Known, Unread, read_all, read_known};
 use crate::registry::path::JobPath;
 
 /// Owners and busy items.
@@ -21,51 +21,34 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// `None` while data are missing. The data of a mark are only read where they matter: with every fire there are new
-    /// marks.
+    /// The states as they stand. The data of a mark are only read where they matter: with every fire there are new marks.
     pub(super) fn take(
         engine: &'a JobEngine,
         basis: &Basis,
         pinned: &BTreeSet<ShardingItem>,
         requested: bool,
-    ) -> Option<Self> {
-        let mut complete = true;
-        let mut owners = BTreeMap::new();
-        for item in 0..basis.total {
-            match engine.mirror.look(&JobPath::owner_of(item)) {
-                Lookup::Missing => {}
-                Lookup::Unread => complete = false,
-                Lookup::Known(known) => {
-                    if let Some(owner) = known.text() {
-                        owners.insert(item, owner);
-                    }
-                }
-            }
-        }
+    ) -> Result<Self, Unread> {
+        let owners = (0..basis.total).map(|item| {
+            let node = engine.mirror.need(&JobPath::owner_of(item))?;
+            Ok((item, node.and_then(Known::text)))
+        });
+        let (owners, all_owners): (Vec<_>, _) = read_known(owners);
+        let owners = owners.into_iter().filter_map(|(item, owner)| Some((item, owner?)));
+        let owners: BTreeMap<ShardingItem, &str> = owners.collect();
         let triggered = triggered_items(engine, basis, &owners);
-        let mut busy = triggered.clone();
-        for item in engine.mirror.running_items() {
+        let running = engine.mirror.running_items().map(|item| {
             let owned_well = owners.get(&item).is_some_and(|owner| basis.is_available(owner));
             if owned_well && !requested && !pinned.contains(&item) {
-                busy.insert(item);
-                continue;
+                return Ok(Some(item));
             }
-            match engine.mirror.look(&JobPath::running(item)) {
-                Lookup::Missing => {}
-                Lookup::Unread => complete = false,
-                Lookup::Known(known) => {
-                    // A lost run is run again, or not at all; it holds no instance up.
-                    match engine.is_run_alive(item, known) {
-                        Some(true) => {
-                            busy.insert(item);
-                        }
-                        Some(false) => {}
-                        None => complete = false,
-                    }
-                }
-            }
-        }
-        complete.then_some(Self { owners, busy, triggered })
+            let Some(mark) = engine.mirror.need(&JobPath::running(item))? else { return Ok(None) };
+            // A lost run is run again, or not at all; it holds no instance up.
+            Ok(engine.is_run_alive(item, mark)?.then_some(item))
+        });
+        let running: Vec<Option<ShardingItem>> = read_all(running)?;
+        all_owners?;
+        let busy = triggered.iter().copied().chain(running.into_iter().flatten()).collect();
+        Ok(Self { owners, busy, triggered })
     }
 
     /// Whether an item stays with its owner for now, so that its run is not disturbed. It does not stay twice for its

@@ -8,77 +8,70 @@ use crate::engine::reasons::SkipReason;
 use crate::engine::rules::sessionless::is_sessionless;
 use crate::engine::strategy;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::{Lookup, Unread, read_all};
 use crate::registry::path::JobPath;
 
 impl JobEngine {
-    /// Online instances of enabled servers, in the order strategies get them; `None` while data are missing.
-    pub(in crate::engine) fn available_instances(&self) -> Option<Vec<InstanceId>> {
-        let mut known = true;
-        let mut available = Vec::new();
-        for id in self.mirror.instances() {
-            match (self.is_alive(id), self.is_enabled(id.server_ip())) {
-                (Some(true), Some(true)) => available.push(id.clone()),
-                (Some(false), _) | (_, Some(false)) => {}
-                (None, _) | (_, None) => known = false,
-            }
-        }
+    /// Online instances of enabled servers, in the order strategies get them.
+    pub(in crate::engine) fn available_instances(&self) -> Result<Vec<InstanceId>, Unread> {
+        let found = self.mirror.instances().map(|id| {
+            let is_available = match (self.is_alive(id), self.is_enabled(id.server_ip())) {
+                (Ok(false), _) | (_, Ok(false)) => false,
+                (alive, enabled) => alive? && enabled?,
+            };
+            Ok(is_available.then(|| id.clone()))
+        });
+        let found: Vec<Option<InstanceId>> = read_all(found)?;
+        let mut available: Vec<InstanceId> = found.into_iter().flatten().collect();
         strategy::sort_as_java(&mut available);
-        known.then_some(available)
+        Ok(available)
     }
 
-    /// Whether a session owns the node of an instance; `None` while it is not known.
-    fn is_alive(&self, id: &InstanceId) -> Option<bool> {
-        match self.mirror.look(&JobPath::Instance(id.clone())) {
-            Lookup::Unread => None,
-            Lookup::Missing => Some(false),
-            Lookup::Known(known) => Some(!is_sessionless(known) || self.planted.has(Bug::SessionlessInstance)),
-        }
+    /// Whether a session owns the node of an instance.
+    fn is_alive(&self, id: &InstanceId) -> Result<bool, Unread> {
+        let node = self.mirror.need(&JobPath::Instance(id.clone()))?;
+        Ok(node.is_some_and(|known| !is_sessionless(known) || self.planted.has(Bug::SessionlessInstance)))
     }
 
-    /// The items of this instance as they stand, `None` while data are missing. The flag is whether the leader has
-    /// nothing left to assign, as far as this side sees.
-    pub(in crate::engine) fn own_items(&self, total: u32) -> Option<(Vec<ShardingItem>, bool)> {
+    /// The items of this instance as they stand. The flag is whether the leader has nothing left to assign, as far as
+    /// this side sees.
+    pub(in crate::engine) fn own_items(&self, total: u32) -> Result<(Vec<ShardingItem>, bool), Unread> {
         let mut own = Vec::new();
-        let mut known = true;
         let mut settled = !self.mirror.exists(&JobPath::Necessary) && !self.mirror.exists(&JobPath::Processing);
         let is_static = self.has_static_sharding();
         // The leader reports the items of owners that are gone, so an instance has to know here whether it leads.
-        known &= !is_static || !matches!(self.mirror.look(&JobPath::LeaderInstance), Lookup::Unread);
+        let leader = if is_static { self.mirror.need(&JobPath::LeaderInstance) } else { Ok(None) };
         let instances: BTreeSet<&str> = self.mirror.instances().map(InstanceId::as_str).collect();
-        for item in 0..total {
-            match self.mirror.look(&JobPath::owner_of(item)) {
-                Lookup::Missing => settled = false,
-                Lookup::Unread => known = false,
-                Lookup::Known(data) => {
-                    let owner = data.text().unwrap_or_default();
-                    settled &= is_static || instances.contains(owner);
-                    if owner == self.identity.instance.as_str() {
-                        own.push(item);
-                    }
-                }
+        for (item, owner) in self.owners(total)? {
+            let Some(owner) = owner else {
+                settled = false;
+                continue;
+            };
+            settled &= is_static || instances.contains(owner);
+            if owner == self.identity.instance.as_str() {
+                own.push(item);
             }
         }
-        known.then_some((own, settled))
+        leader?;
+        Ok((own, settled))
     }
 
-    /// The items whose owners are on the server of this instance; `None` while data are missing.
-    pub(in crate::engine) fn items_of_own_server(&self, total: u32) -> Option<BTreeSet<ShardingItem>> {
-        let mut known = true;
-        let mut items = BTreeSet::new();
-        for item in 0..total {
-            match self.mirror.look(&JobPath::owner_of(item)) {
-                Lookup::Missing => {}
-                Lookup::Unread => known = false,
-                Lookup::Known(data) => {
-                    let owner = data.text().and_then(|owner| owner.parse::<InstanceId>().ok());
-                    if owner.is_some_and(|owner| owner.server_ip() == self.identity.instance.server_ip()) {
-                        items.insert(item);
-                    }
-                }
-            }
-        }
-        known.then_some(items)
+    /// Each item with its owner as the node says, `None` where there is no node. Data that are no text are an empty one.
+    pub(in crate::engine) fn owners(&self, total: u32) -> Result<Vec<(ShardingItem, Option<&str>)>, Unread> {
+        read_all((0..total).map(|item| {
+            let node = self.mirror.need(&JobPath::owner_of(item))?;
+            Ok((item, node.map(|known| known.text().unwrap_or_default())))
+        }))
+    }
+
+    /// The items whose owners are on the server of this instance.
+    pub(in crate::engine) fn items_of_own_server(&self, total: u32) -> Result<BTreeSet<ShardingItem>, Unread> {
+        let is_here = |owner: &str| {
+            let owner = owner.parse::<InstanceId>();
+            owner.is_ok_and(|owner| owner.server_ip() == self.identity.instance.server_ip())
+        };
+        let owners = self.owners(total)?.into_iter();
+        Ok(owners.filter(|(_, owner)| owner.is_some_and(is_here)).map(|(item, _)| item).collect())
     }
 
     /// Whether some fire waits for items: one that is due here, or a manual trigger anywhere.
@@ -101,7 +94,7 @@ impl JobEngine {
             if let Some(owner) = known.text().and_then(|text| text.parse::<InstanceId>().ok())
                 && !open.of_the_gone.contains(&item)
                 && !self.mirror.exists(&JobPath::Instance(owner.clone()))
-                && (!monitored || self.record_of(item).is_some_and(|record| !record.covers(fire)))
+                && (!monitored || self.record_of(item).is_ok_and(|record| !record.covers(fire)))
             {
                 gone.entry(owner).or_default().push(item);
             }

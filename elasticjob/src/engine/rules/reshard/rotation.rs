@@ -6,27 +6,22 @@ use crate::engine::fire::{FireRecord, FireState};
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
-use crate::registry::mirror::Lookup;
+use crate::registry::mirror::Unread;
 use crate::registry::path::{ItemNode, JobPath};
 
-/// Whether the items move on to the next instance; `None` while data are missing.
+/// Whether the items move on to the next instance.
 ///
 /// They move on when no item is busy and the first item that is not disabled was run by its owner last. The leader has
 /// to remember nothing for that: after the items have moved on, the owner of that item is another one. So each fire
 /// moves them once, whichever instance leads, and a fire that no instance ran does not.
-pub(super) fn is_over(engine: &JobEngine, basis: &Basis, survey: &Survey<'_>) -> Option<bool> {
+pub(super) fn is_over(engine: &JobEngine, basis: &Basis, survey: &Survey<'_>) -> Result<bool, Unread> {
     let moves = basis.strategy == SINGLE_SHARDING_BALANCE && !engine.planted.has(Bug::KeptTurn);
     if !moves || basis.instances.len() < 2 || !survey.busy.is_empty() {
-        return Some(false);
+        return Ok(false);
     }
     let is_disabled = |item: u32| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
-    let Some(item) = (0..basis.total).find(|item| !is_disabled(*item)) else { return Some(false) };
-    match engine.mirror.look(&JobPath::fire(item)) {
-        Lookup::Missing => Some(false),
-        Lookup::Unread => None,
-        Lookup::Known(known) => {
-            let last = FireRecord::parse(&known.data).last.filter(|begun| begun.state != FireState::Running);
-            Some(last.is_some_and(|begun| survey.owner(item) == Some(begun.instance.as_str())))
-        }
-    }
+    let Some(item) = (0..basis.total).find(|item| !is_disabled(*item)) else { return Ok(false) };
+    let Some(known) = engine.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
+    let last = FireRecord::parse(&known.data).last.filter(|begun| begun.state != FireState::Running);
+    Ok(last.is_some_and(|begun| survey.owner(item) == Some(begun.instance.as_str())))
 }
