@@ -58,6 +58,10 @@ fn valid_unless(reason: Option<String>, what: &'static str, text: &str) -> Resul
 
 /// The first character of a name that no server takes in a path.
 pub fn refused_char(name: &str) -> Option<char> {
+    // Nearly all names are plain ASCII, and each path of each request is checked.
+    if name.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return None;
+    }
     name.chars().find(|c| matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..))
 }
 

@@ -39,7 +39,10 @@ pub fn size_of(op: &Op, prefix: usize) -> usize {
 /// Whether a path can name a node: absolute, no empty segment, no `.` or `..`, no control, private or supplementary
 /// characters (the server counts in UTF-16 and refuses surrogates).
 pub fn is_valid_path(path: &str) -> bool {
-    path == "/" || path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_valid_segment))
+    let is_name = |segment: &[u8]| !matches!(segment, b"" | b"." | b"..");
+    let is_valid =
+        |rest: &str| rest.as_bytes().split(|byte| *byte == b'/').all(is_name) && refused_char(rest).is_none();
+    path == "/" || path.strip_prefix('/').is_some_and(is_valid)
 }
 
 fn is_valid_op(op: &Op) -> bool {
@@ -53,10 +56,6 @@ fn is_valid_op(op: &Op) -> bool {
 /// As [`is_valid_path`]; the last segment may be empty or dots, since digits follow.
 fn is_valid_prefix(path: &str) -> bool {
     path != "/" && path.starts_with('/') && is_valid_path(&format!("{path}0"))
-}
-
-fn is_valid_segment(segment: &str) -> bool {
-    !matches!(segment, "" | "." | "..") && refused_char(segment).is_none()
 }
 
 #[cfg(test)]

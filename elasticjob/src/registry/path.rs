@@ -253,8 +253,8 @@ impl ItemNode {
 
 /// Only the canonical form of a number is an item: `07` is no item.
 fn parse_item(text: &str) -> Option<ShardingItem> {
-    let item: ShardingItem = text.parse().ok()?;
-    (item.to_string() == text).then_some(item)
+    let is_canonical = text == "0" || !text.starts_with(['0', '+']);
+    text.parse().ok().filter(|_| is_canonical)
 }
 
 /// In hexadecimal, as in the attempts of a session.
@@ -363,6 +363,8 @@ mod tests {
             "/my.job2/config",
             "/my.job/sharding/07",
             "/my.job/sharding/x",
+            "/my.job/sharding/+7",
+            "/my.job/sharding/00",
             "/my.job/guarantee/started",
             "/my.job/sessions/0A",
         ] {
