@@ -9,13 +9,16 @@
 //! the events that an own transaction causes (`InFlight`), and drops answers to requests that were sent before a gap.
 
 mod nodes;
+mod parsed;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use self::nodes::Nodes;
+use self::parsed::Parsed;
 use super::path::{ItemNode, JobPath};
 use super::{Committed, CreateMode, Data, NodeData, Op, OpResult, SessionId, Stat, Transaction, WatchEvent, Zxid};
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -37,6 +40,7 @@ pub struct Known {
     pub mtime: i64,
     /// The session of an ephemeral node.
     pub owner: Option<SessionId>,
+    parsed: Parsed,
 }
 
 impl Known {
@@ -49,12 +53,18 @@ impl Known {
             ctime: stat.ctime,
             mtime: stat.mtime,
             owner: stat.ephemeral_owner,
+            parsed: Parsed::default(),
         })
     }
 
     /// The data as text.
     pub fn text(&self) -> Option<&str> {
         self.data.text()
+    }
+
+    /// What `parse` makes of the data. They are parsed once.
+    pub fn parsed<T: Send + Sync + 'static>(&self, parse: fn(&[u8]) -> T) -> Arc<T> {
+        self.parsed.get(&self.data, parse)
     }
 }
 
@@ -361,6 +371,7 @@ impl Mirror {
                             ctime: 0,
                             mtime: 0,
                             owner: (*mode != CreateMode::Persistent).then_some(session),
+                            parsed: Parsed::default(),
                         })
                     });
                     self.nodes.insert(path, known);

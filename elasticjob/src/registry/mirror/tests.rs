@@ -243,3 +243,45 @@ fn each_kind_of_node_is_told_apart_from_what_stands_beside_them() {
     assert_eq!(mirror.failover_items().collect::<Vec<_>>(), [9, 10]);
     assert_eq!(mirror.triggers().map(InstanceId::as_str).collect::<Vec<_>>(), ["a"]);
 }
+
+#[test]
+fn data_are_parsed_once_and_again_after_each_change() {
+    let mut mirror = synced();
+    let path = JobPath::fire(0);
+    let text = |data: &[u8]| String::from_utf8(data.to_vec()).unwrap();
+    let parsed = |mirror: &Mirror| match mirror.lookup(&path) {
+        Lookup::Known(known) => Some(known.parsed(text)),
+        Lookup::Missing | Lookup::Unread => None,
+    };
+    let read = |mirror: &mut Mirror, data: &str| {
+        mirror.start_reads([path.clone()]);
+        mirror.on_read(mirror.generation(), &path, node(data, 0));
+    };
+    let is = |parsed: Option<Arc<String>>, data: &str| parsed.is_some_and(|parsed| *parsed == data);
+    mirror.on_event(&WatchEvent::Created("/job/sharding/0/fire".to_owned()));
+    read(&mut mirror, "a");
+    let (first, again) = (parsed(&mirror).unwrap(), parsed(&mirror).unwrap());
+    assert!(Arc::ptr_eq(&first, &again) && *first == "a");
+    // Set by another instance: the transaction and the version are told with the data only.
+    mirror.on_event(&WatchEvent::Changed("/job/sharding/0/fire".to_owned()));
+    assert!(parsed(&mirror).is_none());
+    read(&mut mirror, "b");
+    assert!(is(parsed(&mirror), "b"));
+    let mut transaction = Transaction::new();
+    transaction.set("/job/sharding/0/fire", "c", None);
+    mirror.on_commit_sent(&transaction);
+    let committed = Committed { results: vec![OpResult::Set { stat: stat(0, 5) }] };
+    mirror.on_committed(&transaction, &committed, SessionId(1));
+    assert!(is(parsed(&mirror), "c"), "also with the version and the transaction of before");
+    mirror.on_event(&WatchEvent::Deleted("/job/sharding/0/fire".to_owned()));
+    mirror.on_event(&WatchEvent::Created("/job/sharding/0/fire".to_owned()));
+    read(&mut mirror, "d");
+    assert!(is(parsed(&mirror), "d"));
+    mirror.doubt(&path);
+    assert!(parsed(&mirror).is_none());
+    read(&mut mirror, "e");
+    let Lookup::Known(known) = mirror.lookup(&path) else { panic!("it was read") };
+    let copy = Known { data: "f".into(), ..known.clone() };
+    assert_eq!((known.parsed(text).as_str(), copy.parsed(text).as_str()), ("e", "f"));
+    assert_eq!(*known.parsed(<[u8]>::len), 1, "as another type");
+}
