@@ -15,7 +15,7 @@ use crate::registry::mirror::Known;
 impl JobEngine {
     /// The record in a node, limited to the part that counts.
     pub(super) fn read_record(&self, known: &Known) -> FireRecord {
-        let record = FireRecord::parse(&known.data);
+        let record = known.parsed(FireRecord::parse).as_ref().clone();
         // The answer to a create has no server time. A node that was only created is blank.
         let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
         let record = match self.clock_tolerance().filter(|_| is_told) {

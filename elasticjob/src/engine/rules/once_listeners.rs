@@ -6,6 +6,8 @@
 
 mod awaited_items;
 
+use std::sync::Arc;
+
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
@@ -41,13 +43,13 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
         return Ok(Step::Pass);
     }
     let (mut record, version) = match engine.mirror.need(&JobPath::Rounds)? {
-        None => (OnceCalls::default(), None),
-        Some(known) => (OnceCalls::parse(&known.data), Some(known.version)),
+        None => (Arc::default(), None),
+        Some(known) => (known.parsed(OnceCalls::parse), Some(known.version)),
     };
     let (claims, moved) = settle(engine, now, &mut record, waiting);
     engine.close_runs(now);
     let mut settled = std::mem::take(&mut engine.rounds.settled);
-    settled.retain(|claim| record.settle(claim));
+    settled.retain(|claim| Arc::make_mut(&mut record).settle(claim));
     engine.rounds.settled.clone_from(&settled);
     if claims.is_empty() && settled.is_empty() {
         return Ok(if moved { Step::Again } else { Step::Pass });
@@ -66,7 +68,7 @@ pub(super) fn call_once(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
 fn settle(
     engine: &mut JobEngine,
     now: Now,
-    record: &mut OnceCalls,
+    record: &mut Arc<OnceCalls>,
     mut waiting: Vec<Waiting>,
 ) -> (Vec<(RoundId, Attempt)>, bool) {
     let (mut claims, mut moved) = (Vec::new(), false);
@@ -88,7 +90,7 @@ fn settle(
                     wait.claim = Some(claim.clone());
                 }
                 let me = engine.identity.instance.clone();
-                record.add(OnceCall::claim(waits.fire, &waits.listener, waits.hook, me, claim.clone()));
+                Arc::make_mut(record).add(OnceCall::claim(waits.fire, &waits.listener, waits.hook, me, claim.clone()));
                 claims.push((waits.round, claim));
             }
         }
@@ -196,7 +198,7 @@ impl JobEngine {
             return WaitedFor::Items(items);
         }
         let Lookup::Known(known) = self.mirror.lookup(&JobPath::Rounds) else { return WaitedFor::Registry };
-        match OnceCalls::parse(&known.data).find(waits.fire, &waits.listener, waits.hook) {
+        match known.parsed(OnceCalls::parse).find(waits.fire, &waits.listener, waits.hook) {
             Some(call) if call.instance != self.identity.instance => WaitedFor::Call { by: call.instance.clone() },
             _ => WaitedFor::Registry,
         }

@@ -22,6 +22,7 @@ pub(super) fn is_over(engine: &JobEngine, basis: &Basis, survey: &Survey<'_>) ->
     let is_disabled = |item: u32| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
     let Some(item) = (0..basis.total).find(|item| !is_disabled(*item)) else { return Ok(false) };
     let Some(known) = engine.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
-    let last = FireRecord::parse(&known.data).last.filter(|begun| begun.state != FireState::Running);
+    let record = known.parsed(FireRecord::parse);
+    let last = record.last.as_ref().filter(|begun| begun.state != FireState::Running);
     Ok(last.is_some_and(|begun| survey.owner(item) == Some(begun.instance.as_str())))
 }
