@@ -53,7 +53,7 @@ impl Assignment {
                 Ok(())
             }
             Observation::Converged if scene.hosts.iter().any(|host| host.process.is_some()) => {
-                let live = scene.children(&JobPath::Instances).into_iter().collect();
+                let live = scene.children(&JobPath::Instances).iter().cloned().collect();
                 // Static sharding leaves items to owners that are gone.
                 self.all_owned(scene, Some(&live).filter(|_| !scene.shape.static_sharding))?;
                 for host in scene.hosts.iter().filter(|host| host.process.is_some() && !host.java) {
@@ -68,7 +68,7 @@ impl Assignment {
                 if items != scene.total as usize && !by_java {
                     return Err(format!("there are {items} items, and {} are configured", scene.total));
                 }
-                if scene.tree.get(&JobPath::Necessary.absolute(scene.job)).is_ok_and(|node| node.is_some()) {
+                if scene.exists(&JobPath::Necessary) {
                     return Err("a request for resharding is left".to_owned());
                 }
                 none_left_out(scene)
@@ -78,7 +78,7 @@ impl Assignment {
     }
 
     fn all_owned(&self, scene: &Scene<'_>, live: Option<&BTreeSet<String>>) -> Result<(), String> {
-        for item in scene.children(&JobPath::Sharding) {
+        for item in scene.children(&JobPath::Sharding).iter() {
             let Ok(number) = item.parse() else { return Err(format!("{item} is not an item")) };
             // Java marks what it runs without looking whether the item is still there.
             if scene.is_mixed() && number >= scene.total {

@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::Scene;
+use super::group::{Group, ItemNodes};
 use crate::engine::JobEngine;
 use crate::ident::ShardingItem;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::Data;
+use crate::registry::path::JobPath;
 use crate::testing::sim::{EPOCH, FAR_OFF, Host, Millis, Process, Program};
 
 /// How long fires wait for items of others that have no live owner, in milliseconds.
@@ -129,6 +131,7 @@ pub(super) struct Duties {
     damaged_at: Option<Millis>,
     /// A configuration was written since the last look.
     is_configured: bool,
+    group: Option<Group>,
     /// The longest delays of the network, with the time when they were there last.
     slow: (Millis, Millis),
     looked_at: BTreeSet<(i64, ShardingItem)>,
@@ -142,6 +145,7 @@ struct HostState {
     ill_until: Millis,
     /// The latest time that its clock has shown.
     latest: i64,
+    is_enabled: bool,
     /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
     declines_until: i64,
     cause: Option<Cause>,
@@ -149,7 +153,7 @@ struct HostState {
 
 #[derive(Debug, Default)]
 struct ItemState {
-    owner: Option<String>,
+    owner: Option<Data>,
     /// The time by the clocks up to which fires are not to be begun late.
     not_before: i64,
     /// Why they are not.
@@ -194,11 +198,8 @@ impl Duties {
         let latency = self.slow.0;
         let (settle, need) = (24 * latency + 800, (8 * latency + 400) as i64);
         self.look_at_hosts(scene, latency, lagging, settle);
-        let online: BTreeSet<String> = scene.children(&JobPath::Instances).into_iter().collect();
-        let owners: Vec<Option<String>> = (0..scene.total).map(|item| scene.text(&JobPath::owner_of(item))).collect();
-        let is_live = |owner: &Option<String>| owner.as_ref().is_some_and(|owner| online.contains(owner));
-        let is_requested = [JobPath::Necessary, JobPath::Processing].iter().any(|path| scene.exists(path));
-        let is_unassigned = is_requested || (!scene.shape.static_sharding && !owners.iter().all(is_live));
+        let group = self.group.take().filter(|group| group.is_of(scene)).unwrap_or_else(|| Group::read(scene));
+        let is_unassigned = group.is_requested || (!scene.shape.static_sharding && !group.all_live);
         self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
         if std::mem::take(&mut self.is_configured) {
             let wall = latest_wall(scene);
@@ -208,9 +209,9 @@ impl Duties {
             });
         }
         let mut due = Vec::new();
-        for (item, owner) in (0..).zip(owners) {
-            let host = owner.as_deref().and_then(|owner| host_of(scene.hosts, owner));
-            let cause = self.wrong_with(scene, item, owner, host, settle);
+        for (item, nodes) in (0..).zip(&group.items) {
+            let host = nodes.owner().and_then(|owner| host_of(scene.hosts, owner));
+            let cause = self.wrong_with(scene, item, nodes, host, settle);
             let host_state = host.and_then(|host| Some((host, self.hosts.get(&host)?)));
             let state = self.items.entry(item).or_default();
             if let Some(cause) = cause {
@@ -241,7 +242,7 @@ impl Duties {
             let excuse = match () {
                 () if at <= state.not_before => state.settled_by,
                 () if at <= of_host.declines_until => Some(Cause::ServerDisabled),
-                () if at <= made_at(scene, item) => Some(Cause::NewItem),
+                () if scene.shape.monitored && at <= nodes.made_at => Some(Cause::NewItem),
                 () if is_late && !may_be_late => Some(Cause::TooLate),
                 () => None,
             };
@@ -255,6 +256,7 @@ impl Duties {
                 due.push(Due { item, at, owner: host, since });
             }
         }
+        self.group = Some(group);
         due
     }
 
@@ -283,8 +285,9 @@ impl Duties {
                 cause = Some(cause.unwrap_or(Cause::Clock));
             }
             state.latest = state.latest.max(wall);
-            let server = scene.text(&JobPath::Server(host.ip.as_str().into()));
-            if server.as_deref() != Some("ENABLED") {
+            let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
+            state.is_enabled = status.is_some_and(|status| status.text() == Some("ENABLED"));
+            if !state.is_enabled {
                 state.declines_until = wall + (2 * latency + MOMENT) as i64;
             }
             if let Some(cause) = cause {
@@ -299,7 +302,7 @@ impl Duties {
         &mut self,
         scene: &Scene<'_>,
         item: ShardingItem,
-        owner: Option<String>,
+        nodes: &ItemNodes,
         host: Option<usize>,
         settle: Millis,
     ) -> Option<Cause> {
@@ -307,7 +310,9 @@ impl Duties {
         // Fires wait together, from the first one on that finds it so.
         let offset = host.map_or(0, |host| scene.hosts[host].clock_offset);
         let period = i64::from(scene.period) * 1_000;
-        let well_from = host.and_then(|host| self.hosts.get(&host)).map_or(0, |host| host.ill_until);
+        let of_host = host.and_then(|host| self.hosts.get(&host));
+        let well_from = of_host.map_or(0, |host| host.ill_until);
+        let is_enabled = of_host.is_some_and(|host| host.is_enabled);
         let first_fire = |since: Millis| {
             let shown = EPOCH + since.max(well_from.min(now)) as i64 + offset;
             let at = (shown + period - 1).div_euclid(period) * period;
@@ -317,25 +322,21 @@ impl Duties {
         let is_held_up = self.unassigned_since.is_some_and(|since| now < waits_until(since));
         let is_damaged = self.damaged_at.is_some_and(|at| now < at + REPAIRED);
         let state = self.items.entry(item).or_default();
-        let is_moved = state.owner != owner;
-        state.owner = owner;
-        let node = |node| scene.exists(&JobPath::Item(item, node));
+        let is_moved = state.owner != nodes.owner;
+        state.owner.clone_from(&nodes.owner);
         let wall = latest_wall(scene);
         let Some(process) = host.and_then(|host| scene.hosts[host].process.as_ref()) else {
-            return Some(why_without_host(scene, state.owner.as_deref()));
+            return Some(why_without_host(scene, nodes.owner()));
         };
         let engine = engine_of(process)?;
-        let server = scene.text(&JobPath::Server(engine.instance().server_ip().into()));
         let taken_out = match () {
-            () if node(ItemNode::Disabled) => Some(Cause::ItemDisabled),
-            () if server.as_deref() != Some("ENABLED") => Some(Cause::ServerDisabled),
+            () if nodes.is_disabled => Some(Cause::ItemDisabled),
+            () if !is_enabled => Some(Cause::ServerDisabled),
             () => None,
         };
         let runs = !process.executions.is_empty() || !process.calls.is_empty() || engine.is_busy();
-        let marks = [ItemNode::Running, ItemNode::Misfire, ItemNode::Failover, ItemNode::Failovering];
-        let waits = scene.exists(&JobPath::FailoverItem(item));
         let is_triggered = scene.exists(&JobPath::Trigger(engine.instance().clone()));
-        let busy = (runs || waits || is_triggered || marks.into_iter().any(node)).then_some(Cause::Busy);
+        let busy = (runs || nodes.is_marked || is_triggered).then_some(Cause::Busy);
         // A fire that comes meanwhile is decided against; one that falls into a run is made up for with misfire on.
         let is_made_up = scene.shape.monitored && scene.shape.misfire;
         if let Some(cause) = taken_out.or(busy.filter(|_| !is_made_up)) {
@@ -391,7 +392,7 @@ fn why_without_host(scene: &Scene<'_>, owner: Option<&str>) -> Cause {
 /// What is wrong with a process now.
 fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> Option<Cause> {
     let Some(engine) = engine_of(process) else { return Some(Cause::EngineGone) };
-    let node = scene.tree.get(&JobPath::Instance(engine.instance().clone()).absolute(scene.job)).ok().flatten();
+    let node = scene.node(&JobPath::Instance(engine.instance().clone()));
     let is_registered = node.is_some_and(|node| node.stat.ephemeral_owner == process.session);
     let (shown, longest) = (host.now(scene.now).mono, Duration::from_millis(2 * latency + 100));
     let waits_long = process.outstanding.iter().any(|sent| sent.at.mono + longest < shown);
@@ -422,22 +423,9 @@ fn host_of(hosts: &[Host], owner: &str) -> Option<usize> {
 /// Whether an engine goes by the schedule and the settings that are in the registry.
 fn goes_by(engine: &JobEngine, scene: &Scene<'_>) -> bool {
     engine.configuration().is_some_and(|configuration| {
-        let cron = configuration.schedule().map(|schedule| schedule.cron().to_string());
-        cron == Some(format!("0/{} * * * * ?", scene.period))
+        configuration.schedule().is_some_and(|schedule| schedule.cron().as_str() == scene.cron)
             && configuration.monitor_execution() == scene.shape.monitored
             && configuration.misfire() == scene.shape.misfire
             && configuration.sharding_total_count() == scene.total
     })
-}
-
-/// When the record of an item was made, or its owner was told in a new node.
-fn made_at(scene: &Scene<'_>, item: ShardingItem) -> i64 {
-    let made = |path: JobPath| {
-        let node = scene.tree.get(&path.absolute(scene.job)).ok().flatten();
-        node.map_or(i64::MAX, |node| node.stat.ctime)
-    };
-    match scene.shape.monitored {
-        true => made(JobPath::fire(item)).max(made(JobPath::owner_of(item))),
-        false => i64::MIN,
-    }
 }

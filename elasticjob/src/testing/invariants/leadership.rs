@@ -57,7 +57,7 @@ impl Leadership {
             ));
         }
         let server = JobPath::Server(scene.hosts[*host].ip.as_str().into());
-        let node = scene.tree.get(&server.absolute(scene.job)).ok().flatten();
+        let node = scene.node(&server);
         let long_ago = EPOCH + scene.now as i64 - HEARD;
         match node.filter(|node| node.data.text() == Some("DISABLED") && node.stat.mtime < long_ago) {
             Some(_) => Err(format!("host {host} wrote {}, and its server has long been disabled", op.path())),

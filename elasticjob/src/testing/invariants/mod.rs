@@ -7,6 +7,7 @@ mod dropped;
 mod duty;
 mod every_fire_explained;
 mod fates;
+mod group;
 mod java_peer;
 mod leadership;
 mod misfire;
@@ -17,6 +18,7 @@ mod once_listeners;
 mod one_owner;
 mod punctual;
 mod rotation;
+mod scene;
 mod static_sharding;
 mod triggered;
 
@@ -24,12 +26,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use self::fates::Fates;
+pub(crate) use self::scene::Scene;
 use crate::engine::{ExecutionSource, Fire, Hook, Notice, TriggerAnswer};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::path::JobPath;
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction};
-use crate::testing::sim::{Host, Millis, Program, Shape};
+use crate::testing::sim::{Host, Millis, Shape};
 
 /// Something that invariants look at.
 #[derive(Debug, Clone, Copy)]
@@ -178,68 +180,15 @@ impl Observation<'_> {
     }
 }
 
-/// What an invariant may look at beside the observation.
-pub(crate) struct Scene<'a> {
-    pub(crate) now: Millis,
-    pub(crate) job: &'a JobName,
-    pub(crate) tree: &'a Tree,
-    pub(crate) hosts: &'a [Host],
-    pub(crate) shape: &'a Shape,
-    pub(crate) total: u32,
-    /// The time between two fires, in seconds.
-    pub(crate) period: u32,
-    /// Whether clocks ever stepped, so that they may disagree.
-    pub(crate) calm: bool,
-    /// Since when monitoring is what it is, as a time that passed.
-    pub(crate) monitored_for: Millis,
-    /// Ids that Java instances of the group have or had.
-    pub(crate) java_ids: &'a BTreeSet<String>,
-}
-
-impl Scene<'_> {
-    /// Whether there are Java instances in the group: then some promises are those of Java.
-    pub(crate) fn is_mixed(&self) -> bool {
-        self.hosts.iter().any(|host| host.java)
-    }
-
-    /// Whether a host is Java.
-    pub(crate) fn is_java(&self, host: usize) -> bool {
-        self.hosts[host].java
-    }
-
-    /// The instance that the engine of a host is, or was.
-    pub(crate) fn instance(&self, host: usize) -> Option<InstanceId> {
-        match &self.hosts[host].process.as_ref()?.program {
-            Program::Engine(engine) => Some(engine.instance().clone()),
-            Program::Fallen(fallen) => Some(fallen.instance().clone()),
-            Program::Java(_) => None,
-        }
-    }
-
-    /// Whether a node exists.
-    pub(crate) fn exists(&self, path: &JobPath) -> bool {
-        self.tree.get(&path.absolute(self.job)).is_ok_and(|node| node.is_some())
-    }
-
-    /// Data of a node as text.
-    pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
-        let node = self.tree.get(&path.absolute(self.job)).ok()??;
-        node.data.text().map(str::to_owned)
-    }
-
-    /// Names of the children of a node.
-    pub(crate) fn children(&self, path: &JobPath) -> Vec<String> {
-        self.tree.children(&path.absolute(self.job)).ok().flatten().unwrap_or_default()
-    }
-}
-
 /// All invariants of one history.
 #[derive(Debug)]
 pub struct Invariants {
     shape: Shape,
     total: u32,
     period: u32,
+    cron: String,
     calm: bool,
+    reads: scene::Reads,
     accounted: every_fire_explained::Accounted,
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
@@ -266,7 +215,9 @@ impl Invariants {
             shape,
             total,
             period,
+            cron: cron_of(period),
             calm: false,
+            reads: scene::Reads::default(),
             accounted: every_fire_explained::Accounted::new(period, total),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
@@ -306,7 +257,7 @@ impl Invariants {
         if shape.monitored != self.shape.monitored || self.switched_at.is_none() {
             self.switched_at = Some(now);
         }
-        (self.total, self.period) = (total, period);
+        (self.total, self.period, self.cron) = (total, period, cron_of(period));
         self.shape = shape.clone();
         self.made_up.configured(now, shape.misfire);
         self.accounted.scheduled(now, period, total);
@@ -347,8 +298,20 @@ impl Invariants {
             self.java_ids.extend(java_peer::registered(job, transaction));
         }
         let monitored_for = self.switched_at.map_or(0, |since| now - since);
-        let (shape, total, period, calm, java_ids) = (&self.shape, self.total, self.period, self.calm, &self.java_ids);
-        let scene = Scene { now, job, tree, hosts, shape, total, period, calm, monitored_for, java_ids };
+        let scene = Scene {
+            now,
+            job,
+            tree,
+            reads: &self.reads,
+            hosts,
+            shape: &self.shape,
+            total: self.total,
+            period: self.period,
+            cron: &self.cron,
+            calm: self.calm,
+            monitored_for,
+            java_ids: &self.java_ids,
+        };
         if let Observation::Passed { .. } = observation {
             let checked = self.accounted.check(&scene, observation, &self.kept);
             return checked.map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR));
@@ -372,4 +335,9 @@ impl Invariants {
         self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
+}
+
+/// The cron expression of a fire every so many seconds.
+fn cron_of(period: u32) -> String {
+    format!("0/{period} * * * * ?")
 }

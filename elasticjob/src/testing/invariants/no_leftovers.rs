@@ -15,18 +15,18 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
         return Ok(());
     }
     let stands = |path: &JobPath| {
-        let node = scene.tree.get(&path.absolute(scene.job)).ok().flatten();
+        let node = scene.node(path);
         node.is_some_and(|node| node.stat.ctime < EPOCH + scene.now as i64 - MOMENT)
     };
     let leader = scene.text(&JobPath::LeaderInstance);
     let by_java_leader = leader.is_some_and(|leader| scene.java_ids.contains(&leader));
-    for item in scene.children(&JobPath::FailoverItems) {
+    for item in scene.children(&JobPath::FailoverItems).iter() {
         let Ok(item) = item.parse() else { continue };
         if stands(&JobPath::FailoverItem(item)) {
             return Err(format!("item {item} still waits to be taken over"));
         }
     }
-    for item in scene.children(&JobPath::Sharding) {
+    for item in scene.children(&JobPath::Sharding).iter() {
         let Ok(item) = item.parse::<ShardingItem>() else { continue };
         // A Java leader may have overlooked an item that is beyond the total count (finding 9).
         if item >= scene.total && by_java_leader {

@@ -42,7 +42,7 @@ impl Kept {
         let owners: BTreeMap<ShardingItem, String> = (0..scene.total)
             .filter_map(|item| Some((item, scene.text(&JobPath::Item(item, ItemNode::Instance))?)))
             .collect();
-        let online: BTreeSet<String> = scene.children(&JobPath::Instances).into_iter().collect();
+        let online: BTreeSet<String> = scene.children(&JobPath::Instances).iter().cloned().collect();
         let gone = owners.iter().filter(|(_, owner)| !online.contains(*owner)).map(|(item, _)| *item).collect();
         if self.gone.last_key_value().is_none_or(|(_, before)| *before != gone) {
             self.gone.insert(EPOCH + scene.now as i64, gone);

@@ -154,7 +154,7 @@ impl Triggered {
 /// Whether an instance had items when it was triggered, and still has them. It may not have heard of later ones yet.
 fn owned_items(scene: &Scene<'_>, id: &InstanceId, triggered_at: Option<Millis>) -> bool {
     let owned = |item: ShardingItem| {
-        let owner = scene.tree.get(&JobPath::owner_of(item).absolute(scene.job)).ok().flatten();
+        let owner = scene.node(&JobPath::owner_of(item));
         owner.is_some_and(|node| {
             let was_before = triggered_at.is_some_and(|at| node.stat.mtime <= EPOCH + at as i64);
             node.data.text() == Some(id.as_str()) && was_before

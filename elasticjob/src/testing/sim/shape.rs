@@ -38,7 +38,7 @@ const STRATEGIES: [&str; 7] =
 impl Shape {
     /// Draws one; most have the defaults. A mixed group has no items that move on: Java does that by address, and runs an
     /// item twice then.
-    pub(super) fn draw(rng: &mut Rng, mixed: bool) -> Self {
+    pub(crate) fn draw(rng: &mut Rng, mixed: bool) -> Self {
         let (monitored, static_sharding) = (!rng.one_in(8), rng.one_in(6));
         let strategy = match rng.pick(&STRATEGIES) {
             SINGLE_SHARDING_BALANCE if !monitored || static_sharding || mixed => AVG_ALLOCATION,

@@ -1,0 +1,64 @@
+//! What the tree says of the group as a whole, and of each of its items.
+
+use super::Scene;
+use crate::ident::ShardingItem;
+use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::{Data, Zxid};
+
+/// What the tree says of the whole group and of its items. A look takes it over from the look before as long as there was
+/// no transaction since: each change of the tree has one, with a higher number.
+#[derive(Debug)]
+pub(super) struct Group {
+    zxid: Zxid,
+    /// The leader is asked to assign the items.
+    pub(super) is_requested: bool,
+    /// Every item has an owner that is there.
+    pub(super) all_live: bool,
+    pub(super) items: Vec<ItemNodes>,
+}
+
+#[derive(Debug)]
+pub(super) struct ItemNodes {
+    pub(super) owner: Option<Data>,
+    pub(super) is_disabled: bool,
+    /// It runs, waits for a run, or is taken over.
+    pub(super) is_marked: bool,
+    /// When its record was made, or its owner was told in a new node.
+    pub(super) made_at: i64,
+}
+
+impl Group {
+    pub(super) fn read(scene: &Scene<'_>) -> Self {
+        let online = scene.children(&JobPath::Instances);
+        let items: Vec<_> = (0..scene.total).map(|item| ItemNodes::read(scene, item)).collect();
+        let is_live = |item: &ItemNodes| online.iter().any(|id| Some(id.as_str()) == item.owner());
+        Self {
+            zxid: scene.tree.last_zxid(),
+            is_requested: [JobPath::Necessary, JobPath::Processing].iter().any(|path| scene.exists(path)),
+            all_live: items.iter().all(is_live),
+            items,
+        }
+    }
+
+    pub(super) fn is_of(&self, scene: &Scene<'_>) -> bool {
+        self.zxid == scene.tree.last_zxid() && self.items.len() == scene.total as usize
+    }
+}
+
+impl ItemNodes {
+    fn read(scene: &Scene<'_>, item: ShardingItem) -> Self {
+        let is_there = |node| scene.exists(&JobPath::Item(item, node));
+        let made = |path: &JobPath| scene.node(path).map_or(i64::MAX, |node| node.stat.ctime);
+        let marks = [ItemNode::Running, ItemNode::Misfire, ItemNode::Failover, ItemNode::Failovering];
+        Self {
+            owner: scene.data(&JobPath::owner_of(item)),
+            is_disabled: is_there(ItemNode::Disabled),
+            is_marked: scene.exists(&JobPath::FailoverItem(item)) || marks.into_iter().any(is_there),
+            made_at: made(&JobPath::fire(item)).max(made(&JobPath::owner_of(item))),
+        }
+    }
+
+    pub(super) fn owner(&self) -> Option<&str> {
+        self.owner.as_ref()?.text()
+    }
+}
