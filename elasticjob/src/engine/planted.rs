@@ -129,6 +129,8 @@ pub enum Bug {
     /// The engine tries again and again to delete a node that cannot be deleted, as there are nodes below it that no
     /// instance makes.
     StuckOnForeign,
+    /// A later fire begins an item whose run was cut off and waits to be taken over.
+    OvertakenLoss,
     /// An instance whose node no session owns counts as one that lives.
     SessionlessInstance,
     /// A run that goes on from an earlier engine is taken for over, as its mark is of the own session.
@@ -138,7 +140,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 60] = [
+    pub const ALL: [(&'static str, Self); 61] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -164,6 +166,7 @@ impl Bug {
         ("repeated-call", Self::RepeatedCall),
         ("hasty-after", Self::HastyAfter),
         ("unguarded-takeover", Self::UnguardedTakeover),
+        ("overtaken-loss", Self::OvertakenLoss),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),

@@ -1,10 +1,11 @@
 //! Runs that were lost with their instances, and which instance takes an item over.
 
 use super::engine::JobEngine;
-use super::fire::Fire;
+use super::fire::{Fire, FireRecord, FireState};
 use super::state::losses::Loss;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::{Lookup, Unread, read_all};
+use crate::registry::Zxid;
+use crate::registry::mirror::{Known, Lookup, Unread, read_all};
 use crate::registry::path::{ItemNode, JobPath};
 
 impl JobEngine {
@@ -18,6 +19,15 @@ impl JobEngine {
         items.dedup();
         let lost: Vec<Option<Loss>> = read_all(items.into_iter().map(|item| self.loss_of(item)))?;
         Ok(lost.into_iter().flatten().collect())
+    }
+
+    /// Whether the run of an item was cut off and waits for the instance that takes it over.
+    pub(super) fn waits_for_takeover(&self, item: ShardingItem) -> Result<bool, Unread> {
+        let is_asked_for = self.mirror.exists(&JobPath::FailoverItem(item));
+        if !is_asked_for || !self.configuration.is_failover_on() {
+            return Ok(false);
+        }
+        Ok(self.loss_of(item)?.is_some_and(|loss| !loss.is_held))
     }
 
     /// The loss of an item that has to be taken over.
@@ -45,9 +55,7 @@ impl JobEngine {
             },
             None => match self.mirror.need(&JobPath::FailoverItem(item))? {
                 None => return Ok(None),
-                // A slow Java peer asks for a takeover of an item that was taken over, and maybe finished, meanwhile.
-                Some(known) if known.czxid < set_by => return Ok(None),
-                Some(known) if record.is_over() && record.covers(fire_at(known.ctime)) => return Ok(None),
+                Some(known) if is_answered(&record, set_by, known) => return Ok(None),
                 // A Java peer takes the mark of a live run away as well.
                 Some(_) if self.runs_in_live_session(&record) => return Ok(None),
                 Some(known) => (known.ctime, known.czxid),
@@ -78,6 +86,16 @@ impl JobEngine {
             self.available_instances()?.into_iter().partition(|id| runners.contains(&id.as_str()));
         Ok(idle.into_iter().chain(busy).collect())
     }
+}
+
+/// Whether the request for a takeover of an item was served already, by the record that this transaction set. A slow Java
+/// peer asks for an item that was taken over, and maybe finished, meanwhile. A run that was cut off waits, whatever else
+/// was written into its record since.
+pub(super) fn is_answered(record: &FireRecord, set_by: Zxid, asked: &Known) -> bool {
+    if record.last.as_ref().is_some_and(|begun| begun.state == FireState::Cancelled) {
+        return false;
+    }
+    asked.czxid < set_by || (record.is_over() && record.covers(fire_at(asked.ctime)))
 }
 
 /// The fire that the engine assumes for a node of this time, where nothing names the fire: schedules are in whole

@@ -329,6 +329,9 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
         // The answer to the finish of its run got lost: the engine resolves that first.
         None if engine.runs.item(item).is_some() => return Err(Unread),
         None if taken => return Ok(busy(None)),
+        None if engine.waits_for_takeover(item)? && !engine.planted.has(Bug::OvertakenLoss) => {
+            return Ok(Verdict::Busy(SkipReason::AwaitingFailover));
+        }
         None => return Ok(elsewhere.map_or(Verdict::Begin, |by| busy(Some(by)))),
         Some(mark) => mark,
     };

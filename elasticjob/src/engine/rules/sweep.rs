@@ -10,7 +10,7 @@ use crate::engine::event::Now;
 use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
-use crate::engine::takeover::fire_at;
+use crate::engine::takeover::is_answered;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::{Lookup, Unread, read_all};
@@ -128,10 +128,7 @@ fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
         return true;
     }
     match (engine.mirror.lookup(&JobPath::FailoverItem(item)), engine.mirror.lookup(&JobPath::fire(item))) {
-        (Lookup::Known(waits), Lookup::Known(known)) => {
-            let record = engine.read_record(known);
-            waits.czxid < known.mzxid || (record.is_over() && record.covers(fire_at(waits.ctime)))
-        }
+        (Lookup::Known(asked), Lookup::Known(known)) => is_answered(&engine.read_record(known), known.mzxid, asked),
         _ => false,
     }
 }

@@ -199,7 +199,9 @@ impl Duties {
         let (settle, need) = (24 * latency + 800, (8 * latency + 400) as i64);
         self.look_at_hosts(scene, latency, lagging, settle);
         let group = self.group.take().filter(|group| group.is_of(scene)).unwrap_or_else(|| Group::read(scene));
-        let is_unassigned = group.is_requested || (!scene.shape.static_sharding && !group.all_live);
+        // With static sharding an item stays with an owner that is gone; a new item waits for its first one.
+        let is_assigned = if scene.shape.static_sharding { group.all_owned } else { group.all_live };
+        let is_unassigned = group.is_requested || !is_assigned;
         self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
         if std::mem::take(&mut self.is_configured) {
             let wall = latest_wall(scene);

@@ -14,6 +14,8 @@ pub(super) struct Group {
     pub(super) is_requested: bool,
     /// Every item has an owner that is there.
     pub(super) all_live: bool,
+    /// Every item has an owner, be it there or not.
+    pub(super) all_owned: bool,
     pub(super) items: Vec<ItemNodes>,
 }
 
@@ -36,6 +38,7 @@ impl Group {
             zxid: scene.tree.last_zxid(),
             is_requested: [JobPath::Necessary, JobPath::Processing].iter().any(|path| scene.exists(path)),
             all_live: items.iter().all(is_live),
+            all_owned: items.iter().all(|item| item.owner().is_some()),
             items,
         }
     }

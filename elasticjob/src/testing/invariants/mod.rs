@@ -20,6 +20,7 @@ mod punctual;
 mod rotation;
 mod scene;
 mod static_sharding;
+mod takeover_first;
 mod triggered;
 
 use std::collections::BTreeSet;
@@ -204,6 +205,7 @@ pub struct Invariants {
     nothing_left: nothing_left::NothingLeft,
     once: once_listeners::Once,
     punctual: punctual::Punctual,
+    takeover_first: takeover_first::TakeoverFirst,
     triggered: triggered::Triggered,
     turns: rotation::Turns,
 }
@@ -231,6 +233,7 @@ impl Invariants {
             nothing_left: nothing_left::NothingLeft::default(),
             once: once_listeners::Once::default(),
             punctual: punctual::Punctual::default(),
+            takeover_first: takeover_first::TakeoverFirst::default(),
             triggered: triggered::Triggered::default(),
             turns: rotation::Turns::default(),
         }
@@ -246,6 +249,7 @@ impl Invariants {
         self.made_up.begun_ahead(item, until, fire);
         self.accounted.begun_ahead(item, fire);
         self.begun_once.begun_ahead(item, fire);
+        self.takeover_first.begun_ahead(item);
     }
 
     /// This total count, this period in seconds, and these settings are in force from now on.
@@ -316,6 +320,7 @@ impl Invariants {
             let checked = self.accounted.check(&scene, observation, &self.kept);
             return checked.map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR));
         }
+        self.takeover_first.check(&scene, observation).map_err(|why| format!("takeover first: {why}"))?;
         self.triggered.check(&scene, observation).map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
         clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
         self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;

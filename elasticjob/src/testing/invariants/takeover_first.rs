@@ -1,0 +1,71 @@
+//! A run that was cut off and waits to be taken over goes first: no other fire of its item begins, and its request for a
+//! takeover stays, until an instance has taken it over.
+
+use std::collections::BTreeSet;
+
+use super::{Observation, Scene};
+use crate::engine::{ExecutionSource, FireRecord, FireState};
+use crate::ident::ShardingItem;
+use crate::registry::path::JobPath;
+use crate::registry::{Op, Transaction};
+use crate::testing::sim::Millis;
+
+/// How long instances may go by failover as it was before it was switched.
+const SWITCHED: Millis = 20_000;
+
+#[derive(Debug, Default)]
+pub(super) struct TakeoverFirst {
+    /// The items with a run that was cut off and waits.
+    waiting: BTreeSet<ShardingItem>,
+    /// Whether failover is on, and since when that is so.
+    failover: Option<(bool, Millis)>,
+}
+
+impl TakeoverFirst {
+    /// An instance that is gone began the item by a clock far ahead, over the record of the run that was cut off.
+    pub(super) fn begun_ahead(&mut self, item: ShardingItem) {
+        self.waiting.remove(&item);
+    }
+
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        let is_on = scene.shape.failover && scene.shape.monitored;
+        let (_, since) = *self.failover.insert(match self.failover {
+            Some((before, since)) if before == is_on => (is_on, since),
+            _ => (is_on, scene.now),
+        });
+        let Observation::Committed { host, transaction, .. } = observation else { return Ok(()) };
+        let is_ours = host.is_some_and(|host| !scene.is_java(host));
+        for op in transaction.ops() {
+            let Some(JobPath::FailoverItem(item)) = JobPath::parse(scene.job, op.path()) else { continue };
+            let last = last_begun(scene, transaction, item);
+            match op {
+                Op::Create { .. } if is_ours && last.is_some_and(|(_, state)| state.is_unfinished()) => {
+                    self.waiting.insert(item);
+                }
+                Op::Delete { .. } if self.waiting.remove(&item) && is_ours => {
+                    let is_taken = last.is_some_and(|(source, _)| source == ExecutionSource::Failover);
+                    let is_excused = !is_on || scene.now < since + SWITCHED || item >= scene.total;
+                    if !is_taken && !is_excused {
+                        return Err(format!("item {item} waited for a takeover, which is given up for {last:?}"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The run of an item that a transaction writes into its record.
+fn last_begun(
+    scene: &Scene<'_>,
+    transaction: &Transaction,
+    item: ShardingItem,
+) -> Option<(ExecutionSource, FireState)> {
+    let record = JobPath::fire(item).absolute(scene.job);
+    let written = transaction.ops().iter().find_map(|op| match op {
+        Op::Set { path, data, .. } if *path == record => FireRecord::parse(data).last,
+        _ => None,
+    });
+    written.map(|begun| (begun.source, begun.state))
+}
