@@ -323,6 +323,8 @@ pub enum Notice {
         /// These nodes.
         nodes: Vec<String>,
     },
+    /// The rules decided again and again without an end: a bug of the engine. It goes on with the next event.
+    RulesCircle,
     /// An operator deleted the instance: it leaves.
     RemovedByOperator,
     /// The instance left the group.

@@ -129,6 +129,8 @@ pub enum Bug {
     /// The engine tries again and again to delete a node that cannot be deleted, as there are nodes below it that no
     /// instance makes.
     StuckOnForeign,
+    /// A missed fire is looked at although its item is not free, again and again in the same step.
+    CirclingMisfire,
     /// A later fire begins an item whose run was cut off and waits to be taken over.
     OvertakenLoss,
     /// An instance whose node no session owns counts as one that lives.
@@ -140,7 +142,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 61] = [
+    pub const ALL: [(&'static str, Self); 62] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -167,6 +169,7 @@ impl Bug {
         ("hasty-after", Self::HastyAfter),
         ("unguarded-takeover", Self::UnguardedTakeover),
         ("overtaken-loss", Self::OvertakenLoss),
+        ("circling-misfire", Self::CirclingMisfire),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),

@@ -20,6 +20,10 @@ use crate::registry::mirror::{Lookup, Unread};
 use crate::registry::path::JobPath;
 use crate::registry::{Data, SessionState, WatchEvent};
 
+/// How often all rules may be asked again in one step. Each time some rule has done something, and what there is to do
+/// without a write is little: the items of the job, and what they wait for.
+const MOST_ROUNDS: usize = 100;
+
 impl JobEngine {
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
@@ -194,10 +198,18 @@ impl JobEngine {
             return;
         }
         let mut rules = RULES.iter();
+        let mut rounds = 0;
         while let Some(rule) = rules.next() {
             match (rule.ask)(self, now) {
                 Ok(Step::Pass) => {}
-                Ok(Step::Again) => rules = RULES.iter(),
+                Ok(Step::Again) if rounds == MOST_ROUNDS => {
+                    self.tell(Notice::RulesCircle);
+                    break;
+                }
+                Ok(Step::Again) => {
+                    rounds += 1;
+                    rules = RULES.iter();
+                }
                 Ok(Step::Write(Proposal { transaction, purpose })) => {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);

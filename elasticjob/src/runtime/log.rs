@@ -212,6 +212,11 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
                  `leader`"
             )
         }
+        Notice::RulesCircle => error!(
+            %job, %instance,
+            "the coordination of the job found no end of its decisions: this is a bug of elasticjob, please report it with \
+             the lines before; the job goes on with its next event"
+        ),
         Notice::RemovedByOperator => {
             warn!(%job, %instance, "an operator removed the instance from the registry: leaving")
         }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
-use crate::engine::fire::{ExecutionSource, Fire};
+use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
@@ -246,9 +246,21 @@ impl JobEngine {
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
         let missed = exists(ItemNode::Misfire) || self.fires.missed_items.contains_key(&item);
+        missed && !exists(ItemNode::Disabled) && (self.is_free(item) || self.planted.has(Bug::CirclingMisfire))
+    }
+
+    /// Whether nothing else of an item comes first, here or elsewhere. Where something does, its end is an event, and the
+    /// missed fire is looked at again then; to open it before would decide nothing.
+    fn is_free(&self, item: ShardingItem) -> bool {
+        let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
         // A run that was cut off before is taken over first: making up for a later fire would take its place.
-        let waits = self.configuration.is_failover_on() && self.mirror.exists(&JobPath::FailoverItem(item));
-        missed && !waits && !exists(ItemNode::Running) && !exists(ItemNode::Disabled)
+        let is_taken_over = self.mirror.exists(&JobPath::FailoverItem(item)) || exists(ItemNode::Failover);
+        if exists(ItemNode::Running) || (self.configuration.is_failover_on() && is_taken_over) {
+            return false;
+        }
+        // A Java peer may have taken the mark of the run away.
+        let runs_elsewhere = |record: FireRecord| self.runs_elsewhere(&record).is_some();
+        self.runs.item(item).is_none() && self.record_of(item).is_ok_and(|record| !runs_elsewhere(record))
     }
 
     /// The fire that an item missed, if it was not begun for it or a later one. A Java peer shows only that there is a

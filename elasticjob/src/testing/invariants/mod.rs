@@ -320,6 +320,9 @@ impl Invariants {
             let checked = self.accounted.check(&scene, observation, &self.kept);
             return checked.map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR));
         }
+        if let Observation::Notice { host, notice: Notice::RulesCircle } = observation {
+            return Err(format!("decisions end: the rules of host {host} decide again and again"));
+        }
         self.takeover_first.check(&scene, observation).map_err(|why| format!("takeover first: {why}"))?;
         self.triggered.check(&scene, observation).map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
         clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
