@@ -12,7 +12,8 @@ use super::event::Now;
 use super::listeners::KnownListeners;
 use super::notice::Notice;
 #[cfg(feature = "testing")]
-use super::planted::{Bug, Planted};
+use super::planted::Bug;
+use super::planted::Planted;
 use super::reasons::{Skip, SkipReason};
 use super::state::clock::ClockCheck;
 use super::state::configuration::Configuration;
