@@ -71,6 +71,7 @@ impl JobEngine {
         self.fires.calendar.go_back(schedule, now.wall, is_recorded);
         self.forget_early(|_, at| is_ahead(at));
         let came_early = |open: &mut Box<OpenFire>| matches!(open.fire, Fire::Scheduled(at) if is_ahead(at));
+        self.fires.undecided.take_if(|at| is_ahead(*at));
         self.fires.standing.take_if(came_early);
         // The engine reports nothing about this fire: it comes again.
         self.fires.open.take_if(came_early);

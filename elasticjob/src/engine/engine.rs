@@ -152,6 +152,9 @@ impl JobEngine {
         {
             self.tell_skip(open.fire, vec![], SkipReason::Leaving);
         }
+        if let Some(at) = self.fires.undecided.take() {
+            self.tell_skip(Fire::Scheduled(at), vec![], SkipReason::Leaving);
+        }
         self.answer_triggers(&TriggerAnswer::NotRunning);
     }
 

@@ -51,12 +51,8 @@ impl JobEngine {
 
     fn on_due(&mut self, now: Now, at: i64) {
         let fire = Fire::Scheduled(at);
-        // A fire whose begin is in flight, or not resolved, counts as running.
         let beginning = self.is_beginning() || self.is_begin_unresolved();
-        let unresolved = self.fires.unresolved.as_ref().map(|unresolved| unresolved.fire);
-        let under_way = unresolved.or(self.fires.open.as_ref().map(|open| open.fire)).filter(|_| beginning);
         let makes_up = self.makes_up();
-        let connected = self.session.connected().is_some();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
         let held_up = match executing {
             // This instance makes up for the fire before its time: an instance whose clock is ahead missed it, and the
@@ -72,8 +68,14 @@ impl JobEngine {
                 }
                 Some(SkipReason::StillRunning { since: run.fire })
             }
-            None if connected => under_way.map(|since| SkipReason::StillRunning { since }),
-            None => under_way.map(|_| SkipReason::BeginUnknown),
+            // It falls into the run of the fire before it, or is due: that is known when the outcome of the begin is.
+            None if beginning && self.phase == Phase::Active => {
+                if let Some(earlier) = self.fires.undecided.replace(at) {
+                    self.give_way(earlier, at, SkipReason::BeginUnknown);
+                }
+                return;
+            }
+            None => None,
         };
         if let Some(reason) = held_up {
             if !beginning {
@@ -104,6 +106,24 @@ impl JobEngine {
             return;
         }
         self.fires.open = Some(Box::new(open));
+    }
+
+    /// Decides on the fire that came while the outcome of a begin was unknown.
+    pub(super) fn decide_held_up(&mut self, now: Now) {
+        if let Some(at) = self.fires.undecided.take() {
+            self.on_due(now, at);
+        }
+    }
+
+    /// A later fire takes the place of one that was not decided.
+    fn give_way(&mut self, earlier: i64, into: i64, reason: SkipReason) {
+        match self.makes_up() {
+            true => {
+                self.tell(Notice::Collapsed { earlier, into });
+                self.fires.over += 1;
+            }
+            false => self.skip_fire(Fire::Scheduled(earlier), reason),
+        }
     }
 
     /// Whether the outcome of the begin of a fire that came here is unknown.

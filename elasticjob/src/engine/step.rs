@@ -214,7 +214,7 @@ impl JobEngine {
                     let transaction = transaction.in_session(session);
                     self.mirror.on_commit_sent(&transaction);
                     self.act(Action::Commit(transaction.clone()));
-                    self.link.write = Some(Box::new(Write { transaction, purpose, session, sent: now.mono }));
+                    self.link.write = Some(Box::new(Write { transaction, purpose, session, sent: now }));
                     break;
                 }
                 Ok(Step::Stop) => break,

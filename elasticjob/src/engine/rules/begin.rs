@@ -40,6 +40,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
         return Ok(Step::Pass);
     }
+    engine.decide_held_up(now);
     // The trigger goes first: otherwise a job that always overruns would never come to it.
     if !open_manual(engine, now) {
         misfire::open(engine, now);
@@ -461,9 +462,10 @@ impl JobEngine {
         token: Option<Zxid>,
         in_live_session: bool,
     ) {
-        if !in_live_session || !self.session.is_proven(now) {
-            // Begun in the registry, not started here: once the session is proven again, the engine adopts the begin or
-            // begins again.
+        let is_recorded = plan.attempt.is_some() && plan.source != ExecutionSource::Failover;
+        if !in_live_session || !self.session.is_proven(now) || (is_recorded && self.needs_server_time(now)) {
+            // Begun in the registry, not started here: once the session is proven again, and the server's time is known
+            // where the machine was suspended meanwhile, the engine adopts the begin or begins again.
             self.on_begin_unresolved(plan);
             return;
         }

@@ -79,12 +79,17 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     };
     if was_ours && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
+        let is_last = engine.mirror.instances().all(|id| *id == engine.identity.instance);
         // The leader hands over the items that the own trigger asks for.
-        let is_handed_over = engine.configuration.is_failover_on()
-            && engine.mirror.instances().any(|id| *id != engine.identity.instance);
+        let is_handed_over = engine.configuration.is_failover_on() && !is_last;
         if engine.mirror.exists(&own_trigger) && !is_handed_over {
             triggers.push(engine.identity.instance.clone());
             txn.delete(&own_trigger, None);
+        }
+        // Nor is there an instance any more that could run what others were asked for before they left.
+        for id in engine.orphaned_triggers().filter(|_| is_last) {
+            triggers.push(id.clone());
+            txn.delete(&JobPath::Trigger(id.clone()), None);
         }
     }
     if leading {

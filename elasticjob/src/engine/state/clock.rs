@@ -47,8 +47,7 @@ impl ServerTime {
     /// Whether the clock of this host went further since the answer than the clock that never steps. Either the clock
     /// was set, and the answer still holds; or the machine was suspended, and it is unknown for how long.
     fn is_doubtful(self, now: Now) -> bool {
-        let since = i64::try_from(now.mono.saturating_sub(self.answered).as_millis()).unwrap_or(i64::MAX);
-        now.wall.saturating_sub(self.wall).saturating_sub(since) > LEAP
+        has_leapt(Now { wall: self.wall, mono: self.answered }, now)
     }
 
     /// Combines this answer with a later one. The more certain one counts. Where they contradict each other, the later
@@ -61,11 +60,21 @@ impl ServerTime {
     }
 }
 
+/// Whether the clock of this host went further between two moments than the clock that never steps.
+fn has_leapt(from: Now, to: Now) -> bool {
+    let passed = i64::try_from(to.mono.saturating_sub(from.mono).as_millis()).unwrap_or(i64::MAX);
+    to.wall.saturating_sub(from.wall).saturating_sub(passed) > LEAP
+}
+
 impl ClockCheck {
-    /// Takes the server's time at which an own transaction was applied.
-    pub(in crate::engine) fn learn(&mut self, at: i64, sent: Duration, now: Now) {
-        let later = ServerTime { at, sent, answered: now.mono, wall: now.wall };
-        self.asked = Some(sent);
+    /// Takes the server's time at which an own transaction was applied. A machine that was suspended meanwhile does not
+    /// know when that was.
+    pub(in crate::engine) fn learn(&mut self, at: i64, sent: Now, now: Now) {
+        if has_leapt(sent, now) {
+            return;
+        }
+        let later = ServerTime { at, sent: sent.mono, answered: now.mono, wall: now.wall };
+        self.asked = Some(sent.mono);
         let told = self.told.filter(|told| !told.is_doubtful(now));
         self.told = Some(told.map_or(later, |told| told.and(later)));
     }

@@ -22,6 +22,9 @@ pub(in crate::engine) struct Fires {
     pub(in crate::engine) standing: Option<Box<OpenFire>>,
     /// A begin of which it is not known whether it went through. Boxed, as most of the time there is none.
     pub(in crate::engine) unresolved: Option<Box<Unresolved>>,
+    /// The latest scheduled fire that came while the outcome of a begin was unknown: it falls into the run of that begin,
+    /// or is due where nothing was begun.
+    pub(in crate::engine) undecided: Option<i64>,
     /// Fires that were given up here.
     pub(in crate::engine) given_up: GivenUp,
     /// The latest scheduled fire that fell into a run, until it is known which items missed it.

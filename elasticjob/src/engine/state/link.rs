@@ -1,5 +1,6 @@
 //! The requests of an engine to the registry: the write in flight, and what is in its way.
 
+use crate::engine::event::Now;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,8 +38,8 @@ pub(in crate::engine) struct Write {
     pub(in crate::engine) purpose: Purpose,
     /// The session it was sent in.
     pub(in crate::engine) session: SessionId,
-    /// When it was sent.
-    pub(in crate::engine) sent: Duration,
+    /// When it was sent, by both clocks.
+    pub(in crate::engine) sent: Now,
 }
 
 /// Waiting before the registry is asked again.

@@ -185,6 +185,8 @@ impl World {
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.program = Program::Engine(engine);
         process.leaving &= !is_anew;
+        // The program asks for the job again.
+        process.heard_of_removal &= !is_anew;
         process.orphans.extend(process.outstanding.iter().map(|sent| sent.id));
         self.log(|_| format!("host {host} has an engine again"));
         self.incident();
