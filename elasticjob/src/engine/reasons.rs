@@ -24,7 +24,8 @@ pub enum SkipReason {
         /// The previous fire.
         since: Fire,
     },
-    /// The registry center is not connected, and its answer whether the previous fire has begun did not come yet.
+    /// Whether the previous fire has begun was still unknown when the next one came, which took its place: the registry
+    /// center did not answer.
     BeginUnknown,
     /// Another instance runs the item.
     RunsElsewhere {
@@ -200,7 +201,7 @@ impl fmt::Display for SkipReason {
         match self {
             Self::StillRunning { .. } => f.write_str("the previous run has not ended"),
             Self::BeginUnknown => f.write_str(
-                "whether the previous fire has begun is not known until the registry center is connected again",
+                "whether the previous fire has begun was not known before the next one came, as the registry center gave no answer",
             ),
             Self::RunsElsewhere { by } => write!(f, "the item is running on {}", somebody(by)),
             Self::AlreadyBegun { by } => write!(f, "already begun or decided against by {}", somebody(by)),

@@ -138,6 +138,19 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_a_suspended_machine_took_tells_nothing() {
+        let mut clock = ClockCheck::default();
+        // Suspended for 5 s between request and answer: the clock that never steps says that 100 ms passed.
+        let (sent, answered) =
+            (Now { wall: 0, mono: S(10) }, Now { wall: 5_100, mono: S(10) + Duration::from_millis(100) });
+        clock.learn(50, sent, answered);
+        assert!(clock.is_unsure(answered) && clock.excess(answered, 3).is_none());
+        let soon = Now { wall: 5_200, mono: S(10) + Duration::from_millis(200) };
+        clock.learn(5_150, answered, soon);
+        assert!(!clock.is_unsure(soon) && clock.excess(soon, 3).is_none());
+    }
+
+    #[test]
     fn a_difference_goes_by_the_clock_that_does_not_step() {
         let told = told(1_000_000, 10, 10);
         assert_eq!(told.difference(now(1_000_000, 10)), 0);

@@ -1,6 +1,6 @@
 //! Fires that no instance began in time: begun late, or given up with a reason.
 
-use super::group::{EPOCH, Group, job};
+use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
 use crate::engine::{Event, ExecutionSource, Fire, FireRecord, LateCause, Notice, SkipReason};
 use crate::registry::path::{ItemNode, JobPath};
@@ -439,4 +439,25 @@ fn a_manual_trigger_holds_up_a_scheduled_fire_for_its_run_and_no_longer() {
     group.end_items(1, &lost);
     group.run_until(60_000);
     assert_eq!(group.starts(1).iter().filter(|start| is_manual(start)).count(), 2);
+}
+
+#[test]
+fn a_fire_after_one_that_did_not_begin_without_an_answer_is_due() {
+    let off = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").misfire(false).build().unwrap();
+    // The later of two fires takes the place of the other one.
+    for (back, begins) in [(12_000, 10), (17_000, 15)] {
+        let mut group = Group::settled(1, &off);
+        group.hosts[0].lost = Lost::BeforeItArrived;
+        group.run_until(5_000);
+        group.disconnect(0);
+        group.run_until(back);
+        group.connect(0);
+        group.run_until(back + 1_000);
+        let fire = Fire::Scheduled(EPOCH + begins * 1_000);
+        assert_eq!(group.starts(0), [(fire, ExecutionSource::NormalTrigger, vec![0])]);
+        let given_up = |notice: &&Notice| matches!(notice, Notice::Skipped { reason: SkipReason::BeginUnknown, .. });
+        assert_eq!(group.hosts[0].notices.iter().filter(given_up).count(), usize::from(begins == 15));
+        group.end_items(0, &[0]);
+        assert_eq!(group.hosts[0].engine.status().fires, begins as u64 / 5);
+    }
 }

@@ -94,16 +94,17 @@ fn it_says_that_the_registry_center_does_not_answer_and_which_configuration_was_
 }
 
 #[test]
-fn a_fire_after_one_that_may_have_begun_without_an_answer_says_so() {
+fn a_fire_after_one_that_may_have_begun_without_an_answer_falls_into_its_run() {
     let mut group = Group::settled(1, &every_five(1));
     group.hosts[0].lost = Lost::AfterItWasApplied;
     group.run_until(5_000);
     group.disconnect(0);
     group.run_until(10_000);
-    assert_eq!(status(&group, 0).last_skip.unwrap().reason, SkipReason::BeginUnknown);
+    assert_eq!(status(&group, 0).last_skip, None);
     assert_eq!(status(&group, 0).activity, Activity::AwaitingRegistry);
     group.connect(0);
     group.run_until(11_000);
+    assert_eq!(status(&group, 0).last_skip.unwrap().reason, SkipReason::StillRunning { since: FIRST });
     assert_eq!(group.starts(0).len(), 1);
     group.end_items(0, &[0]);
     assert_eq!(group.starts(0).last().unwrap().0, Fire::Scheduled(EPOCH + 10_000));
