@@ -14,6 +14,56 @@ pub(crate) const AGES: Duration = Duration::from_hours(24 * 36_500);
 /// How often the engine looks at a clock that is too far off.
 const CLOCK_LOOK: Duration = Duration::from_secs(1);
 
+/// The reasons why an engine has to look again at some time, though nothing happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// A scheduled fire is due.
+    Fire,
+    /// The open fire stops waiting for the assignment of its items.
+    Hold,
+    /// The open fire is over.
+    Close,
+    /// The proof of the session is renewed while something runs.
+    Renew,
+    /// The session is no longer proven: what runs is cancelled.
+    Deadline,
+    /// What was cancelled is dropped.
+    Abort,
+    /// A shutdown cuts off what runs.
+    CutOff,
+    /// Leaving goes on without runs that do not end.
+    LastMoment,
+    /// Leaving ends without an answer of the registry center.
+    GiveUp,
+    /// The ends of items are written, though others of their run go on.
+    Finish,
+    /// A listener round goes on without what it waits for, or a call of it is dropped.
+    Round,
+    /// The registry center is asked again after it failed.
+    Retry,
+    /// The turn of this instance to take over an item.
+    Takeover,
+    /// The leader looks at everything again.
+    Reconcile,
+    /// The leader deletes servers without instances.
+    IdleServers,
+    /// The leader is reminded of an assignment that is missed.
+    Remind,
+    /// This instance sweeps up what its leader left behind.
+    Sweep,
+    /// A manual trigger that could not be written is given up.
+    Patience,
+    /// A clock that is too far off is looked at again.
+    Clock,
+}
+
+/// A time by one of the two clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    Wall(i64),
+    Mono(Duration),
+}
+
 /// When an engine has to be asked again: at the earlier of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {
@@ -26,46 +76,74 @@ pub struct Timeout {
 impl JobEngine {
     /// When to send a [`Event::Tick`](super::Event::Tick) at the latest.
     pub fn poll_timeout(&self) -> Timeout {
-        if self.phase == Phase::Stopped {
-            return Timeout { wall: None, mono: None };
+        let mut next = Timeout { wall: None, mono: None };
+        for (_, when) in self.timers() {
+            match when {
+                When::Wall(at) => next.wall = Some(next.wall.map_or(at, |earlier| earlier.min(at))),
+                When::Mono(at) => next.mono = Some(next.mono.map_or(at, |earlier| earlier.min(at))),
+            }
         }
-        // The engine has looked at all that was due when it was asked last: for that it waits for an event now, not for
-        // time.
-        let (seen, seen_wall) = (self.seen.map(|now| now.mono), self.seen.map(|now| now.wall));
-        let executing = self.is_executing();
+        next
+    }
+
+    /// All timers that run. The engine has looked at all that was due when it was asked last: for that it waits for an
+    /// event now, not for time. A fire stays due until it is looked at.
+    fn timers(&self) -> impl Iterator<Item = (Timer, When)> {
+        let seen = self.seen;
+        let runs = self.phase != Phase::Stopped;
+        let mono = self.mono_timers().filter(move |(_, at)| seen.is_none_or(|seen| *at > seen.mono));
+        let wall = self
+            .wall_timers()
+            .filter(move |(timer, at)| *timer == Timer::Fire || seen.is_none_or(|seen| *at > seen.wall));
+        let mono = mono.map(|(timer, at)| (timer, When::Mono(at)));
+        let wall = wall.map(|(timer, at)| (timer, When::Wall(at)));
+        mono.chain(wall).filter(move |_| runs)
+    }
+
+    fn mono_timers(&self) -> impl Iterator<Item = (Timer, Duration)> {
+        let (executing, uncancelled) = (self.is_executing(), self.runs.iter().any(Run::is_uncancelled));
+        let (cut_at, give_up_at) = match self.phase {
+            Phase::Leaving { cut_at, give_up_at } => (Some(cut_at), give_up_at),
+            _ => (None, None),
+        };
+        let open = self.fires.open.as_deref();
+        let term = self.leadership.term.as_ref();
+        let seen = self.seen.map(|now| now.mono);
+        let single = [
+            (Timer::Hold, open.map(|open| open.hold_until)),
+            (Timer::Close, open.and_then(|open| open.closes_at)),
+            (Timer::Renew, self.session.renew_at().filter(|_| executing)),
+            (Timer::Deadline, self.session.deadline().filter(|_| uncancelled)),
+            (Timer::CutOff, cut_at.filter(|_| uncancelled)),
+            (Timer::LastMoment, cut_at.filter(|_| executing).map(|cut_at| self.last_moment(cut_at))),
+            (Timer::GiveUp, give_up_at),
+            (Timer::Retry, self.link.retry.not_before),
+            (Timer::Takeover, self.fires.losses.next_turn(seen)),
+            (Timer::Reconcile, self.leadership.reconcile_at.filter(|_| term.is_some())),
+            (Timer::IdleServers, term.and_then(|term| term.idle_servers.due())),
+            (Timer::Remind, self.leadership.reminder.remind_at()),
+            (Timer::Sweep, self.leadership.unswept),
+            (Timer::Patience, self.patience_ends()),
+            (Timer::Clock, seen.filter(|_| self.clock.is_off()).map(|seen| seen + CLOCK_LOOK)),
+        ];
         let aborts = self.runs.items().filter_map(|item| match item.stage {
-            Stage::Cancelled { abort_at } => Some(abort_at),
+            Stage::Cancelled { abort_at } => Some((Timer::Abort, abort_at)),
             _ => None,
         });
-        let uncancelled = self.runs.iter().any(Run::is_uncancelled);
-        let rounds = self.runs.rounds().flat_map(Round::times);
-        let session = [
-            executing.then(|| self.session.renew_at()).flatten(),
-            uncancelled.then(|| self.session.deadline()).flatten(),
+        let finish = self.runs.iter().filter_map(Run::finish_at).map(|at| (Timer::Finish, at));
+        let rounds = self.runs.rounds().flat_map(Round::times).map(|at| (Timer::Round, at));
+        let single = single.into_iter().filter_map(|(timer, at)| Some((timer, at?)));
+        single.chain(aborts).chain(finish).chain(rounds)
+    }
+
+    fn wall_timers(&self) -> impl Iterator<Item = (Timer, i64)> {
+        let (executing, uncancelled) = (self.is_executing(), self.runs.iter().any(Run::is_uncancelled));
+        let single = [
+            (Timer::Fire, self.fires.calendar.next().filter(|_| self.watches_calendar())),
+            // The other clock may stand still with the machine.
+            (Timer::Deadline, self.session.wall_deadline().filter(|_| uncancelled)),
+            (Timer::Abort, self.session.wall_drop_at().filter(|_| executing)),
         ];
-        let leave = match self.phase {
-            Phase::Leaving { cut_at, give_up_at } => {
-                [uncancelled.then_some(cut_at), give_up_at, executing.then(|| self.last_moment(cut_at))]
-            }
-            _ => [None; 3],
-        };
-        let open = self.fires.open.as_ref().map_or([None; 2], |open| [Some(open.hold_until), open.closes_at]);
-        let reconcile = self.leadership.reconcile_at.filter(|_| self.leadership.term.is_some());
-        let clock = seen.filter(|_| self.clock.is_off()).map(|seen| seen + CLOCK_LOOK);
-        let others =
-            [self.link.retry.not_before, self.fires.losses.next_turn(seen), reconcile, self.patience_ends(), clock];
-        let finish = self.runs.iter().filter_map(Run::finish_at);
-        let idle = self.leadership.term.as_ref().and_then(|leadership| leadership.idle_servers.due());
-        let others = others.into_iter().chain([self.leadership.reminder.remind_at(), self.leadership.unswept, idle]);
-        let times = others.chain(open).chain(session).chain(leave).flatten().chain(aborts).chain(finish).chain(rounds);
-        let calendar = self.fires.calendar.next().filter(|_| self.watches_calendar());
-        // The other clock may stand still with the machine.
-        let cut_off = [
-            uncancelled.then(|| self.session.wall_deadline()).flatten(),
-            executing.then(|| self.session.wall_drop_at()).flatten(),
-        ];
-        let cut_off = cut_off.into_iter().flatten().filter(|time| Some(*time) > seen_wall);
-        let wall = calendar.into_iter().chain(cut_off).min();
-        Timeout { wall, mono: times.filter(|time| Some(*time) > seen).min() }
+        single.into_iter().filter_map(|(timer, at)| Some((timer, at?)))
     }
 }
