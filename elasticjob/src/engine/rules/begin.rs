@@ -498,13 +498,13 @@ impl JobEngine {
         }
     }
 
-    /// The registry refused a begin because of this item, or because of something else where there is none.
-    pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, item: Option<ShardingItem>) {
+    /// The registry refused a begin because of this node, which may be one of an item.
+    pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, path: Option<&JobPath>) {
         let of_open = |open: &&mut OpenFire| open.fire == plan.fire && open.source == plan.source;
         let Some(open) = self.fires.open.as_deref_mut().filter(of_open) else { return };
-        let refused: BTreeSet<ShardingItem> = match item {
-            Some(item) => BTreeSet::from([item]),
-            None => plan.items.iter().copied().collect(),
+        let refused: BTreeSet<ShardingItem> = match path {
+            Some(JobPath::Item(item, _)) => BTreeSet::from([*item]),
+            _ => plan.items.iter().copied().collect(),
         };
         for item in refused {
             *open.refusals.entry(item).or_default() += 1;

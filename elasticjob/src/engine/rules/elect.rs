@@ -5,6 +5,7 @@ use super::register::ENABLED;
 use super::sessionless::is_sessionless;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Term;
 use crate::engine::state::membership::Phase;
@@ -80,6 +81,12 @@ fn number(candidate: &str) -> &str {
 }
 
 impl JobEngine {
+    /// The leader's node is deleted.
+    pub(in crate::engine) fn on_abdicated(&mut self) {
+        self.leadership.term = None;
+        self.tell(Notice::Abdicated);
+    }
+
     /// The own node among the candidates.
     pub(super) fn own_candidate(&self) -> Option<JobPath> {
         let prefix = self.identity.candidate_prefix();

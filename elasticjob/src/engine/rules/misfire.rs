@@ -242,6 +242,15 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
 }
 
 impl JobEngine {
+    /// The registry knows which fires the items missed.
+    pub(in crate::engine) fn on_marked(&mut self, items: Vec<(ShardingItem, i64)>) {
+        for (item, at) in items {
+            if self.fires.missed_items.get(&item) == Some(&at) {
+                self.fires.missed_items.remove(&item);
+            }
+        }
+    }
+
     /// Whether an item has a missed fire to be made up for now.
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));

@@ -6,6 +6,7 @@
 
 mod awaited_items;
 
+use crate::engine::once_calls::SettledClaim;
 use std::sync::Arc;
 
 use super::Step;
@@ -152,6 +153,14 @@ fn interrupted(engine: &mut JobEngine, waits: &Waiting, call: &OnceCall) {
 }
 
 impl JobEngine {
+    /// The record has these claims and the outcome of earlier ones.
+    pub(in crate::engine) fn on_claims_written(&mut self, claims: Vec<(RoundId, Attempt)>, settled: &[SettledClaim]) {
+        self.rounds.settled.retain(|claim| !settled.contains(claim));
+        for (round, claim) in claims {
+            self.on_claimed(round, claim);
+        }
+    }
+
     fn waiting_rounds(&self) -> Vec<Waiting> {
         self.runs.iter().filter_map(|run| run.waiting()).collect()
     }

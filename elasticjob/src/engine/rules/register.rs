@@ -2,6 +2,7 @@
 
 use super::Step;
 use super::configure::{Usable, read_usable};
+use crate::config::ForeignToJava;
 use crate::config::{JobConfiguration, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
@@ -10,6 +11,7 @@ use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::registry::Refusal;
 use crate::registry::mirror::{Known, Lookup, Unread};
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, SessionId};
@@ -223,4 +225,50 @@ fn usable_alone(engine: &JobEngine, why: &str) -> Result<(), String> {
     let missing: Vec<String> =
         engine.configuration.check.problems(&engine.configuration.local).iter().map(ToString::to_string).collect();
     if missing.is_empty() { Ok(()) } else { Err(format!("{}: {why}", missing.join("; "))) }
+}
+
+impl JobEngine {
+    /// The registration went through.
+    pub(in crate::engine) fn on_registration_done(
+        &mut self,
+        now: Now,
+        foreign: Vec<ForeignToJava>,
+        max_time_diff: Option<u32>,
+        session: SessionId,
+    ) {
+        if !foreign.is_empty() {
+            self.tell(Notice::ForeignToJava { values: foreign });
+        }
+        match self.clock_refusal(now, max_time_diff).filter(|_| self.phase == Phase::Joining) {
+            Some(why) => {
+                self.membership.session = Some(session);
+                self.tell(Notice::StartFailed { why });
+                self.start_leaving(now.mono);
+            }
+            None => self.on_registered(session),
+        }
+    }
+
+    /// The registration was refused.
+    pub(in crate::engine) fn on_registration_refused(&mut self, reason: Refusal, why: &str) {
+        if self.phase == Phase::Joining && is_final(reason) {
+            self.tell(Notice::StartFailed { why: why.to_owned() });
+            self.stop();
+        }
+    }
+
+    /// The instance is in the group, in this session.
+    fn on_registered(&mut self, session: SessionId) {
+        self.membership.session = Some(session);
+        self.membership.removal_confirmed = false;
+        if self.phase == Phase::Joining {
+            self.phase = Phase::Active;
+        }
+        self.tell(Notice::Registered { instance: self.identity.instance.clone(), session });
+    }
+}
+
+/// Whether trying again cannot help.
+fn is_final(reason: Refusal) -> bool {
+    matches!(reason, Refusal::NoAuth | Refusal::InvalidAcl | Refusal::BadArguments | Refusal::NoChildrenForEphemerals)
 }

@@ -13,6 +13,7 @@ use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
+use crate::engine::state::proposal::Sharding;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
@@ -82,4 +83,16 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         engine.tell(Notice::StrategyFailed { strategy, fault });
     }
     Ok(Step::Write(proposal))
+}
+
+impl JobEngine {
+    /// The items are assigned.
+    pub(in crate::engine) fn on_resharded(&mut self, sharding: Sharding) {
+        if let Some(leadership) = &mut self.leadership.term {
+            leadership.basis = Some(sharding.basis);
+            leadership.pinned.clone_from(&sharding.pinned);
+        }
+        let pinned = sharding.pinned.into_iter().collect();
+        self.tell(Notice::Resharded { moved: sharding.moved, pinned });
+    }
 }

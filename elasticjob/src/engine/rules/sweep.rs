@@ -2,6 +2,7 @@
 //! leader does not, and may wait for ever for the marks of instances that are gone: then the other instances do it a
 //! little later.
 
+use crate::engine::notice::Notice;
 use std::time::Duration;
 
 use super::{Step, servers, sessionless};
@@ -130,5 +131,21 @@ fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
     match (engine.mirror.lookup(&JobPath::FailoverItem(item)), engine.mirror.lookup(&JobPath::fire(item))) {
         (Lookup::Known(asked), Lookup::Known(known)) => is_answered(&engine.read_record(known), known.mzxid, asked),
         _ => false,
+    }
+}
+
+impl JobEngine {
+    /// What nothing else deletes is deleted.
+    pub(in crate::engine) fn on_swept(&mut self, triggers: Vec<InstanceId>, sessionless: &[JobPath]) {
+        self.tell_dropped(triggers);
+        if !sessionless.is_empty() {
+            let nodes = sessionless.iter().map(ToString::to_string).collect();
+            self.tell(Notice::SessionlessNodesDeleted { nodes });
+        }
+    }
+
+    /// Reports that no instance runs what these instances were asked for.
+    pub(in crate::engine) fn tell_dropped(&mut self, triggers: Vec<InstanceId>) {
+        triggers.into_iter().for_each(|instance| self.tell(Notice::TriggerDropped { instance, items: vec![] }));
     }
 }

@@ -6,6 +6,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
+use crate::engine::state::pending_trigger::PendingTrigger;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
@@ -43,4 +44,18 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     }
     let asked = engine.pending_triggers.drain(..).collect();
     Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Trigger { asked, answer } }))
+}
+
+impl JobEngine {
+    /// The triggers were not written: the rule asks again, with what the mirror knows by then.
+    pub(in crate::engine) fn on_triggers_not_written(&mut self, asked: Vec<PendingTrigger>) {
+        self.pending_triggers.extend(asked);
+    }
+
+    /// It is unknown whether the triggers were written. An instance may take one before this engine looks for it again;
+    /// then the engine would believe that it was never written. So it answers that the job may or may not run, instead
+    /// of running it twice.
+    pub(in crate::engine) fn on_triggers_unknown(&mut self, asked: Vec<PendingTrigger>, why: &str) {
+        self.answer(asked, &TriggerAnswer::Registry(format!("it may or may not run: {why}")));
+    }
 }
