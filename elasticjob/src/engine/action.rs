@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::event::TriggerId;
+use super::event::{RoundId, TriggerId};
 use super::fire::{ExecutionSource, Fire};
 use super::listeners::Hook;
 use super::notice::Notice;
-use super::state::listener_round::RoundId;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use super::action::Action;
 use super::engine::JobEngine;
-use super::event::{Event, ItemEnd, Now};
-use super::fire::{ExecutionSource, FireRecord};
+use super::event::{Event, Now};
+use super::fire::{ExecutionSource, FireRecord, ItemEnd};
 use super::once_calls::OnceCalls;
 use super::planted::{Bug, Planted};
 use super::state::foreign_nodes::ForeignNodes;

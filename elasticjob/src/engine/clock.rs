@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use super::engine::JobEngine;
-use super::event::{ItemEnd, Now};
-use super::fire::{ExecutionSource, Fire, FireState};
+use super::event::Now;
+use super::fire::{ExecutionSource, Fire, FireState, ItemEnd};
 use super::notice::Notice;
 use super::planted::Bug;
 use super::reasons::SkipReason;

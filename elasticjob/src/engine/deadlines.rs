@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::action::Action;
 use super::engine::JobEngine;
-use super::event::{ItemEnd, Now};
-use super::fire::FireState;
+use super::event::Now;
+use super::fire::{FireState, ItemEnd};
 use super::notice::Notice;
 use super::planted::Bug;
 use super::reasons::CancelReason;

@@ -1,9 +1,8 @@
 //! The events that an engine takes.
 
+use crate::engine::fire::ItemEnd;
 use std::time::Duration;
 
-use super::fire::FireState;
-use super::state::listener_round::RoundId;
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId, SessionState, WatchEvent};
@@ -17,6 +16,9 @@ pub struct Now {
     /// on then.
     pub mono: Duration,
 }
+
+/// Tells the rounds of an engine apart.
+pub type RoundId = u64;
 
 /// Tells manual triggers apart until they are answered.
 pub type TriggerId = u64;
@@ -78,15 +80,4 @@ pub enum Event {
         /// How long running items may go on before they are cut off.
         grace: Duration,
     },
-}
-
-/// How the run of an item ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ItemEnd {
-    /// The outcome; never [`FireState::Running`].
-    pub state: FireState,
-    /// How long it ran, in milliseconds.
-    pub took: u64,
-    /// Why it failed.
-    pub error: Option<String>,
 }

@@ -6,7 +6,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::event::ItemEnd;
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
 
@@ -87,6 +86,17 @@ impl FireState {
     pub fn is_unfinished(self) -> bool {
         matches!(self, Self::Running | Self::Cancelled)
     }
+}
+
+/// How the run of an item ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemEnd {
+    /// The outcome; never [`FireState::Running`].
+    pub state: FireState,
+    /// How long it ran, in milliseconds.
+    pub took: u64,
+    /// Why it failed.
+    pub error: Option<String>,
 }
 
 impl fmt::Display for FireState {

@@ -2,8 +2,8 @@
 
 use super::action::Action;
 use super::engine::JobEngine;
-use super::event::{Event, ItemEnd, Now};
-use super::fire::FireState;
+use super::event::{Event, Now};
+use super::fire::{FireState, ItemEnd};
 use super::notice::Notice;
 use super::planted::{Bug, DEAF};
 use super::rules::{Meanwhile, RULES, Step};

@@ -2,8 +2,8 @@
 
 use super::Step;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::{ItemEnd, Now};
-use crate::engine::fire::{Attempt, ExecutionSource};
+use crate::engine::event::Now;
+use crate::engine::fire::{Attempt, ExecutionSource, ItemEnd};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::proposal::{Proposal, Purpose};

@@ -6,19 +6,18 @@
 
 mod awaited_items;
 
-use crate::engine::once_calls::SettledClaim;
+use crate::engine::once_calls::{CallState, OnceCall, OnceCalls, SettledClaim};
 use std::sync::Arc;
 
 use super::Step;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
+use crate::engine::event::{Now, RoundId};
 use crate::engine::fire::Attempt;
 use crate::engine::listeners::Hook;
 use crate::engine::notice::Notice;
-use crate::engine::once_calls::{CallState, OnceCall, OnceCalls};
 use crate::engine::planted::Bug;
 use crate::engine::reasons::WaitedFor;
-use crate::engine::state::listener_round::{RoundId, TURN, Waiting};
+use crate::engine::state::listener_round::{TURN, Waiting};
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;

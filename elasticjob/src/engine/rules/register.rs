@@ -2,8 +2,7 @@
 
 use super::Step;
 use super::configure::{Usable, read_usable};
-use crate::config::ForeignToJava;
-use crate::config::{JobConfiguration, wire};
+use crate::config::{ForeignToJava, JobConfiguration, wire};
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
@@ -11,10 +10,9 @@ use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::registry::Refusal;
 use crate::registry::mirror::{Known, Lookup, Unread};
 use crate::registry::path::JobPath;
-use crate::registry::{CreateMode, SessionId};
+use crate::registry::{CreateMode, Refusal, SessionId};
 
 /// The data of the node of a server that may run items.
 pub(super) const ENABLED: &str = "ENABLED";

@@ -1,8 +1,7 @@
 //! A run that outlives its engine.
 
 use super::runs::{ItemRun, Run, Stage};
-use crate::engine::event::ItemEnd;
-use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState};
+use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd};
 use crate::ident::ShardingItem;
 
 /// A run of an item that its engine did not bring to its end.

@@ -1,5 +1,6 @@
 //! The listener round of a run: its listeners, and which of them were called.
 
+use crate::engine::event::RoundId;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,9 +8,6 @@ use crate::config::JobConfiguration;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire};
 use crate::engine::listeners::{Hook, ListenerPlan, ListenerSpec};
 use crate::engine::once_calls::SettledClaim;
-
-/// Tells the rounds of an engine apart.
-pub type RoundId = u64;
 
 /// How long a round waits for items of other instances before it reads why they have not begun.
 pub(in crate::engine) const PATIENCE: Duration = Duration::from_millis(500);

@@ -1,10 +1,10 @@
 //! The transactions that an engine writes, and their purposes.
 
 use super::leadership::Basis;
-use super::listener_round::RoundId;
 use super::pending_trigger::PendingTrigger;
 use crate::config::ForeignToJava;
 use crate::engine::action::TriggerAnswer;
+use crate::engine::event::RoundId;
 use crate::engine::fire::{Attempt, ExecutionSource, Fire};
 use crate::engine::once_calls::SettledClaim;
 use crate::ident::{InstanceId, ShardingItem};

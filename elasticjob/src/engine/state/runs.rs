@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use litemap::LiteMap;
 
-use super::listener_round::{Call, Round, RoundId, RoundStage, Step, Waiting};
-use crate::engine::event::ItemEnd;
-use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState};
+use super::listener_round::{Call, Round, RoundStage, Step, Waiting};
+use crate::engine::event::RoundId;
+use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd};
 use crate::engine::reasons::StopReason;
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
