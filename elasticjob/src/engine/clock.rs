@@ -85,7 +85,7 @@ impl JobEngine {
         let mut missed = std::mem::take(&mut self.fires.missed_items);
         missed.retain(|_, at| !is_early(self, *at));
         self.fires.missed_items = missed;
-        if self.fires.noted.as_ref().is_some_and(|noted| is_early(self, noted.at())) {
+        if self.fires.noted.as_ref().is_some_and(|noted| is_early(self, noted.at)) {
             self.fires.noted = None;
         }
         let mut runs = std::mem::take(&mut self.runs);

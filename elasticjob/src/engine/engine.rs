@@ -1,14 +1,12 @@
 //! The machine: events in, actions out.
 
-use super::fire::{Attempt, ExecutionSource, Fire};
-use super::state::link::{Link, Write};
-use super::state::proposal::Purpose;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::event::Now;
+use super::fire::{Attempt, ExecutionSource, Fire};
 use super::listeners::KnownListeners;
 use super::notice::Notice;
 #[cfg(feature = "testing")]
@@ -19,9 +17,11 @@ use super::state::clock::ClockCheck;
 use super::state::configuration::Configuration;
 use super::state::fires::Fires;
 use super::state::leadership::Leadership;
+use super::state::link::{Link, Write};
 use super::state::listener_round::ListenerRounds;
 use super::state::membership::{Identity, Membership, Phase};
 use super::state::pending_trigger::PendingTrigger;
+use super::state::proposal::Purpose;
 use super::state::runs::Runs;
 use super::state::session::Session;
 use super::strategy::ShardingStrategies;

@@ -2,12 +2,12 @@
 //! be stopped goes on. Such a run belongs to the process as long as its code goes on, whichever engine coordinates the
 //! job there: another engine in the same session must not begin the item meanwhile.
 
-use super::state::configuration::Configuration;
-use super::state::left_run::LeftRun;
 use std::time::Duration;
 
 use super::engine::JobEngine;
 use super::planted::Bug;
+use super::state::configuration::Configuration;
+use super::state::left_run::LeftRun;
 use super::state::membership::{Identity, Phase};
 use super::state::runs::{ItemRun, Stage};
 

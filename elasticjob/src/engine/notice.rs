@@ -1,10 +1,10 @@
 //! The notices of an engine: each is a line of the log, and part of the answer to "why did it not run".
 
-use super::reasons::{CancelReason, LateCause, SkipReason, StopReason, WaitedFor};
 use std::sync::Arc;
 
 use super::fire::{ExecutionSource, Fire, FireState};
 use super::listeners::Hook;
+use super::reasons::{CancelReason, LateCause, SkipReason, StopReason, WaitedFor};
 use super::strategy::StrategyFault;
 use crate::config::ForeignToJava;
 use crate::ident::{InstanceId, ShardingItem};

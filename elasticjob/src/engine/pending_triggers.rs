@@ -1,11 +1,11 @@
 //! Manual triggers that were asked for here and are not written yet.
 
-use super::state::pending_trigger::{PATIENCE, PendingTrigger};
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::engine::JobEngine;
 use super::event::Now;
+use super::state::pending_trigger::{PATIENCE, PendingTrigger};
 
 impl JobEngine {
     /// Answers all triggers that wait.

@@ -197,19 +197,20 @@ impl fmt::Display for WaitedFor {
 
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let somebody = |by: &Option<InstanceId>| by.as_ref().map_or("another instance".to_owned(), ToString::to_string);
+        let instance_or_another =
+            |by: &Option<InstanceId>| by.as_ref().map_or("another instance".to_owned(), ToString::to_string);
         match self {
             Self::StillRunning { .. } => f.write_str("the previous run has not ended"),
             Self::BeginUnknown => f.write_str(
                 "whether the previous fire has begun was not known before the next one came, as the registry center gave no answer",
             ),
-            Self::RunsElsewhere { by } => write!(f, "the item is running on {}", somebody(by)),
-            Self::AlreadyBegun { by } => write!(f, "already begun or decided against by {}", somebody(by)),
+            Self::RunsElsewhere { by } => write!(f, "the item is running on {}", instance_or_another(by)),
+            Self::AlreadyBegun { by } => write!(f, "already begun or decided against by {}", instance_or_another(by)),
             Self::DecidedAhead { by, seconds } => write!(
                 f,
                 "fires of the next {seconds} s are begun or decided against by {} already: a clock is or was that far off; when \
                  the clocks of all hosts agree, delete the node `sharding/ITEM/fire` to have the item run again at once",
-                somebody(by)
+                instance_or_another(by)
             ),
             Self::AwaitingFailover => f.write_str("the lost run of an earlier fire is to be taken over first"),
             Self::Refused => f.write_str("the registry center kept refusing to begin it"),

@@ -1,11 +1,11 @@
 //! Asking the registry again after it failed or refused.
 
-use super::state::link::Retry;
 use std::time::Duration;
 
 use super::engine::JobEngine;
 use super::event::Now;
 use super::notice::Notice;
+use super::state::link::Retry;
 
 /// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
 const RETRY_FIRST: Duration = Duration::from_millis(50);

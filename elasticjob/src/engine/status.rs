@@ -1,11 +1,11 @@
 //! The status of a job: what it does and what it waits for.
 
-use super::reasons::Skip;
 use std::sync::Arc;
 
 use super::engine::JobEngine;
 use super::fire::{ExecutionSource, Fire};
 use super::listeners::Hook;
+use super::reasons::Skip;
 use super::state::membership::Phase;
 use super::state::runs::Run;
 use crate::ident::{InstanceId, JobName, ShardingItem};

@@ -5,7 +5,7 @@ use super::fire::{Fire, FireRecord, FireState};
 use super::state::losses::Loss;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Zxid;
-use crate::registry::mirror::{Known, Lookup, Unread, read_all};
+use crate::registry::mirror::{Known, Lookup, Unread, read_found};
 use crate::registry::path::{ItemNode, JobPath};
 
 impl JobEngine {
@@ -17,8 +17,7 @@ impl JobEngine {
         let mut items: Vec<ShardingItem> = marked.chain(handed_over).collect();
         items.sort_unstable();
         items.dedup();
-        let lost: Vec<Option<Loss>> = read_all(items.into_iter().map(|item| self.loss_of(item)))?;
-        Ok(lost.into_iter().flatten().collect())
+        read_found(items.into_iter().map(|item| self.loss_of(item)))
     }
 
     /// Whether the run of an item was cut off and waits for the instance that takes it over.
@@ -32,14 +31,10 @@ impl JobEngine {
 
     /// The loss of an item that has to be taken over.
     fn loss_of(&self, item: ShardingItem) -> Result<Option<Loss>, Unread> {
-        let known = match self.mirror.need(&JobPath::fire(item)) {
-            Ok(known) => known,
-            Err(unread) => {
-                // Both are needed: ask for both at once.
-                let _ = self.mirror.need(&JobPath::running(item));
-                return Err(unread);
-            }
-        };
+        let known = self.mirror.need(&JobPath::fire(item)).inspect_err(|_| {
+            // Both are needed: ask for both at once.
+            let _ = self.mirror.need(&JobPath::running(item));
+        })?;
         let (record, set_by) = match known {
             None => (self.record_of(item)?, 0),
             Some(known) => (self.read_record(known), known.mzxid),

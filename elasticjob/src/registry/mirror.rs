@@ -92,6 +92,16 @@ pub fn read_all<T, C: FromIterator<T>>(found: impl IntoIterator<Item = Result<T,
     complete.map(|()| known)
 }
 
+/// Collects what is found as [`read_all`] does, and leaves out what turns out to be nothing.
+///
+/// # Errors
+/// [`Unread`] where data are missing.
+pub fn read_found<T, C: FromIterator<T>>(
+    found: impl IntoIterator<Item = Result<Option<T>, Unread>>,
+) -> Result<C, Unread> {
+    read_all(found.into_iter().filter_map(Result::transpose))
+}
+
 /// Collects what is found, as far as data are there, and says whether that is all.
 pub fn read_known<T, C: FromIterator<T>>(
     found: impl IntoIterator<Item = Result<T, Unread>>,

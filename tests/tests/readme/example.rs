@@ -86,7 +86,7 @@ fn the_example_builds_and_prints_what_the_readme_promises() {
     let folder = project(&readme);
     let program = build(&folder);
     let mut command = Command::new(program);
-    // Settings of whoever runs the tests are not those of the example.
+    // The settings of the user who runs the tests are not those of the example.
     command.env_clear().current_dir(&folder).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut program = Program(command.spawn().expect("the example starts"));
     let stderr = program.0.stderr.take().expect("it is piped");

@@ -1,6 +1,5 @@
 //! Beginning the items of a fire.
 
-use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use std::collections::BTreeSet;
 
 use super::{Step, misfire};
@@ -14,6 +13,7 @@ use crate::engine::reasons::SkipReason;
 use crate::engine::state::fires::Unresolved;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{BEGIN_TRIES, LATE_ACQUISITION, OpenFire};
+use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::state::runs::{ItemRun, Run};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;

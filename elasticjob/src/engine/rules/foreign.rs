@@ -7,7 +7,6 @@ use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::foreign_nodes::{ForeignNodes, Kept};
 use crate::engine::state::proposal::{Proposal, Purpose};
-use crate::ident::ShardingItem;
 use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Refusal, RegistryError};
@@ -76,10 +75,5 @@ impl JobEngine {
         if self.link.obstructed.insert(above.clone()) {
             self.tell(Notice::ForeignNodesKept { above: above.to_string(), why });
         }
-    }
-
-    /// Whether they keep a node of this item from being deleted.
-    pub(in crate::engine) fn is_item_obstructed(&self, item: ShardingItem) -> bool {
-        self.link.obstructed.iter().any(|path| matches!(path, JobPath::Item(of, _) if *of == item))
     }
 }

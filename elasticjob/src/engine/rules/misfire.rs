@@ -1,6 +1,5 @@
 //! Misfire: a fire that fell into a run is made up for at once after that run.
 
-use crate::engine::state::fires::Noted;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Step;
@@ -10,6 +9,7 @@ use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::state::fires::Noted;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{Proposal, Purpose};

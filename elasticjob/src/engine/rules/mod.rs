@@ -54,20 +54,19 @@ pub(super) enum Meanwhile {
     Wait,
 }
 
+/// The function of a rule.
+type Ask = fn(&mut JobEngine, Now) -> Result<Step, Unread>;
+
 /// A rule in its place.
 pub(super) struct Rule {
-    pub(super) ask: fn(&mut JobEngine, Now) -> Result<Step, Unread>,
+    pub(super) ask: Ask,
     pub(super) meanwhile: Meanwhile,
     /// Why it stands before the next ones, or after those before it.
     #[cfg_attr(not(test), expect(dead_code, reason = "it is for readers, and for the page of the rules"))]
     pub(super) why_here: &'static str,
 }
 
-const fn rule(
-    ask: fn(&mut JobEngine, Now) -> Result<Step, Unread>,
-    meanwhile: Meanwhile,
-    why_here: &'static str,
-) -> Rule {
+const fn rule(ask: Ask, meanwhile: Meanwhile, why_here: &'static str) -> Rule {
     Rule { ask, meanwhile, why_here }
 }
 

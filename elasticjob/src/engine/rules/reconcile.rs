@@ -1,6 +1,5 @@
 //! Reconciling: at an interval the leader discards its view of the job and looks at everything again.
 
-use crate::registry::mirror::Unread;
 use std::time::Duration;
 
 use super::Step;
@@ -9,6 +8,7 @@ use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::IdleServers;
+use crate::registry::mirror::Unread;
 
 /// Lists the nodes of the job again. It forgets the basis of the last assignment, and that all marks were found to be
 /// of live runs. The rules that repair a fault at any other time repair it then.

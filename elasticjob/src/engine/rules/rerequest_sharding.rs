@@ -5,19 +5,19 @@
 //! instance that joined gets no items. So an instance that misses an assignment for long makes the request again. The
 //! request assigns nothing, so it needs no guard.
 
-use crate::engine::state::leadership::Reminder;
-use crate::registry::mirror::Unread;
 use std::time::Duration;
 
 use super::Step;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::planted::Bug;
+use crate::engine::state::leadership::Reminder;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::SHARDING_WAIT;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
+use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 
 /// How long fires wait together for a leader that waits until nothing runs, and how long they go on in between.

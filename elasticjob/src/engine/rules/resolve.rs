@@ -14,7 +14,7 @@ use crate::engine::state::proposal::BeginPlan;
 use crate::engine::state::runs::{ItemRun, Stage};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
-use crate::registry::mirror::{Known, Unread, read_all};
+use crate::registry::mirror::{Known, Unread, read_found};
 use crate::registry::path::JobPath;
 
 /// Items whose record names the attempt were begun. In the session of the attempt their marks stand, and this instance
@@ -65,8 +65,7 @@ fn begun_items(engine: &JobEngine, unresolved: &Unresolved) -> Result<Vec<(Shard
         let known = engine.mirror.need(&JobPath::fire(*item))?.filter(is_begun);
         Ok(known.map(|known| (*item, known.mzxid)))
     });
-    let begun: Vec<Option<(ShardingItem, Zxid)>> = read_all(begun)?;
-    Ok(begun.into_iter().flatten().collect())
+    read_found(begun)
 }
 
 fn is_refused_by_clock(

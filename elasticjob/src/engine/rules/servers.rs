@@ -11,7 +11,7 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
-use crate::registry::mirror::{Unread, read_all};
+use crate::registry::mirror::{Unread, read_found};
 use crate::registry::path::JobPath;
 
 /// Creates the node of the own server again where it is gone. A Java instance that starts deletes servers of which it
@@ -52,8 +52,7 @@ pub(super) fn without_instances(engine: &mut JobEngine, now: Now) -> Result<Vec<
         let server = engine.mirror.need(&path)?.filter(|known| known.text() == Some(ENABLED));
         Ok(server.map(|known| (path, known.version)))
     });
-    let enabled: Vec<Option<(JobPath, i32)>> = read_all(enabled)?;
-    let found: Vec<(JobPath, i32)> = enabled.into_iter().flatten().collect();
+    let found: Vec<(JobPath, i32)> = read_found(enabled)?;
     let Some(leadership) = engine.leadership.term.as_mut() else { return Ok(Vec::new()) };
     let idle = match &leadership.idle_servers {
         _ if engine.planted.has(Bug::HastyCleaning) => found.clone(),

@@ -5,7 +5,7 @@
 
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
-use crate::registry::mirror::{Known, Unread, read_all};
+use crate::registry::mirror::{Known, Unread, read_found};
 use crate::registry::path::{ItemNode, JobPath};
 
 /// The nodes to be deleted, with their versions; the leader looks for them.
@@ -24,8 +24,7 @@ pub(super) fn nodes(engine: &JobEngine) -> Result<Vec<(JobPath, i32)>, Unread> {
         let known = engine.mirror.need(&path)?.filter(is_meant);
         Ok(known.map(|known| (path.clone(), known.version)))
     });
-    let found: Vec<Option<(JobPath, i32)>> = read_all(found)?;
-    Ok(found.into_iter().flatten().collect())
+    read_found(found)
 }
 
 /// Whether no session owns a node that has to be ephemeral.

@@ -14,7 +14,7 @@ use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::takeover::is_answered;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::{Lookup, Unread, read_all};
+use crate::registry::mirror::{Lookup, Unread, read_found};
 use crate::registry::path::{ItemNode, JobPath};
 
 /// How much is swept at once, so that the servers of years fit into transactions.
@@ -99,8 +99,7 @@ fn dead_marks(engine: &mut JobEngine) -> Result<Vec<(ShardingItem, Option<i32>)>
     let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     let is_taken = |item| engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
     let marks = engine.mirror.running_items().filter(|item| !failover || *item >= total || is_taken(*item));
-    let dead: Vec<Option<(ShardingItem, Option<i32>)>> = read_all(marks.map(|item| dead_mark(engine, item)))?;
-    let dead: Vec<(ShardingItem, Option<i32>)> = dead.into_iter().flatten().collect();
+    let dead: Vec<(ShardingItem, Option<i32>)> = read_found(marks.map(|item| dead_mark(engine, item)))?;
     if dead.is_empty() && !failover {
         engine.fires.losses.found_none(&engine.mirror);
     }

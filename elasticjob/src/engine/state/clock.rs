@@ -10,7 +10,7 @@ const LEAP: i64 = 250;
 
 /// The server's time as an answer brought it.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::engine) struct ServerTime {
+struct ServerTime {
     /// In milliseconds since 1970.
     at: i64,
     /// The transaction was applied after it was sent and before its answer was taken.

@@ -47,17 +47,11 @@ pub(in crate::engine) struct Fires {
 /// owner came to the fire, so no instance noted it.
 #[derive(Debug)]
 pub(in crate::engine) struct Noted {
+    /// The time of the fire.
     pub(in crate::engine) at: i64,
     pub(in crate::engine) items: Vec<ShardingItem>,
     /// Earlier missed fires whose place it takes; each is reported once.
     pub(in crate::engine) collapsed: BTreeSet<i64>,
-}
-
-impl Noted {
-    /// The time of the fire.
-    pub(in crate::engine) fn at(&self) -> i64 {
-        self.at
-    }
 }
 
 /// A begin that may have gone through, and was not started.

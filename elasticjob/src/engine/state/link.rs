@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::foreign_nodes::ForeignNodes;
 use super::proposal::Purpose;
+use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{SessionId, Transaction};
 
@@ -28,6 +29,11 @@ impl Link {
     /// Whether nodes that no instance makes keep this one from being deleted.
     pub(in crate::engine) fn is_obstructed(&self, path: &JobPath) -> bool {
         self.obstructed.contains(path)
+    }
+
+    /// Whether they keep a node of this item from being deleted.
+    pub(in crate::engine) fn is_item_obstructed(&self, item: ShardingItem) -> bool {
+        self.obstructed.iter().any(|path| matches!(path, JobPath::Item(of, _) if *of == item))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The transactions that an engine writes, and their purposes.
 
+use std::collections::BTreeSet;
+
 use super::leadership::Basis;
 use super::pending_trigger::PendingTrigger;
 use crate::config::ForeignToJava;
@@ -10,7 +12,6 @@ use crate::engine::once_calls::SettledClaim;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Transaction;
 use crate::registry::path::JobPath;
-use std::collections::BTreeSet;
 
 /// A transaction to commit, and its purpose.
 #[derive(Debug)]

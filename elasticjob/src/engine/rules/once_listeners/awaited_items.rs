@@ -8,7 +8,7 @@ use crate::engine::planted::Bug;
 use crate::engine::state::listener_round::{PATIENCE, Waiting};
 use crate::engine::state::open_fire::LATE_ACQUISITION;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::{Known, Unread, read_all};
+use crate::registry::mirror::{Known, Unread, read_found};
 use crate::registry::path::{ItemNode, JobPath};
 
 impl JobEngine {
@@ -83,8 +83,7 @@ impl JobEngine {
         items.sort_unstable();
         items.dedup();
         let items = items.into_iter().map(|item| Ok(self.is_to_end(item, fire, takes_over)?.then_some(item)));
-        let items: Vec<Option<ShardingItem>> = read_all(items)?;
-        Ok(items.into_iter().flatten().collect())
+        read_found(items)
     }
 
     fn is_to_end(&self, item: ShardingItem, fire: Fire, takes_over: bool) -> Result<bool, Unread> {

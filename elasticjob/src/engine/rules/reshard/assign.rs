@@ -31,7 +31,7 @@ pub(super) fn assign(
         engine.mirror.items().partition(|item| *item < basis.total);
     let (removed, surplus_busy): (Vec<ShardingItem>, Vec<ShardingItem>) = surplus
         .into_iter()
-        .filter(|item| !engine.is_item_obstructed(*item))
+        .filter(|item| !engine.link.is_item_obstructed(*item))
         .partition(|item| !survey.busy.contains(item));
     // It is only read when the number of items changes.
     let floor = match removed.is_empty() && kept.len() == basis.total as usize {

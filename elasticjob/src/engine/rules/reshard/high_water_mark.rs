@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::engine::engine::JobEngine;
 use crate::engine::fire::FireRecord;
 use crate::ident::ShardingItem;
-use crate::registry::mirror::{Known, Unread, read_all};
+use crate::registry::mirror::{Known, Unread, read_found};
 use crate::registry::path::JobPath;
 
 /// The last fires that removed items may have been begun for. They are kept as data of `sharding` and become the record
@@ -30,14 +30,16 @@ impl Floor {
         if mark == Ok(None) {
             return Ok(Self::default());
         }
-        let records = removed.iter().map(|item| Ok((*item, engine.mirror.need(&JobPath::fire(*item))?)));
-        let records: Vec<(ShardingItem, Option<&Known>)> = read_all(records)?;
+        let records = removed.iter().map(|item| {
+            let known = engine.mirror.need(&JobPath::fire(*item))?;
+            Ok(known.map(|known| (*item, known)))
+        });
+        let records: Vec<(ShardingItem, &Known)> = read_found(records)?;
         let Some(known) = mark? else { return Ok(Self::default()) };
         let before = engine.read_record(known);
         let mut record = before.clone();
         let mut versions = BTreeMap::new();
         for (item, known) in records {
-            let Some(known) = known else { continue };
             let last = engine.read_record(known);
             record.through = record.through.max(last.through);
             record.triggered = record.triggered.max(last.triggered);

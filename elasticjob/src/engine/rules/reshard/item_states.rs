@@ -6,7 +6,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::{Known, Unread, read_all, read_known};
+use crate::registry::mirror::{Known, Unread, read_found, read_known};
 use crate::registry::path::JobPath;
 
 /// Owners and busy items.
@@ -30,11 +30,9 @@ impl<'a> Survey<'a> {
     ) -> Result<Self, Unread> {
         let owners = (0..basis.total).map(|item| {
             let node = engine.mirror.need(&JobPath::owner_of(item))?;
-            Ok((item, node.and_then(Known::text)))
+            Ok(node.and_then(Known::text).map(|owner| (item, owner)))
         });
-        let (owners, all_owners): (Vec<_>, _) = read_known(owners);
-        let owners = owners.into_iter().filter_map(|(item, owner)| Some((item, owner?)));
-        let owners: BTreeMap<ShardingItem, &str> = owners.collect();
+        let (owners, all_owners): (BTreeMap<ShardingItem, &str>, _) = read_known(owners.filter_map(Result::transpose));
         let triggered = triggered_items(engine, basis, &owners);
         let running = engine.mirror.running_items().map(|item| {
             let owned_well = owners.get(&item).is_some_and(|owner| basis.is_available(owner));
@@ -45,9 +43,9 @@ impl<'a> Survey<'a> {
             // A lost run is run again, or not at all; it holds no instance up.
             Ok(engine.is_run_alive(item, mark)?.then_some(item))
         });
-        let running: Vec<Option<ShardingItem>> = read_all(running)?;
+        let running: Vec<ShardingItem> = read_found(running)?;
         all_owners?;
-        let busy = triggered.iter().copied().chain(running.into_iter().flatten()).collect();
+        let busy = triggered.iter().copied().chain(running).collect();
         Ok(Self { owners, busy, triggered })
     }
 

@@ -8,7 +8,7 @@ use crate::engine::reasons::SkipReason;
 use crate::engine::rules::sessionless::is_sessionless;
 use crate::engine::strategy;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::mirror::{Lookup, Unread, read_all};
+use crate::registry::mirror::{Lookup, Unread, read_all, read_found};
 use crate::registry::path::JobPath;
 
 impl JobEngine {
@@ -21,8 +21,7 @@ impl JobEngine {
             };
             Ok(is_available.then(|| id.clone()))
         });
-        let found: Vec<Option<InstanceId>> = read_all(found)?;
-        let mut available: Vec<InstanceId> = found.into_iter().flatten().collect();
+        let mut available: Vec<InstanceId> = read_found(found)?;
         strategy::sort_as_java(&mut available);
         Ok(available)
     }

@@ -37,7 +37,7 @@ pub(super) fn cause(
             Some(owner) => format!("item {item} belongs to {owner}, which is not available"),
         });
     }
-    let removable = |item: &ShardingItem| !survey.busy.contains(item) && !engine.is_item_obstructed(*item);
+    let removable = |item: &ShardingItem| !survey.busy.contains(item) && !engine.link.is_item_obstructed(*item);
     if let Some(item) = engine.mirror.items().find(|item| *item >= basis.total && removable(item)) {
         return Some(format!("item {item} is beyond the total count of {}", basis.total));
     }
