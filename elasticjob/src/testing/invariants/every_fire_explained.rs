@@ -15,7 +15,7 @@ use crate::config::wire;
 use crate::engine::{Fire, FireRecord, FireState, Notice, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
-use crate::registry::{SessionId, Transaction};
+use crate::registry::{Op, SessionId, Transaction};
 use crate::testing::sim::{EPOCH, Millis, Program};
 
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
@@ -34,6 +34,8 @@ pub(super) struct Accounted {
     /// What became of them.
     fates: Fates,
     begun: BTreeMap<i64, BTreeSet<ShardingItem>>,
+    /// Fires that an instance ran before their time, by a clock that was ahead.
+    ahead: BTreeSet<i64>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
     /// Items that a Java instance leaves out of a fire.
@@ -56,6 +58,7 @@ impl Accounted {
             duties: Duties::default(),
             fates: Fates::default(),
             begun: BTreeMap::new(),
+            ahead: BTreeSet::new(),
             skipped: BTreeMap::new(),
             left_out: BTreeMap::new(),
             owners: BTreeMap::new(),
@@ -87,6 +90,18 @@ impl Accounted {
     /// An instance that is gone ran it.
     pub(super) fn begun_ahead(&mut self, item: ShardingItem, fire: Fire) {
         self.begun.entry(fire.at()).or_default().insert(item);
+        self.ahead.insert(fire.at());
+    }
+
+    /// All items that are created again get one high-water mark: any of them may be the one that was run before its time.
+    fn note_marks(&mut self, scene: &Scene<'_>, transaction: &Transaction) {
+        for op in transaction.ops() {
+            let Op::Create { path, data, .. } = op else { continue };
+            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path) else { continue };
+            if let Some(at) = FireRecord::parse(data).ahead.filter(|at| self.ahead.contains(at)) {
+                self.begun.entry(at).or_default().insert(item);
+            }
+        }
     }
 
     pub(super) fn check(
@@ -126,6 +141,7 @@ impl Accounted {
                 }
             }
             Observation::Committed { transaction, .. } if scene.is_mixed() => self.note_owners(scene, transaction),
+            Observation::Committed { transaction, .. } if !self.ahead.is_empty() => self.note_marks(scene, transaction),
             Observation::Calm { from, until } => {
                 (self.calm_from, self.until) = (*from, *until);
                 self.leader = scene.text(&JobPath::LeaderInstance).unwrap_or_default();

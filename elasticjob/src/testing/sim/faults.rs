@@ -92,6 +92,12 @@ impl World {
             }
             18 => {
                 self.count("period_changed");
+                if running && self.rng.one_in(2) {
+                    // It hears of the change only after fires of the new schedule.
+                    self.count("period_changed_in_a_cut");
+                    let outage = self.rng.between(1_000, 2 * self.session_timeout);
+                    self.cut(host, outage);
+                }
                 self.period = self.rng.pick(&[1, 2, 5, 10, 30]);
                 let total = self.total;
                 self.configure(total);
