@@ -168,12 +168,12 @@ impl JobEngine {
         Ok(Evidence::NotBegun)
     }
 
-    /// Whether Java instances take part at the moment.
+    /// Whether Java instances take part at the moment. The node of one that has no session was copied by an operator.
     fn has_java_peers(&self) -> Result<bool, Unread> {
         let others = self.mirror.instances().filter(|id| **id != self.identity.instance);
         let are_of_java = others.map(|id| {
             let node = self.mirror.need(&JobPath::Instance(id.clone()))?;
-            Ok(node.is_some_and(|known| wire::is_of_java(&known.data)))
+            Ok(node.is_some_and(|known| known.owner.is_some() && wire::is_of_java(&known.data)))
         });
         let (are_of_java, all): (Vec<bool>, _) = read_known(are_of_java);
         // One is enough.

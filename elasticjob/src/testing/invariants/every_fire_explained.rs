@@ -34,8 +34,7 @@ pub(super) struct Accounted {
     /// What became of them.
     fates: Fates,
     begun: BTreeMap<i64, BTreeSet<ShardingItem>>,
-    /// Fires that an instance ran before their time, by a clock that was ahead.
-    ahead: BTreeSet<i64>,
+    begun_ahead: Vec<BegunAhead>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
     /// Items that a Java instance leaves out of a fire.
@@ -51,6 +50,22 @@ pub(super) struct Accounted {
     out_of_date: BTreeSet<String>,
 }
 
+/// What an instance ran before its time, by a clock that was ahead.
+#[derive(Debug)]
+struct BegunAhead {
+    at: i64,
+    /// Until then a right clock may have begun what the record of the item covers.
+    until: i64,
+    /// The item, and those that were created again since it was removed.
+    items: BTreeSet<ShardingItem>,
+}
+
+impl BegunAhead {
+    fn covers(&self, item: ShardingItem, at: i64) -> bool {
+        self.items.contains(&item) && (at <= self.until || at == self.at)
+    }
+}
+
 impl Accounted {
     pub(super) fn new(period: u32, total: u32) -> Self {
         Self {
@@ -58,7 +73,7 @@ impl Accounted {
             duties: Duties::default(),
             fates: Fates::default(),
             begun: BTreeMap::new(),
-            ahead: BTreeSet::new(),
+            begun_ahead: Vec::new(),
             skipped: BTreeMap::new(),
             left_out: BTreeMap::new(),
             owners: BTreeMap::new(),
@@ -88,9 +103,8 @@ impl Accounted {
     }
 
     /// An instance that is gone ran it.
-    pub(super) fn begun_ahead(&mut self, item: ShardingItem, fire: Fire) {
-        self.begun.entry(fire.at()).or_default().insert(item);
-        self.ahead.insert(fire.at());
+    pub(super) fn begun_ahead(&mut self, item: ShardingItem, until: i64, fire: Fire) {
+        self.begun_ahead.push(BegunAhead { at: fire.at(), until, items: BTreeSet::from([item]) });
     }
 
     /// All items that are created again get one high-water mark: any of them may be the one that was run before its time.
@@ -98,10 +112,17 @@ impl Accounted {
         for op in transaction.ops() {
             let Op::Create { path, data, .. } = op else { continue };
             let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path) else { continue };
-            if let Some(at) = FireRecord::parse(data).ahead.filter(|at| self.ahead.contains(at)) {
-                self.begun.entry(at).or_default().insert(item);
-            }
+            let ahead = FireRecord::parse(data).ahead;
+            self.begun_ahead.iter_mut().filter(|begun| Some(begun.at) == ahead).for_each(|begun| {
+                begun.items.insert(item);
+            });
         }
+    }
+
+    /// Whether an item was begun for a fire, or may have been by a clock that was ahead.
+    fn is_begun(&self, item: ShardingItem, at: i64) -> bool {
+        self.begun.get(&at).is_some_and(|items| items.contains(&item))
+            || self.begun_ahead.iter().any(|begun| begun.covers(item, at))
     }
 
     pub(super) fn check(
@@ -141,7 +162,7 @@ impl Accounted {
                 }
             }
             Observation::Committed { transaction, .. } if scene.is_mixed() => self.note_owners(scene, transaction),
-            Observation::Committed { transaction, .. } if !self.ahead.is_empty() => self.note_marks(scene, transaction),
+            Observation::Committed { transaction, .. } if !self.begun_ahead.is_empty() => self.note_marks(scene, transaction),
             Observation::Calm { from, until } => {
                 (self.calm_from, self.until) = (*from, *until);
                 self.leader = scene.text(&JobPath::LeaderInstance).unwrap_or_default();
@@ -174,13 +195,13 @@ impl Accounted {
     fn demand(&mut self, scene: &Scene<'_>, due: &Due) -> Result<(), String> {
         let Due { item, at, owner, since } = due;
         // By a clock that was ahead a later one may have been begun, or decided against.
-        let is_begun = self.begun.range(at..).any(|(_, items)| items.contains(item));
+        let is_begun_later = self.begun.range(at..).any(|(_, items)| items.contains(item));
         // What fell into a run is made up for with misfire on, and the run is over by now.
         let is_made_up = scene.shape.monitored && scene.shape.misfire;
         let is_reason = |reason: &SkipReason| is_good(reason) && !(is_made_up && is_run(reason));
         let said = self.skipped.range(at..).flat_map(|(_, said)| said);
         let mut said = said.filter(|(items, reason)| (items.is_empty() || items.contains(item)) && is_reason(reason));
-        if is_begun || said.next().is_some() {
+        if is_begun_later || self.is_begun(*item, *at) || said.next().is_some() {
             return Ok(());
         }
         if !scene.shape.failover && was_cut_off(scene, *item, *at) {
@@ -228,7 +249,7 @@ impl Accounted {
             let is_accepted = |reason: &SkipReason| is_good(reason) || matches!(reason, SkipReason::OwnerGone { .. });
             let is_said =
                 said.any(|(items, reason)| (items.is_empty() || items.contains(&item)) && is_accepted(reason));
-            let is_begun = self.begun.get(&at).is_some_and(|items| items.contains(&item));
+            let is_begun = self.is_begun(item, at);
             let is_demanded = if is_calm { !is_disturbed } else { self.duties.was_looked_at(at, item) };
             self.fates.count(match () {
                 () if is_begun => Fate::Begun,
@@ -247,10 +268,8 @@ impl Accounted {
         if disturbed || at < self.calm_from {
             return Ok(());
         }
-        let begun = self.begun.get(&at);
         let excused = self.skipped.get(&at);
         for item in 0..scene.total {
-            let by_somebody = begun.is_some_and(|items| items.contains(&item));
             let with_reason = excused.is_some_and(|skips| {
                 skips.iter().any(|(items, reason)| {
                     let meant = items.is_empty() || items.contains(&item);
@@ -259,7 +278,7 @@ impl Accounted {
             });
             let by_java = self.left_out.get(&at).is_some_and(|items| items.contains(&item));
             let by_another_schedule = || self.out_of_date.iter().any(|id| self.owned_by(id, at).contains(&item));
-            if by_somebody || with_reason || by_java || by_another_schedule() {
+            if self.is_begun(item, at) || with_reason || by_java || by_another_schedule() {
                 continue;
             }
             // Nobody may take its place; the leader says so.

@@ -247,7 +247,7 @@ impl Invariants {
     /// An instance that is gone began an item for a fire long before its time. Until then its record covers other fires.
     pub fn begun_ahead(&mut self, item: ShardingItem, until: i64, fire: Fire) {
         self.made_up.begun_ahead(item, until, fire);
-        self.accounted.begun_ahead(item, fire);
+        self.accounted.begun_ahead(item, until, fire);
         self.begun_once.begun_ahead(item, fire);
         self.takeover_first.begun_ahead(item);
     }

@@ -58,12 +58,12 @@ impl MonoClock {
     }
 
     /// It stands still with its machine.
-    pub(super) fn stop(&mut self, at: Millis) {
+    fn stop(&mut self, at: Millis) {
         self.change(at, self.speed, false);
     }
 
     /// Its machine goes on.
-    pub(super) fn go_on(&mut self, at: Millis) {
+    fn go_on(&mut self, at: Millis) {
         self.change(at, self.speed, true);
     }
 }
@@ -105,14 +105,21 @@ impl World {
         self.shape.max_time_diff.is_some() && !self.hosts[host].java
     }
 
-    /// Stops the clock of a host that never steps, where its other one tells afterwards how long it was stopped.
+    /// Stops the clock of a machine that never steps, where its other one tells afterwards how long it was stopped. All
+    /// jobs of a process share them.
     pub(super) fn stop_clock(&mut self, host: usize) {
         let (now, timeout) = (self.now, self.session_timeout);
-        let Host { clock_offset, mono, java, .. } = &mut self.hosts[host];
+        let Host { clock_offset, mono, java, .. } = &self.hosts[host];
         let is_right = mono.speed == RIGHT && clock_offset.abs() < 100 && now > mono.wall_set_at + timeout;
         if is_right && !*java {
-            mono.stop(now);
+            self.of_process(host).for_each(|host| self.hosts[host].mono.stop(now));
         }
+    }
+
+    /// The clocks of a machine go on with it.
+    pub(super) fn start_clock(&mut self, host: usize) {
+        let now = self.now;
+        self.of_process(host).for_each(|host| self.hosts[host].mono.go_on(now));
     }
 
     /// The clocks of a host go too fast or too slow for a while.
@@ -165,18 +172,22 @@ impl World {
                 self.set_right(host);
                 self.incident();
             }
-            self.arm_anew(host)?;
+            for host in self.of_process(host) {
+                self.arm_anew(host)?;
+            }
         }
         Ok(())
     }
 
-    /// The clocks of a host are right from now on.
+    /// The clocks of a machine are right from now on.
     pub(super) fn set_right(&mut self, host: usize) {
-        let now = self.now;
-        let mono = &mut self.hosts[host].mono;
-        mono.change(now, RIGHT, mono.runs);
-        mono.wall_set_at = now;
-        self.hosts[host].clock_offset = self.rng.below(40) as i64;
+        let (now, offset) = (self.now, self.rng.below(40) as i64);
+        for host in self.of_process(host) {
+            let Host { clock_offset, mono, .. } = &mut self.hosts[host];
+            mono.change(now, RIGHT, mono.runs);
+            mono.wall_set_at = now;
+            *clock_offset = offset;
+        }
     }
 
     /// What an engine waits for comes at another time than it looked like before.

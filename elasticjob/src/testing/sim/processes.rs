@@ -61,11 +61,8 @@ impl World {
     /// A process is gone with all its jobs.
     pub(super) fn kill(&mut self, host: usize) {
         self.incident();
-        let now = self.now;
-        for host in self.of_process(host) {
-            self.hosts[host].process = None;
-            self.hosts[host].mono.go_on(now);
-        }
+        self.of_process(host).for_each(|host| self.hosts[host].process = None);
+        self.start_clock(host);
     }
 
     /// A process is gone with all its jobs, and is restarted later.
@@ -122,9 +119,9 @@ impl World {
     /// A machine is suspended with all that runs on it: the clock that never steps stops too.
     pub(super) fn suspend(&mut self, host: usize, duration: Millis) {
         // Where nothing runs nothing goes on later.
-        let running = |host: &usize| self.hosts[*host].process.is_some();
-        let stopped: Vec<usize> = self.of_process(host).filter(running).collect();
-        stopped.into_iter().for_each(|host| self.stop_clock(host));
+        if self.of_process(host).any(|host| self.hosts[host].process.is_some()) {
+            self.stop_clock(host);
+        }
         self.freeze(host, duration);
     }
 
@@ -134,9 +131,8 @@ impl World {
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.frozen_until = None;
         process.thawed_at = Some(now);
-        self.hosts[host].mono.go_on(now);
-        let Some(process) = self.live(host, life) else { return Ok(()) };
         let session = process.session;
+        self.start_clock(host);
         self.log(|_| format!("host {host} goes on"));
         let ended = session.is_some_and(|session| self.tree.session_timeout(session).is_none());
         if self.is_lagging(host) {
