@@ -19,8 +19,8 @@ const DEFAULT: &str = "info,zookeeper_client=error";
 /// Writes the log to the standard error, filtered by `ELASTICJOB_LOG` or `RUST_LOG`, by default
 /// `info,zookeeper_client=error`.
 ///
-/// A line that cannot be written, because the pipe is closed or the disk is full, is lost; jobs go on. The number of
-/// lost lines is written before the next line that can be written.
+/// A line that cannot be written, because the pipe is closed, the disk is full, or the reader of the pipe reads no more,
+/// is lost; jobs go on. The number of lost lines is written before the next line that can be written.
 ///
 /// A program that has set up `tracing` itself keeps its subscriber. No other function of this library calls this one.
 ///

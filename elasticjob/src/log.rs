@@ -4,7 +4,14 @@
 //! writes to is broken. A panic that unwound from here would end the task that logs, and with it the coordination of a
 //! job, the session with the registry center, or the timers of all jobs. So the library never calls the macros of
 //! `tracing`. The macros here have the same names and arguments, and drop a line when the subscriber panics.
+//!
+//! It may also wait: for a pipe whose reader reads no more, for a file on a server that is gone. The thread of the
+//! coordination must not wait with it, as it ends runs before their session ends. So what that thread logs is handed to a
+//! thread of its own, see [`apart`].
 
+mod apart;
+
+pub use self::apart::{apart, is_off, written};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! Real processes whose log cannot be written, or whose subscriber panics: their jobs go on, their items stay shared, and
+//! Real processes whose log cannot be written or is not read, or whose subscriber panics or waits: their jobs go on, their items stay shared, and
 //! their exit codes are right.
 //!
 //! This program is both: the tests, and with a variable of the environment the process under test.
@@ -7,7 +7,7 @@
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{PipeReader, Write, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio, id};
 use std::sync::Arc;
@@ -19,7 +19,9 @@ use elasticjob_starter::settings::Sources;
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::harness::Harness;
 use elasticjob_tests::zookeeper::ZookeeperServer;
+use tracing::Level;
 use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -61,6 +63,12 @@ impl<S: tracing::Subscriber> Layer<S> for Panicking {
 #[tokio::main]
 async fn under_test(folder: PathBuf) -> Result<(), AppError> {
     match env::var(SUBSCRIBER) {
+        Ok(how) if how == "waits" => {
+            // Lines of the ZooKeeper client would make its task wait.
+            let ours = Targets::new().with_target("elasticjob", Level::INFO);
+            let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(ours);
+            tracing_subscriber::registry().with(layer).init();
+        }
         Ok(panics) => {
             let layer = Panicking { always: panics == "always", has_panicked: AtomicBool::new(false) };
             tracing_subscriber::registry().with(layer).init();
@@ -162,7 +170,6 @@ async fn broken_pipe(server: Arc<ZookeeperServer>) {
     let mut processes = Processes::new(Some((&server, "pipe")));
     let piped = processes.start(Stdio::piped(), None);
     let other = processes.start(Stdio::null(), None);
-    // What reads the log must read it, or the pipe fills.
     let mut log = processes.children[piped].stderr.take().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = stop.clone();
@@ -177,6 +184,29 @@ async fn broken_pipe(server: Arc<ZookeeperServer>) {
     processes.go_on().await;
     assert_eq!(processes.end(piped).await.code(), Some(0));
     assert_eq!(processes.end(other).await.code(), Some(0));
+}
+
+/// A pipe that is full, and whose reader reads nothing.
+fn stalled_pipe() -> (PipeReader, Stdio) {
+    /// As much as Linux keeps in a pipe.
+    const FULL: usize = 65_536;
+    let (reader, mut writer) = pipe().unwrap();
+    writer.write_all(&vec![b'\n'; FULL]).unwrap();
+    (reader, writer.into())
+}
+
+async fn stalled(server: Arc<ZookeeperServer>, subscriber: Option<&'static str>) {
+    let mut processes = Processes::new(Some((&server, subscriber.unwrap_or("stalled"))));
+    let (_reader, log) = stalled_pipe();
+    let stalled = processes.start(log, subscriber);
+    let other = processes.start(Stdio::null(), None);
+    processes.go_on().await;
+    assert_eq!(processes.end(other).await.code(), Some(0));
+    let mut left = processes.children.remove(other);
+    left.wait().unwrap();
+    // It takes over what the other one had.
+    processes.go_on().await;
+    assert_eq!(processes.end(stalled).await.code(), Some(0));
 }
 
 async fn full(server: Arc<ZookeeperServer>) {
@@ -214,6 +244,10 @@ fn main() -> ExitCode {
     }
     let mut harness = Harness::new();
     harness.on_zookeeper("a_log_whose_reader_ends_costs_lines_and_nothing_else", broken_pipe);
+    harness.on_zookeeper("a_log_that_nobody_reads_costs_lines_and_nothing_else", |server| stalled(server, None));
+    harness.on_zookeeper("a_subscriber_that_waits_costs_the_log_and_nothing_else", |server| {
+        stalled(server, Some("waits"))
+    });
     harness.on_zookeeper("a_log_on_a_full_disk_costs_lines_and_nothing_else", full);
     harness
         .on_zookeeper("a_subscriber_that_panics_once_costs_a_line_and_nothing_else", |server| panics(server, "once"));

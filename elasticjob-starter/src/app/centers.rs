@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use elasticjob::__private::log::warn;
+use elasticjob::__private::log::{apart, warn};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::JobEnvironment;
 use elasticjob::trace::Tracing;
@@ -72,7 +72,8 @@ fn used<'p>(plan: &'p Plan, reference: impl Fn(&'p PlannedJob) -> Option<&'p str
 
 fn warn_of_unused<'s>(section: &str, names: impl Iterator<Item = &'s String>, used: &BTreeSet<&str>) {
     for name in names.filter(|name| !used.contains(name.as_str())) {
-        warn!("`{}` is not used: no job refers to it", Key::of([section, name]));
+        let key = Key::of([section, name]);
+        apart(move || warn!("`{key}` is not used: no job refers to it"));
     }
 }
 
@@ -88,10 +89,13 @@ async fn connect(
             .await
             .map_err(|error| AppError::Connect { section: section.to_string(), error }),
         None => {
-            warn!(
-                "no `{section}.server-lists` is set: jobs run on the embedded registry of this process; no other process sees \
-                 it, and N copies of the program run everything N times"
-            );
+            let section = section.to_string();
+            apart(move || {
+                warn!(
+                    "no `{section}.server-lists` is set: jobs run on the embedded registry of this process; no other process \
+                     sees it, and N copies of the program run everything N times"
+                );
+            });
             Ok(environment.embedded_registry())
         }
     }

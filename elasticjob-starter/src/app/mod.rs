@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use elasticjob::__private::log::{error, info, warn};
+use elasticjob::__private::log::{apart, error, info, warn};
 use elasticjob::ident::JobName;
 use elasticjob::operations::dump::DumpPort;
 use elasticjob::registry::{RegistryCenter, SessionState};
@@ -150,15 +150,21 @@ impl ElasticJobApp {
                 return Err(AppError::RegistryClosed);
             }
             (job, why) = failed(self.jobs.iter().map(Job::status).collect()) => {
-                error!("shutting down: the coordination of job '{job}' ended by a bug again and again: {why}");
+                let (name, panic) = (job.clone(), why.clone());
+                apart(move || {
+                    error!("shutting down: the coordination of job '{name}' ended by a bug again and again: {panic}");
+                });
                 self.leave(ShutdownMode::Graceful).await;
                 return Err(AppError::JobFailed { job, why });
             }
         };
-        info!("shutting down: {why}; running items have {:?} to finish", self.grace);
+        let grace = self.grace;
+        apart(move || info!("shutting down: {why}; running items have {grace:?} to finish"));
         tokio::select! {
             () = self.leave(ShutdownMode::Graceful) => return Ok(()),
-            signal = signals.after(why) => warn!("a second signal, {signal}: running items are cut off"),
+            signal = signals.after(why) => {
+                apart(move || warn!("a second signal, {signal}: running items are cut off"));
+            }
         }
         self.leave(ShutdownMode::Now).await;
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elasticjob::__private::log::{info, warn};
+use elasticjob::__private::log::{apart, info, warn};
 use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode, StartError};
 use elasticjob::spi::{Catalog, CatalogError, JOBS};
 use futures_util::future::join_all;
@@ -23,16 +23,19 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     let options = catalog.iter().flat_map(Catalog::option_names).map(str::to_owned);
     let read = Settings::read(&builder.sources, &names, of_attributes.chain(options).collect());
     let settings = &read.settings;
-    settings.warnings.iter().for_each(|warning| warn!("{warning}"));
+    for warning in settings.warnings.clone() {
+        apart(move || warn!("{warning}"));
+    }
     if !settings.enabled && read.errors.is_empty() {
-        info!("`elasticjob.enabled` is false: no job is started");
+        apart(|| info!("`elasticjob.enabled` is false: no job is started"));
         let (jobs, handles, registries, tracings) = (Vec::new(), BTreeMap::new(), Vec::new(), BTreeMap::new());
         let grace = settings.shutdown_grace;
         return Ok(ElasticJobApp { jobs, handles, registries, tracings, dump: None, enabled: false, grace });
     }
 
     let (plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
-    info!("{}", announcement(&plan, settings));
+    let announcement = announcement(&plan, settings);
+    apart(move || info!("{announcement}"));
     let traced = centers::trace(found, settings, &plan, &environment).await?;
     tracing::warn_of_strangers(settings, plan.jobs.iter().map(|job| job.configuration.job_name().as_str()));
     let centers = RegistryCenters::connect(&builder, settings, &plan, &environment).await?;

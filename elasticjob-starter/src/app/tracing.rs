@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use elasticjob::__private::log::{info, warn};
+use elasticjob::__private::log::{apart, info, warn};
 use elasticjob::api::Beans;
 use elasticjob::spi::Catalog;
 use elasticjob::trace::{JobSelection, JobTracingStorage, TracingConfiguration};
@@ -43,7 +43,8 @@ pub(super) fn find(settings: &TracingSettings, catalog: &Catalog, beans: &Beans)
 pub(super) async fn open(found: Found, settings: &TracingSettings) -> Result<TracingConfiguration, AppError> {
     let configuration = match found {
         Found::Own(storage) => {
-            info!("tracing to {}", storage.type_name());
+            let at = storage.type_name().to_owned();
+            apart(move || info!("tracing to {at}"));
             TracingConfiguration::of(storage)
         }
         #[cfg(feature = "tracing-rdb")]
@@ -61,7 +62,8 @@ pub(super) fn warn_of_strangers<'a>(settings: &Settings, jobs: impl Iterator<Ite
     };
     let jobs: Vec<&str> = jobs.collect();
     for name in names.iter().filter(|name| !jobs.contains(&name.as_str())) {
-        warn!("`elasticjob.tracing` names the job '{name}', which there is not; there are {}", jobs.join(", "));
+        let (name, jobs) = (name.clone(), jobs.join(", "));
+        apart(move || warn!("`elasticjob.tracing` names the job '{name}', which there is not; there are {jobs}"));
     }
 }
 

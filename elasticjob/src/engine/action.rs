@@ -6,6 +6,7 @@ use super::event::{RoundId, TriggerId};
 use super::fire::{ExecutionSource, Fire};
 use super::listeners::Hook;
 use super::notice::Notice;
+use super::reasons::CancelReason;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;
@@ -37,9 +38,16 @@ pub enum Action {
     /// Ask the runs of these items to end. They may go on.
     AskToStop(Vec<ShardingItem>),
     /// Fire the cancellation tokens of these items' runs.
-    Cancel(Vec<ShardingItem>),
+    Cancel {
+        /// The items.
+        items: Vec<ShardingItem>,
+        /// Why they are cut off.
+        reason: CancelReason,
+    },
     /// Drop the futures of these items' runs.
     Abort(Vec<ShardingItem>),
+    /// Wait no longer for the runs of these items: their code does not return, and the job leaves without them.
+    Abandon(Vec<ShardingItem>),
     /// Call listeners.
     CallListeners(ListenerCall),
     /// Fire the cancellation token of the call that this round has under way.
@@ -48,7 +56,10 @@ pub enum Action {
     AbortListeners(RoundId),
     /// Answer a manual trigger.
     AnswerTrigger(TriggerId, TriggerAnswer),
-    /// Log it.
+    /// Tell the program that waits for the start that the job is in the group, or why it cannot be. The first answer
+    /// counts.
+    AnswerStart(Result<(), String>),
+    /// Log it, trace it, and report it to the error handler where it is a failure. What the job does never depends on it.
     Tell(Notice),
     /// The engine has left the group, or could not join it. Nothing follows.
     Stopped,

@@ -93,7 +93,7 @@ impl JobEngine {
         not_started.into_iter().for_each(|notice| self.tell(notice));
         if !cancelled.is_empty() {
             self.tell(Notice::RunsCancelled { items: cancelled.clone(), reason });
-            self.act(Action::Cancel(cancelled));
+            self.act(Action::Cancel { items: cancelled, reason });
         }
         self.close_runs(now);
     }
@@ -103,8 +103,8 @@ impl JobEngine {
         cut_at + self.session.grace() + LEAVE_TIMEOUT
     }
 
-    /// A blocking run cannot be dropped: leaving goes on without it. Its mark stays as long as the session, so that no
-    /// other instance begins the item while the process lives.
+    /// A blocking run cannot be dropped: leaving goes on without it. Its mark stays until its code returns or the session
+    /// ends, so that no other instance begins the item meanwhile.
     pub(super) fn abandon_runs(&mut self, now: Now) {
         let Phase::Leaving { cut_at, .. } = self.phase else { return };
         if now.mono < self.last_moment(cut_at) {
@@ -117,7 +117,8 @@ impl JobEngine {
                 self.membership.abandoned.extend(left.map(|(item, of)| LeftRun::of(run, *item, of)));
                 run.items.retain(|_, item| !item.is_executing());
             }
-            self.tell(Notice::RunsAbandoned { items });
+            self.tell(Notice::RunsAbandoned { items: items.clone() });
+            self.act(Action::Abandon(items));
         }
         let mut abandoned = Vec::new();
         for run in self.runs.iter_mut() {

@@ -119,6 +119,7 @@ impl JobEngine {
     fn give_way(&mut self, earlier: i64, into: i64, reason: SkipReason) {
         match self.makes_up() {
             true => {
+                self.tell_skip(Fire::Scheduled(earlier), vec![], reason);
                 self.tell(Notice::Collapsed { earlier, into });
                 self.fires.over += 1;
             }

@@ -43,6 +43,10 @@ pub enum Bug {
     CleansSession,
     /// A session has the time-out that it was granted first.
     FirstTimeOut,
+    /// A proof lasts for the time-out less the grace, without a margin for clocks of different speed.
+    NoMargin,
+    /// A proof of another session proves this one, too.
+    ForeignProof,
     /// The answer of a follower proves the session, too. Planted in the code around the engine.
     #[cfg(feature = "testing")]
     ProofByRead,
@@ -142,7 +146,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 62] = [
+    pub const ALL: [(&'static str, Self); 64] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -159,6 +163,8 @@ impl Bug {
         ("ends-session", Self::EndsSession),
         ("cleans-session", Self::CleansSession),
         ("first-time-out", Self::FirstTimeOut),
+        ("no-margin", Self::NoMargin),
+        ("foreign-proof", Self::ForeignProof),
         ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),

@@ -82,7 +82,7 @@ impl JobEngine {
             Event::Tick => {}
             Event::Session(SessionState::Closed) if self.phase == Phase::Joining => {
                 let why = "the registry center was closed before the job could register".to_owned();
-                self.tell(Notice::StartFailed { why });
+                self.fail_to_start(why);
                 self.stop();
             }
             Event::Session(state) => match self.session.on_state(state) {

@@ -7,6 +7,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use regex_lite::Regex;
 
+use crate::log::{apart, info, warn};
+
 /// An address of a network interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostInterface {
@@ -120,9 +122,13 @@ pub fn host_address(preference: &AddressPreference) -> Result<IpAddr, AddressErr
         .collect();
     let ip = choose(&interfaces, preference)?;
     if ip.is_loopback() {
-        crate::log::warn!(%ip, "this host has no address but the loopback one: instances on other hosts may have the same");
+        apart(
+            move || warn!(%ip, "this host has no address but the loopback one: instances on other hosts may have the same"),
+        );
     } else if ip.is_ipv6() {
-        crate::log::info!(%ip, "this host is named by an IPv6 address: Java instances of a job do not know such a server");
+        apart(
+            move || info!(%ip, "this host is named by an IPv6 address: Java instances of a job do not know such a server"),
+        );
     }
     Ok(ip)
 }

@@ -17,7 +17,7 @@ use crate::api::ItemHandler;
 use crate::config::{BoundOptions, Invalid, JobConfiguration, unread};
 use crate::engine::{Activity, Identity, JobEngine, JobStatus};
 use crate::ident::JobName;
-use crate::log::{error, warn};
+use crate::log::{apart, error, warn};
 use crate::random::{random_u64, uuid_v4};
 use crate::registry::RegistryCenter;
 use crate::spi::Catalog;
@@ -137,19 +137,20 @@ fn warn_of_open(name: &JobName, job: &Job) {
         return;
     }
     let local = job.engine.local_configuration();
-    if job.handler.bound_options().iter().any(|bound| bound.is_allowed_by(local)) {
-        error!(
-            job = %name,
+    let is_allowed = job.handler.bound_options().iter().any(|bound| bound.is_allowed_by(local));
+    let job = name.clone();
+    apart(move || match is_allowed {
+        true => error!(
+            %job,
             "everyone who reaches the registry center can have this host run any command or ask any address: \
              `...from-registry` is set, and the namespace is open; set digest of its registry center (docs/security.md)"
-        );
-    } else {
-        warn!(
-            job = %name,
+        ),
+        false => warn!(
+            %job,
             "everyone who reaches the registry center decides when this job runs, and with which parameters, and it runs \
              commands or sends requests: the namespace is open; set digest of its registry center (docs/security.md)"
-        );
-    }
+        ),
+    });
 }
 
 /// The options that the registry center does not decide alone. Usually all jobs of a process share the list.
@@ -209,7 +210,10 @@ impl Bootstrap {
 
     async fn start(&mut self) -> Result<(), StartError> {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
-        self.unread.iter().for_each(|unread| warn!(job = %self.name, "{unread}"));
+        for unread in self.unread.clone() {
+            let job = self.name.clone();
+            apart(move || warn!(%job, "{unread}"));
+        }
         warn_of_open(&self.name, &job);
         // When the start is given up halfway, this closes the mailbox, so that the next job of this name does not wait
         // for it.

@@ -29,8 +29,8 @@ use crate::api::{
 };
 use crate::config::JobConfiguration;
 use crate::engine::{
-    Action, Event, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice, RoundId, SkipReason, Start,
-    TriggerAnswer, TriggerId,
+    Action, CancelReason, Event, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice, RoundId,
+    SkipReason, Start, TriggerAnswer, TriggerId,
 };
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::ident::{JobName, ShardingItem, TaskId};
@@ -278,12 +278,14 @@ impl Driver {
             Action::Prove => self.prove(),
             Action::Start(start) => self.start_items(start),
             Action::AskToStop(items) => self.each_running(&items, Running::ask_to_stop),
-            Action::Cancel(items) => self.each_running(&items, Running::cancel),
+            Action::Cancel { items, reason } => self.cancel(&items, reason),
             Action::Abort(items) => self.each_running(&items, Running::abort),
+            Action::Abandon(items) => self.abandon(&items),
             Action::CallListeners(call) => self.call_listeners(call),
             Action::CancelListeners(round) => self.listening.get(&round).into_iter().for_each(Running::cancel),
             Action::AbortListeners(round) => self.listening.get(&round).into_iter().for_each(Running::abort),
             Action::AnswerTrigger(id, answer) => self.answer_trigger(id, answer),
+            Action::AnswerStart(outcome) => self.answer_start(outcome),
             Action::Tell(notice) => self.tell(&notice),
             Action::Stopped => self.answer_start(Err("it was stopped before it had joined the group".to_owned())),
         }
@@ -313,6 +315,22 @@ impl Driver {
                         }
                     }
                 });
+            }
+        }
+    }
+
+    fn cancel(&mut self, items: &[ShardingItem], reason: CancelReason) {
+        for item in items {
+            if let Some(live) = self.running.get_mut(item) {
+                live.cut_off(reason);
+            }
+        }
+    }
+
+    fn abandon(&mut self, items: &[ShardingItem]) {
+        for item in items {
+            if let Some((run, error)) = self.running.remove(item).map(LiveItem::abandoned) {
+                self.report_item(*item, run, error);
             }
         }
     }
@@ -435,13 +453,10 @@ impl Driver {
             recorder.note(self.engine.instance(), self.engine.makes_up(), notice);
         }
         match notice {
-            Notice::Registered { .. } => self.answer_start(Ok(())),
             Notice::WaitsForConfiguration { why } => {
                 self.report(Some(self.failure_of_program(Failed::Configuration, why.clone())));
-                self.answer_start(Ok(()));
             }
             Notice::ConfigurationRefused { why } => self.report(self.failure(Failed::Configuration, why.clone())),
-            Notice::StartFailed { why } => self.answer_start(Err(why.clone())),
             Notice::ClockOff { difference, .. } => {
                 let error = SkipReason::ClockOff { difference: *difference }.to_string();
                 self.report(self.failure(Failed::Clock, error));
@@ -453,23 +468,10 @@ impl Driver {
                 self.report(self.failure(Failed::Fires(items.clone()), error));
             }
             Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
+            Notice::Missed { from, until } => self.report_missed(*from, *until),
             Notice::Begun { .. } => self.reported_given_up = false,
-            Notice::RunsCancelled { items, reason } => {
-                for item in items {
-                    if let Some(live) = self.running.get_mut(item) {
-                        live.is_cut_off(*reason);
-                    }
-                }
-            }
             Notice::NotStarted { fire, source, items, reason } => {
                 self.report_not_started(*fire, *source, items, *reason)
-            }
-            Notice::RunsAbandoned { items } => {
-                for item in items {
-                    if let Some((run, error)) = self.running.remove(item).map(LiveItem::abandoned) {
-                        self.report_item(*item, run, error);
-                    }
-                }
             }
             _ => {}
         }

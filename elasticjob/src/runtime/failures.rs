@@ -11,7 +11,7 @@ use crate::api::JobFailure;
 use crate::error_handlers::ErrorHandlers;
 use crate::escaped::Escaped;
 use crate::ident::JobName;
-use crate::log::{error, warn};
+use crate::log::{apart, error, warn};
 use crate::panics::catch;
 
 /// How many failures handlers may work on at a time. Otherwise failures would pile up without end while, for example, a
@@ -72,12 +72,17 @@ impl Failures {
         let name = failure.configuration.error_handler_type();
         let Ok(handler) = self.handlers.get(name).cloned() else {
             // The name was checked when the configuration came into force.
-            error!(job = %failure.job_name(), "{}; there is no error handler '{name}'", Escaped(&failure));
+            apart(move || {
+                let name = failure.configuration.error_handler_type();
+                error!(job = %failure.job_name(), "{}; there is no error handler '{name}'", Escaped(&failure));
+            });
             return;
         };
         let Some(call) = self.take_in_hand(&failure) else {
-            let job = failure.job_name();
-            warn!(%job, "{}; not handed to '{name}': {AT_A_TIME} failures are waiting for handlers", Escaped(&failure));
+            apart(move || {
+                let (job, name) = (failure.job_name(), failure.configuration.error_handler_type());
+                warn!(%job, "{}; not handed to '{name}': {AT_A_TIME} failures are waiting for handlers", Escaped(&failure));
+            });
             return;
         };
         self.user.spawn(async move {
@@ -123,8 +128,10 @@ impl Failures {
             }
         });
         for failure in given_up {
-            let handler = failure.configuration.error_handler_type();
-            error!(%job, %handler, "the error handler has not ended in time, and the job has left; it was to tell: {}", Escaped(&failure));
+            apart(move || {
+                let (job, handler) = (failure.job_name(), failure.configuration.error_handler_type());
+                error!(%job, %handler, "the error handler has not ended in time, and the job has left; it was to tell: {}", Escaped(&failure));
+            });
         }
     }
 }

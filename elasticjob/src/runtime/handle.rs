@@ -135,11 +135,12 @@ impl JobHandle {
         self.status.borrow().clone()
     }
 
-    /// Completes when the job has left. Completes at once when the job was never started.
+    /// Completes when the job has left, and its log is written. Completes at once when the job was never started.
     pub(crate) async fn stopped(&self) {
         let is_over = |status: &JobStatus| status.activity == Activity::NotStarted || is_out(status.activity);
         // An error means that the driver has ended, which is as good.
         let _ = self.status.clone().wait_for(is_over).await;
+        crate::log::written().await;
     }
 
     /// Completes when the job has left. The start of the job may still be under way.

@@ -25,9 +25,10 @@ impl LiveItem {
         &self.running
     }
 
-    /// Notes why the run is asked to end.
-    pub(super) fn is_cut_off(&mut self, reason: CancelReason) {
+    /// Asks the run to end, and notes why.
+    pub(super) fn cut_off(&mut self, reason: CancelReason) {
         self.cut_off = Some(reason);
+        self.running.cancel();
     }
 
     /// The run that failed, and why. `None` when it ended well; it may also end well after it was asked to end.

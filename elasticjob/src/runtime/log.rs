@@ -3,11 +3,18 @@
 use crate::engine::{Fire, FireState, Notice, SkipReason};
 use crate::escaped::Escaped;
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::log::{debug, error, info, warn};
+use crate::log::{apart, debug, error, info, is_off, warn};
 use crate::schedule::{TimeZone, format_rfc3339};
 
-/// Logs a notice of an engine. Fires are shown in the zone of the job.
+/// Logs a notice of an engine, without waiting for the log. Fires are shown in the zone of the job.
 pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) {
+    if !is_off() {
+        let (job, instance, notice) = (job.clone(), instance.clone(), notice.clone());
+        apart(move || write(&job, &instance, zone, &notice));
+    }
+}
+
+fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) {
     let time = |at: i64| format_rfc3339(at, zone);
     let name = |fire: &Fire| match fire {
         Fire::Scheduled(at) => time(*at),
@@ -36,8 +43,9 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
         }
         Notice::WaitsForConfiguration { why } => error!(
             %job,
-            "not started: the configuration in the registry cannot be used: {why}; the job starts by itself when that is \
-             corrected or removed there; `overwrite: true` replaces it at the next start of the program"
+            "not started: the configuration in the registry cannot be used: {}; the job starts by itself when that is \
+             corrected or removed there; `overwrite: true` replaces it at the next start of the program",
+            Escaped(why)
         ),
         Notice::ValuesRefused { values } => {
             warn!(%job, "the configuration in the registry is used, but not its commands and addresses that differ from those of this program: {}", Escaped(values));
@@ -149,7 +157,7 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
             warn!(%job, fire = %name(fire), "left with listeners that cannot be cut off: their code blocks");
         }
         Notice::RunsAbandoned { items } => {
-            warn!(%job, ?items, "left with runs that cannot be cut off: their code blocks; their marks go with the session");
+            warn!(%job, ?items, "left with runs that cannot be cut off: their code blocks; other instances begin these items when it returns, or when this process ends");
         }
         Notice::RegistryLost => {
             warn!(%job, "the connection to the registry center is lost: nothing begins until it is back")

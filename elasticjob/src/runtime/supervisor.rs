@@ -14,7 +14,7 @@ use super::restarts::Restarts;
 use super::stand_in::StandIn;
 use crate::engine::{Activity, JobStatus};
 use crate::ident::JobName;
-use crate::log::error;
+use crate::log::{apart, error};
 use crate::panics::catch;
 
 /// Drives a job to its end. When the driver ends by a bug, the session of the process goes on for the other jobs. So
@@ -73,19 +73,23 @@ async fn replace(mut driver: Box<Driver>, panic: &str, pause: Option<Duration>) 
     let Ok((next, mut stand_in)) = fallen else { return give_up(&status, &name, panic) };
     set_activity(&status, if pause.is_some() { Activity::Restarting } else { Activity::Failed }, panic);
     let Some(pause) = pause else {
-        error!(
-            job = %name,
-            "the coordination of the job ended by a bug again and again, and is not started any more: {panic}; what it left in \
+        log(
+            &name,
+            format!(
+                "the coordination of the job ended by a bug again and again, and is not started any more: {panic}; what it left in \
              the registry center is deleted, and its items go to other instances; restart the program to have it here again"
+            ),
         );
         tend_to_the_end(stand_in, &name).await;
         return None;
     };
-    error!(
-        job = %name,
-        "the coordination of the job ended by a bug and starts again in {} s: {panic}; its runs are cut off, and its items go to \
+    log(
+        &name,
+        format!(
+            "the coordination of the job ended by a bug and starts again in {} s: {panic}; its runs are cut off, and its items go to \
          other instances meanwhile",
-        pause.as_secs()
+            pause.as_secs()
+        ),
     );
     if let Err(panic) = catch(stand_in.tend(Some(Instant::now() + pause))).await {
         return give_up(&status, &name, &panic);
@@ -99,22 +103,32 @@ async fn replace(mut driver: Box<Driver>, panic: &str, pause: Option<Duration>) 
 /// Cleans up until nothing is left, and waits for code that goes on.
 async fn tend_to_the_end(mut stand_in: StandIn, name: &JobName) {
     if let Err(panic) = catch(stand_in.tend(None)).await {
-        error!(
-            job = %name,
-            "what the job left in the registry center could not be deleted, by a bug: {panic}; its items wait for the end of \
+        log(
+            name,
+            format!(
+                "what the job left in the registry center could not be deleted, by a bug: {panic}; its items wait for the end of \
              this process: restart it"
+            ),
         );
     }
 }
 
 fn give_up(status: &watch::Sender<JobStatus>, name: &JobName, panic: &str) -> Option<Box<Driver>> {
     set_activity(status, Activity::Failed, panic);
-    error!(
-        job = %name,
-        "the coordination of the job ended by a bug, and could not be cleaned up or started again: {panic}; its items wait for \
+    log(
+        name,
+        format!(
+            "the coordination of the job ended by a bug, and could not be cleaned up or started again: {panic}; its items wait for \
          the end of this process: restart it"
+        ),
     );
     None
+}
+
+/// Logs what is wrong with the coordination of a job, without waiting for the log.
+fn log(job: &JobName, what: String) {
+    let job = job.clone();
+    apart(move || error!(%job, "{what}"));
 }
 
 fn set_activity(status: &watch::Sender<JobStatus>, activity: Activity, trouble: &str) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::storage::WriteError;
-use crate::log::{error, info, warn};
+use crate::log::{apart, error, info, warn};
 
 /// The pause before the same trouble is reported again.
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -29,9 +29,12 @@ impl Trouble {
         let first_loss = self.said == 0 && lost > 0;
         if self.may_say(now) || first_loss {
             self.said = lost;
-            warn!(
-                "tracing: events cannot be written, trying again; jobs go on, {lost} events are lost so far: {error}"
-            );
+            let error = error.to_string();
+            apart(move || {
+                warn!(
+                    "tracing: events cannot be written, trying again; jobs go on, {lost} events are lost so far: {error}"
+                );
+            });
         }
     }
 
@@ -41,14 +44,11 @@ impl Trouble {
             let (away, new) = (since.elapsed(), lost - self.said);
             self.said = lost;
             self.last_said = None;
-            if new > 0 {
-                warn!(
-                    "tracing: events are written again after {} s; {new} more were lost, {lost} in all",
-                    away.as_secs()
-                );
-            } else {
-                info!("tracing: events are written again after {} s; {lost} were lost in all", away.as_secs());
-            }
+            let away = away.as_secs();
+            apart(move || match new {
+                0 => info!("tracing: events are written again after {away} s; {lost} were lost in all"),
+                _ => warn!("tracing: events are written again after {away} s; {new} more were lost, {lost} in all"),
+            });
         } else {
             self.lost(lost);
         }
@@ -58,7 +58,7 @@ impl Trouble {
     pub(super) fn lost(&mut self, lost: u64) {
         if lost > self.said && self.may_say(Instant::now()) {
             self.said = lost;
-            warn!("tracing: {lost} events are lost so far: the storage is slower than the jobs");
+            apart(move || warn!("tracing: {lost} events are lost so far: the storage is slower than the jobs"));
         }
     }
 
@@ -66,7 +66,10 @@ impl Trouble {
     pub(super) fn refused(&mut self, error: &WriteError, lost: u64) {
         if self.may_say(Instant::now()) {
             self.said = lost;
-            error!("tracing: an event is lost, the storage refuses it; {lost} are lost so far: {error}");
+            let error = error.to_string();
+            apart(move || {
+                error!("tracing: an event is lost, the storage refuses it; {lost} are lost so far: {error}");
+            });
         }
     }
 

@@ -11,7 +11,7 @@ use super::counts::Counters;
 use super::event::JobEvent;
 use super::loss::Trouble;
 use super::storage::{JobTracingStorage, WriteError};
-use crate::log::{debug, warn};
+use crate::log::{apart, debug, warn, written};
 use crate::panics::catch;
 
 /// The most events that are written together.
@@ -58,10 +58,11 @@ impl Writer {
         if given_up.run_until_cancelled(self.write_all(&mut batch)).await.is_none() {
             let left = batch.len() + self.events.len();
             self.counters.count_lost(left);
-            warn!("tracing: {left} events were not written in time and are lost");
+            apart(move || warn!("tracing: {left} events were not written in time and are lost"));
         }
         let counts = self.counters.read();
-        debug!("tracing ended: {} events written, {} lost", counts.written, counts.lost);
+        apart(move || debug!("tracing ended: {} events written, {} lost", counts.written, counts.lost));
+        written().await;
     }
 
     async fn write_all(&mut self, batch: &mut Vec<JobEvent>) {
@@ -138,7 +139,7 @@ impl Writer {
 
     async fn clean(&mut self) {
         let next = answer(self.storage.clean()).await.unwrap_or_else(|error| {
-            warn!("tracing: what is too old is not removed, trying again: {error}");
+            apart(move || warn!("tracing: what is too old is not removed, trying again: {error}"));
             Some(CLEAN_RETRY)
         });
         self.clean_at = next.map(|pause| Instant::now() + pause);

@@ -68,7 +68,9 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
             Err(format!("--java {}: there are {instances} instances in all", settings.java))
         }
         (_, 2..=6) => Ok(Arguments::Play(Box::new(settings))),
-        (_, instances) => Err(format!("--instances {instances}: it must be from 2 to 6, as the jobs have 6 items")),
+        (_, instances) => {
+            Err(format!("--instances {instances}: it must be from 2 to 6, so that most of them have items"))
+        }
     }
 }
 

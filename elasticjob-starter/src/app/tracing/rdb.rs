@@ -1,6 +1,6 @@
 //! The storage `RDB`: a data source of the settings, or a pool of the application.
 
-use elasticjob::__private::log::{info, warn};
+use elasticjob::__private::log::{apart, info, warn};
 use elasticjob::api::Beans;
 use elasticjob::trace::TracingConfiguration;
 #[cfg(any(feature = "tracing-sqlite", feature = "tracing-postgres", feature = "tracing-mysql"))]
@@ -76,17 +76,20 @@ pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<Tra
         };
         AppError::Tracing { origin: origin.clone(), key, reason: error.to_string() }
     })?;
-    info!("tracing to {}", storage.at());
+    let at = storage.at().to_string();
+    apart(move || info!("tracing to {at}"));
     Ok(TracingConfiguration::new(storage))
 }
 
 fn say_ignored(source: &DataSource, settings: &TracingSettings) {
     if !source.ignored().is_empty() {
-        warn!("{}: parameters that only Java has are left out: {}", url(settings), source.ignored().join(", "));
+        let (url, ignored) = (url(settings), source.ignored().join(", "));
+        apart(move || warn!("{url}: parameters that only Java has are left out: {ignored}"));
     }
     let driver = settings.data_source.as_ref().and_then(|source| source.driver_class_name.as_ref());
     if let Some(driver) = driver {
         let key = settings.section.child("data-source").child("driver-class-name");
-        info!("`{key}` ('{driver}') is for Java: here the URL says it all");
+        let driver = driver.clone();
+        apart(move || info!("`{key}` ('{driver}') is for Java: here the URL says it all"));
     }
 }

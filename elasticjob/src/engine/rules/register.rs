@@ -3,6 +3,7 @@
 use super::Step;
 use super::configure::{Usable, read_usable};
 use crate::config::{ForeignToJava, JobConfiguration, wire};
+use crate::engine::action::Action;
 use crate::engine::engine::JobEngine;
 use crate::engine::event::Now;
 use crate::engine::notice::Notice;
@@ -34,7 +35,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
         match accept(engine)? {
             Ok(accepted) => accepted,
             Err(Unacceptable::ForGood(why)) => {
-                engine.tell(Notice::StartFailed { why });
+                engine.fail_to_start(why);
                 engine.stop();
                 return Ok(Step::Stop);
             }
@@ -166,6 +167,8 @@ fn wait_for_mended(engine: &mut JobEngine, why: String) {
     if engine.configuration.refused.as_deref() != Some(&why) {
         engine.configuration.refused = Some(why.as_str().into());
         engine.tell(Notice::WaitsForConfiguration { why });
+        // The program goes on meanwhile: an operator may mend it at any time.
+        engine.act(Action::AnswerStart(Ok(())));
     }
 }
 
@@ -240,7 +243,7 @@ impl JobEngine {
         match self.clock_refusal(now, max_time_diff).filter(|_| self.phase == Phase::Joining) {
             Some(why) => {
                 self.membership.session = Some(session);
-                self.tell(Notice::StartFailed { why });
+                self.fail_to_start(why);
                 self.start_leaving(now.mono);
             }
             None => self.on_registered(session),
@@ -250,7 +253,7 @@ impl JobEngine {
     /// The registration was refused.
     pub(in crate::engine) fn on_registration_refused(&mut self, reason: Refusal, why: &str) {
         if self.phase == Phase::Joining && is_final(reason) {
-            self.tell(Notice::StartFailed { why: why.to_owned() });
+            self.fail_to_start(why.to_owned());
             self.stop();
         }
     }
@@ -263,6 +266,13 @@ impl JobEngine {
             self.phase = Phase::Active;
         }
         self.tell(Notice::Registered { instance: self.identity.instance.clone(), session });
+        self.act(Action::AnswerStart(Ok(())));
+    }
+
+    /// The job cannot join the group.
+    pub(in crate::engine) fn fail_to_start(&mut self, why: String) {
+        self.tell(Notice::StartFailed { why: why.clone() });
+        self.act(Action::AnswerStart(Err(why)));
     }
 }
 

@@ -71,7 +71,7 @@ impl Session {
 
     /// Takes a proof. A proof of another session says nothing about this one.
     pub fn on_proof(&mut self, session: SessionId, at: Now) {
-        if self.last() == Some(session) {
+        if self.last() == Some(session) || self.planted.has(Bug::ForeignProof) {
             self.proving = false;
             self.proof = self.proof.filter(|proof| proof.mono > at.mono).or(Some(at));
         }
@@ -114,7 +114,8 @@ impl Session {
     /// different speed and the time that the cancellation takes.
     fn lasts(&self) -> Duration {
         let timeout = self.timeout();
-        timeout - self.grace() - timeout / 10
+        let margin = if self.planted.has(Bug::NoMargin) { Duration::ZERO } else { timeout / 10 };
+        timeout - self.grace() - margin
     }
 
     /// How old the proof is, by the clock that shows more.

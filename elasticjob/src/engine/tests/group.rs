@@ -372,12 +372,13 @@ impl Group {
             Action::Prove => self.events.push_back((host, Event::NotProven)),
             Action::Start(start) => state.started.push(start),
             Action::AskToStop(items) => state.asked_to_stop.extend(items),
-            Action::Cancel(items) => state.cancelled.extend(items),
+            Action::Cancel { items, .. } => state.cancelled.extend(items),
             Action::Abort(items) => state.aborted.extend(items),
             Action::CallListeners(call) => state.calls.push(call),
             Action::CancelListeners(round) => state.calls_cancelled.push(round),
             Action::AbortListeners(round) => state.calls_aborted.push(round),
             Action::AnswerTrigger(_, answer) => state.answers.push(answer),
+            Action::Abandon(_) | Action::AnswerStart(_) => {}
             Action::Tell(notice) => state.notices.push(notice),
             Action::Stopped => state.stopped = true,
         }

@@ -13,7 +13,7 @@ mod service;
 use std::collections::BTreeMap;
 
 use super::{OperationError, Operations, read};
-use crate::escaped::in_dump;
+use crate::escaped::{Escaped, in_dump};
 use crate::ident::JobName;
 use crate::registry::path::JobPath;
 use crate::secret::{mask_document, mask_inside};
@@ -100,7 +100,7 @@ fn render(job: &JobName, nodes: &BTreeMap<String, String>) -> String {
         let data = &nodes[path];
         let data = if *path == config { mask_document(data) } else { mask_inside(data) };
         let data = in_dump(&data, *path == config || path.starts_with(&instances));
-        text.push_str(&format!("{path} | {data}\n"));
+        text.push_str(&format!("{} | {data}\n", Escaped(path)));
         left.extend(children.get(path).into_iter().flatten());
     }
     text

@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::conversation::Conversation;
-use crate::log::{debug, info, warn};
+use crate::log::{apart, debug, info, warn};
 use crate::operations::Operations;
 use crate::registry::RegistryCenter;
 
@@ -119,10 +119,10 @@ impl DumpService {
         let wanted = SocketAddr::new(self.address, self.port);
         let listener = runtime.spawn(TcpListener::bind(wanted)).await.map_err(io::Error::other)??;
         let address = listener.local_addr()?;
-        match address.ip().is_loopback() {
+        apart(move || match address.ip().is_loopback() {
             true => info!("dumps of jobs are given at {address}"),
             false => info!("dumps of jobs are served at {address}, to everyone who reaches it"),
-        }
+        });
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
         let open = Arc::new(closed.clone().drop_guard());
         runtime.spawn(accept(listener, Arc::new(self), closing.clone(), open));
@@ -177,13 +177,13 @@ async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: Cance
                     tokio::spawn(async move {
                         let talk = Conversation::new(stream, &service).hold();
                         if let Some(Err(error)) = closing.run_until_cancelled(talk).await {
-                            debug!("a client of the dump port at {client} went: {error}");
+                            apart(move || debug!("a client of the dump port at {client} went: {error}"));
                         }
                         drop((place, service, open));
                     });
                 }
                 Err(error) => {
-                    warn!("the dump port cannot take a client: {error}");
+                    apart(move || warn!("the dump port cannot take a client: {error}"));
                     tokio::time::sleep(PAUSE).await;
                 }
             }

@@ -13,6 +13,7 @@ use zookeeper_client::{Client, CreateMode as ClientMode, Error, MultiWriteError,
 use super::session::Session;
 use super::watch::ZookeeperWatch;
 use super::{ConnectError, ZookeeperConfiguration, answer, dial};
+use crate::log::{apart, warn};
 use crate::registry::{
     self, Answer, CommitError, Committed, CreateMode, NodeData, Op, Proof, RegistryCenter, RegistryError, RequestCount,
     SessionState, Transaction, WatchStream, limits,
@@ -36,10 +37,12 @@ impl ZookeeperRegistryCenter {
             return Err(ConnectError::Invalid(problems));
         }
         if config.shows_digest() {
-            crate::log::warn!(
-                "the digest of the registry center goes over the network in clear text: who reads it can change all jobs; \
-                 set tls of this registry center, or keep the way to ZooKeeper in a private network or a tunnel"
-            );
+            apart(|| {
+                warn!(
+                    "the digest of the registry center goes over the network in clear text: who reads it can change all \
+                     jobs; set tls of this registry center, or keep the way to ZooKeeper in a private network or a tunnel"
+                );
+            });
         }
         let session = Session::new(config);
         let center = Self { session: session.clone(), runtime: runtime.clone() };

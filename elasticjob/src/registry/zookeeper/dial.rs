@@ -13,7 +13,7 @@ use super::answer;
 use super::look::{START, look_at};
 use super::tls::{self, Loaded};
 use super::{ConnectError, ZookeeperConfiguration};
-use crate::log::warn;
+use crate::log::{apart, warn};
 use crate::random::random_u64;
 
 /// The access list of every node that this library creates.
@@ -28,22 +28,26 @@ pub(super) fn is_open(config: &ZookeeperConfiguration) -> bool {
 
 /// Warns, once for a registry center, when everyone may change the namespace.
 pub(super) async fn warn_of_open(config: &ZookeeperConfiguration, client: &Client) {
-    let (servers, namespace) = (&config.server_lists, &config.namespace);
+    let (servers, namespace) = (config.server_lists.clone(), config.namespace.clone());
     if is_open(config) {
-        warn!(
-            "namespace '{namespace}' of ZooKeeper at '{servers}' is open: everyone who reaches the server can change and \
-             trigger its jobs; set digest of this registry center to user:password, with a new namespace, or setAcl -R \
-             for the old one (docs/security.md)"
-        );
+        apart(move || {
+            warn!(
+                "namespace '{namespace}' of ZooKeeper at '{servers}' is open: everyone who reaches the server can change and \
+                 trigger its jobs; set digest of this registry center to user:password, with a new namespace, or setAcl -R \
+                 for the old one (docs/security.md)"
+            );
+        });
         return;
     }
     // The namespace may be older than the digest.
     let Ok((acls, _)) = client.get_acl("/").await else { return };
     if acls.iter().any(is_for_everyone) {
-        warn!(
-            "namespace '{namespace}' of ZooKeeper at '{servers}' was created without digest and is open to everyone, and so \
-             may be what is in it: run setAcl -R for it, or use a new namespace (docs/security.md)"
-        );
+        apart(move || {
+            warn!(
+                "namespace '{namespace}' of ZooKeeper at '{servers}' was created without digest and is open to everyone, and \
+                 so may be what is in it: run setAcl -R for it, or use a new namespace (docs/security.md)"
+            );
+        });
     }
 }
 
@@ -113,7 +117,9 @@ async fn open_in_the_end(config: &ZookeeperConfiguration, tls: Option<&Loaded>) 
             Err(Problem { what, error }) if what != CONNECT && is_lost(&error) => {
                 let pause = config.pause(retry, random_u64());
                 retry += 1;
-                crate::log::warn!(%error, "the connection to ZooKeeper broke, next attempt in {} ms", pause.as_millis());
+                apart(move || {
+                    warn!(%error, "the connection to ZooKeeper broke, next attempt in {} ms", pause.as_millis());
+                });
                 tokio::time::sleep(pause).await;
             }
             opened => return opened,

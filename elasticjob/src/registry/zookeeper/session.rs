@@ -22,6 +22,7 @@ use super::dial::dial;
 use super::grants::Grants;
 use super::watch::{Adding, Slot};
 use super::watchdog;
+use crate::log::{apart, error, warn, written};
 use crate::random::random_u64;
 use crate::registry::lease;
 use crate::registry::{Moment, Proof, RequestCount, SessionId, SessionState, limits};
@@ -275,7 +276,7 @@ impl Session {
                     less = grants.below(granted) => granted = renegotiated(granted, less),
                     () = self.keep_watches(connection, self.connected(id, granted)) => (),
                     why = watchdog::gave_up_working(|| self.lock().live.clone(), || self.count()) => {
-                        given_up(&format!("it says that it is connected, and {why}"));
+                        given_up(format!("it says that it is connected, and {why}"));
                         return End::Lost;
                     }
                 },
@@ -296,14 +297,14 @@ impl Session {
                         }
                         // A client that works gives its session up before that.
                         () = tokio::time::sleep(2 * granted) => {
-                            given_up("it has dialled for two session time-outs");
+                            given_up("it has dialled for two session time-outs".to_owned());
                             return End::Lost;
                         }
                     }
                 }
                 ClientState::Expired | ClientState::Closed => return End::Lost,
                 ClientState::AuthFailed => {
-                    crate::log::error!("ZooKeeper refused the digest: the registry center is closed");
+                    apart(|| error!("ZooKeeper refused the digest: the registry center is closed"));
                     return End::Final;
                 }
             }
@@ -377,7 +378,8 @@ impl Session {
     async fn pause(&self, what: &str, error: &Error, retry: &mut u32) {
         let pause = self.config.pause(*retry, random_u64());
         *retry = retry.saturating_add(1);
-        crate::log::warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis());
+        let (what, error) = (what.to_owned(), error.to_string());
+        apart(move || warn!(%error, "could not {what}, next attempt in {} ms", pause.as_millis()));
         tokio::time::sleep(pause).await;
     }
 
@@ -387,12 +389,12 @@ impl Session {
             match dial(&self.config, self.config.connection_timeout()).await {
                 Ok(client) => return Some(client),
                 Err(error @ ConnectError::AuthFailed { .. }) => {
-                    crate::log::error!(%error, "the registry center is closed");
+                    apart(move || error!(%error, "the registry center is closed"));
                     return None;
                 }
                 Err(error) => {
                     let pause = self.config.pause(retry, random_u64());
-                    crate::log::warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis());
+                    apart(move || warn!(%error, "no new session so far, next attempt in {} ms", pause.as_millis()));
                     tokio::time::sleep(pause).await;
                 }
             }
@@ -406,7 +408,8 @@ impl Session {
         self.close_watches();
         let ended = async { while !states.changed().await.is_terminated() {} };
         if tokio::time::timeout(CLOSE_LIMIT, ended).await.is_err() {
-            crate::log::warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out");
+            apart(|| warn!("ZooKeeper did not confirm the end of the session, it ends by its time-out"));
+            written().await;
         }
         End::Final
     }
@@ -443,18 +446,22 @@ impl Drop for PublishClosed<'_> {
 
 /// The time-out of the session from now on.
 fn renegotiated(granted: Duration, less: Duration) -> Duration {
-    crate::log::warn!(
-        "a ZooKeeper server grants a session time-out of {} ms, and it was {} ms before: from now on runs are cancelled by the \
-         shorter one; if that is too short, set maxSessionTimeout to the same value on all servers",
-        less.as_millis(),
-        granted.as_millis()
-    );
+    apart(move || {
+        warn!(
+            "a ZooKeeper server grants a session time-out of {} ms, and it was {} ms before: from now on runs are cancelled by \
+             the shorter one; if that is too short, set maxSessionTimeout to the same value on all servers",
+            less.as_millis(),
+            granted.as_millis()
+        );
+    });
     less
 }
 
-fn given_up(why: &str) {
-    crate::log::error!(
-        "the ZooKeeper client does not work any more: {why}; it is given up with its session, what runs is cancelled, and \
-         another session is dialled"
-    );
+fn given_up(why: String) {
+    apart(move || {
+        error!(
+            "the ZooKeeper client does not work any more: {why}; it is given up with its session, what runs is cancelled, \
+             and another session is dialled"
+        );
+    });
 }

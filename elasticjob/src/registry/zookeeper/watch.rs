@@ -173,7 +173,8 @@ impl WatchStream for ZookeeperWatch {
                 }
                 Poll::Ready(Err(NoWatcher::Closed)) => return Poll::Ready(None),
                 Poll::Ready(Err(NoWatcher::Failed(error))) => {
-                    crate::log::debug!(path = self.slot.path, %error, "the watch could not be added");
+                    let path = self.slot.path.clone();
+                    crate::log::apart(move || crate::log::debug!(path, %error, "the watch could not be added"));
                     self.session.add_watches_again();
                 }
             }

@@ -44,6 +44,18 @@ impl Driver {
         self.report(self.failure(Failed::Fires(items.to_vec()), error));
     }
 
+    /// Reports fires that came while this process did not run. The last of them is decided on its own.
+    pub(super) fn report_missed(&self, from: i64, until: i64) {
+        let Some(configuration) = self.engine.configuration() else { return };
+        let time = |at: i64| self.local_time(at, configuration).to_rfc3339();
+        let error = format!(
+            "those from {} on, before that of {}, are not begun here: the process was stopped, or the clock stepped",
+            time(from),
+            time(until)
+        );
+        self.report(self.failure(Failed::Fires(Vec::new()), error));
+    }
+
     pub(super) fn report_item(&self, item: ShardingItem, run: FailedRun, error: String) {
         self.report(self.failure(Failed::Item(item), error).map(|failure| failure.of_run(run)));
     }

@@ -162,7 +162,9 @@ impl Accounted {
                 }
             }
             Observation::Committed { transaction, .. } if scene.is_mixed() => self.note_owners(scene, transaction),
-            Observation::Committed { transaction, .. } if !self.begun_ahead.is_empty() => self.note_marks(scene, transaction),
+            Observation::Committed { transaction, .. } if !self.begun_ahead.is_empty() => {
+                self.note_marks(scene, transaction)
+            }
             Observation::Calm { from, until } => {
                 (self.calm_from, self.until) = (*from, *until);
                 self.leader = scene.text(&JobPath::LeaderInstance).unwrap_or_default();

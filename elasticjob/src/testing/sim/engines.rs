@@ -81,8 +81,15 @@ impl World {
                 Action::Start(start) => self.start_items(host, life, &start)?,
                 // Runs of the simulator are not streams: they go on.
                 Action::AskToStop(_) => {}
-                Action::Cancel(items) => self.cancel_items(host, life, &items),
+                Action::Cancel { items, .. } => self.cancel_items(host, life, &items),
                 Action::Abort(items) => self.abort_items(host, life, &items),
+                Action::Abandon(items) => {
+                    if let Some(process) = self.live(host, life) {
+                        process.abandoned.extend(items);
+                    }
+                }
+                // A start that fails is followed by the end of the engine.
+                Action::AnswerStart(_) => {}
                 Action::CallListeners(call) => self.call_listeners(host, life, &call)?,
                 Action::CancelListeners(round) => self.cancel_call(host, life, round),
                 Action::AbortListeners(round) => self.abort_call(host, life, round),
@@ -92,11 +99,6 @@ impl World {
                 }
                 Action::Tell(notice) => {
                     self.log_words(|_| format!("host {host}: {notice:?}"));
-                    if let Notice::RunsAbandoned { items } = &notice
-                        && let Some(process) = self.live(host, life)
-                    {
-                        process.abandoned.extend(items);
-                    }
                     if notice == Notice::RemovedByOperator
                         && let Some(process) = self.live(host, life)
                     {
