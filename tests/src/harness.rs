@@ -1,5 +1,5 @@
-//! A test harness that knows of ZooKeeper, Maven and other services: where one is not found, the tests that need it are
-//! shown as ignored, never as passed, with one line that says why.
+//! A test harness that knows of ZooKeeper, Maven and other services: where one is not found, or not asked for, the tests
+//! that need it are shown as ignored, never as passed, with one line that says why.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,12 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libtest_mimic::{Arguments, Trial};
 
 use crate::java_peer::JavaPeer;
+use crate::tier::Tier;
 use crate::wrong_clock::WrongClock;
 use crate::zookeeper::ZookeeperServer;
 
+/// So many tests run at a time unless a program says otherwise: they wait for sessions, fires and processes much more than they compute.
+const TESTS_AT_A_TIME: usize = 4;
+
 /// The tests of one program.
-#[derive(Default)]
 pub struct Harness {
+    asked: Tier,
+    at_a_time: usize,
     trials: Vec<Trial>,
     server: Shared<ZookeeperServer>,
     peer: Shared<JavaPeer>,
@@ -45,15 +50,36 @@ impl<T> Shared<T> {
     }
 }
 
+impl Default for Harness {
+    fn default() -> Self {
+        Self {
+            asked: Tier::asked(),
+            at_a_time: TESTS_AT_A_TIME,
+            trials: Vec::new(),
+            server: Shared::default(),
+            peer: Shared::default(),
+            missing: BTreeMap::new(),
+        }
+    }
+}
+
 impl Harness {
     /// A harness without tests.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// Lets so many tests run at a time.
+    #[must_use]
+    pub fn at_a_time(self, tests: usize) -> Self {
+        Self { at_a_time: tests, ..self }
+    }
+
     /// Adds a test that needs no service.
     pub fn test<F: Future<Output = ()>>(&mut self, name: impl Into<String>, test: impl FnOnce() -> F + Send + 'static) {
-        self.trials.push(trial(name, test));
+        if self.asked.includes(Tier::Unit) {
+            self.trials.push(trial(name, test));
+        }
     }
 
     /// Adds a test on the server that all tests of the program share: each keeps to a namespace of its own.
@@ -103,6 +129,8 @@ impl Harness {
         name: impl Into<String>,
         test: impl FnOnce() -> F + Send + 'static,
     ) {
+        let is_asked_for = self.asked.includes(Tier::of_service(kind));
+        let missing = if is_asked_for { missing } else { Some(Tier::why_left_out(kind)) };
         let trial = trial(name, test).with_kind(kind).with_ignored_flag(missing.is_some());
         self.trials.push(trial);
         self.missing.extend(missing.map(|missing| (kind, missing)));
@@ -139,7 +167,8 @@ impl Harness {
 
     /// Runs the tests that the command line asks for, with the options of the standard harness.
     pub fn run(self) -> ExitCode {
-        let arguments = Arguments::from_args();
+        let mut arguments = Arguments::from_args();
+        arguments.test_threads.get_or_insert(self.at_a_time);
         for (kind, missing) in self.missing.iter().filter(|_| !arguments.list) {
             eprintln!("left out, because they need {kind}: {missing}");
         }

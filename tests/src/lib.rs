@@ -19,6 +19,7 @@ pub mod programs;
 pub mod proxy;
 pub mod records;
 pub mod retry_reads;
+pub mod tier;
 #[cfg(feature = "databases")]
 pub mod tracing_suite;
 pub mod usage;

@@ -1,17 +1,27 @@
 //! The simulator in every test run: some histories hold, and a seed decides everything. The program `fuzz` plays many more,
 //! and looks for planted bugs.
 
+use std::num::NonZero;
+use std::thread;
+
 use elasticjob::testing::sim::{Keep, play};
 
-/// Histories to play here; they take a few hundredths of a second each in an unoptimized build.
+/// Histories to play here; they take a quarter of a second each in an unoptimized build.
 const HISTORIES: u64 = 200;
 
 #[test]
 fn every_invariant_holds_in_histories_full_of_faults() {
-    for seed in 0..HISTORIES {
-        if let Some(violation) = play(seed, None, Keep::Nothing).violation {
-            panic!("seed {seed}: {}; `fuzz --seeds 1 --seed {seed}` prints the history", violation.what);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for first in 0..threads as u64 {
+            scope.spawn(move || (first..HISTORIES).step_by(threads).for_each(holds));
         }
+    });
+}
+
+fn holds(seed: u64) {
+    if let Some(violation) = play(seed, None, Keep::Nothing).violation {
+        panic!("seed {seed}: {}; `fuzz --seeds 1 --seed {seed}` prints the history", violation.what);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rust and Java instances of one job in one group, and the operators of each kind on instances of the other.
 
+mod cron;
 mod digest;
 mod failover;
 mod leaders;
@@ -34,5 +35,6 @@ fn main() -> ExitCode {
     harness.beside_java("each_operator_shuts_instances_of_the_other_kind_down", operators::shut_down);
     harness.beside_java("both_kinds_and_both_operators_share_a_namespace_with_a_digest", digest::shared);
     harness.beside_java("each_kind_calls_its_own_listeners", listeners::called);
+    cron::add_tests(&mut harness);
     harness.run()
 }

@@ -1,22 +1,35 @@
 //! Real processes that share a job on a real ZooKeeper: killed, frozen, cut off, restarted one after the other, and with the
-//! server taken away under them.
+//! server taken away under them; and jobs of one process that start, stop, stream and tell why they do not run.
+//!
+//! This program is both: the tests, and with a variable of the environment the process under test.
 
+mod chaos;
 mod cut_off;
 mod frozen;
 mod killed;
 mod late;
+mod life_cycle;
 mod listeners;
 mod restarted;
 mod server;
+mod status;
+mod streams;
 mod support;
 mod suspended;
+mod told;
 
 use std::process::ExitCode;
 
 use elasticjob_tests::harness::Harness;
 
 fn main() -> ExitCode {
+    if let Some(code) = told::play() {
+        return code;
+    }
     let mut harness = Harness::new();
+    // The longest first: so nothing is left to wait for one of them at the end.
+    chaos::add_tests(&mut harness);
+    told::add_tests(&mut harness);
     harness.on_zookeeper("the_items_of_a_killed_process_move_and_come_back_to_its_successor", killed::one);
     harness.on_zookeeper("what_two_of_three_ran_when_they_were_killed_the_third_runs_again", killed::all_but_one);
     harness.on_zookeeper("what_all_ran_when_they_were_killed_their_successors_run_again", killed::all);
@@ -39,5 +52,8 @@ fn main() -> ExitCode {
         server::stopped_for_long,
     );
     harness.on_own_zookeeper("runs_are_cancelled_while_the_server_is_frozen_for_long", server::frozen_for_long);
+    life_cycle::add_tests(&mut harness);
+    status::add_tests(&mut harness);
+    streams::add_tests(&mut harness);
     harness.run()
 }

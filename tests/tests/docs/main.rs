@@ -1,0 +1,9 @@
+//! What the documents say holds in the code, and the rules of the house.
+
+mod house_rules;
+mod java_compat;
+mod manual_names;
+mod readme;
+mod registry_layout;
+mod settings_reference;
+mod state_machine;

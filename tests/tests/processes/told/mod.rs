@@ -1,0 +1,25 @@
+//! What operators are told when something goes wrong: by `elasticjob why` and `elasticjob status`, by the error handler of
+//! the job, in the log, and by the exit code.
+//!
+//! This program is both: the tests, and with a variable of the environment the process under test.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod buggy;
+mod fallen;
+mod given_up;
+mod process;
+mod processes;
+mod refused;
+
+use elasticjob_tests::harness::Harness;
+
+pub use process::play;
+
+/// Adds the tests of this folder.
+pub fn add_tests(harness: &mut Harness) {
+    harness.on_zookeeper("a_fire_that_was_given_up_is_told_by_the_new_owner", given_up::told);
+    harness.on_zookeeper("a_coordination_that_fell_is_told_and_comes_back", fallen::once);
+    harness.on_zookeeper("a_coordination_that_stays_down_is_told_and_ends_the_program", fallen::for_good);
+    harness.on_zookeeper("a_configuration_that_is_refused_is_told_until_it_is_mended", refused::told_until_mended);
+}

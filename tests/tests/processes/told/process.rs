@@ -1,0 +1,72 @@
+//! The process under test.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, id};
+use std::sync::Arc;
+
+use elasticjob::api::item_handler;
+use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
+use elasticjob_starter::prelude::*;
+use elasticjob_starter::settings::Sources;
+use tokio::runtime::Handle;
+
+use super::buggy::Buggy;
+
+/// Names the folder of a process: its settings, and what it records.
+pub const FOLDER: &str = "TOLD_FOLDER";
+
+/// Names the ZooKeeper of the registry center with a bug, and its namespace, for programs that have one.
+pub const BUGGY: [&str; 2] = ["TOLD_BUGGY_SERVER", "TOLD_BUGGY_NAMESPACE"];
+
+/// Records in a line what it is told.
+struct Records(PathBuf);
+
+impl JobErrorHandler for Records {
+    fn type_name(&self) -> &str {
+        "RECORDS"
+    }
+
+    async fn handle(&self, failure: &JobFailure) -> JobResult {
+        Ok(record(&self.0, &failure.to_string())?)
+    }
+}
+
+/// Plays the process, where this is one.
+pub fn play() -> Option<ExitCode> {
+    let folder = PathBuf::from(std::env::var_os(FOLDER)?);
+    let played = tokio::runtime::Runtime::new().unwrap().block_on(run(&folder));
+    Some(match played {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+async fn run(folder: &Path) -> Result<(), AppError> {
+    init_logging()?;
+    let file = |what: &str| folder.join(format!("{what}-{}", id()));
+    let runs = file("runs");
+    let works = item_handler(move |context: ShardingContext| {
+        let recorded = record(&runs, &format!("{} {}", context.job_name(), context.sharding_item()));
+        async move { JobResult::Ok(recorded?) }
+    });
+    let mut app = ElasticJobApp::builder().sources(Sources::in_folder(folder));
+    app = app.job("works", works).error_handler(Records(file("failures")));
+    if let [Ok(server), Ok(namespace)] = BUGGY.map(std::env::var) {
+        let mut config = ZookeeperConfiguration::new(server, namespace);
+        config.session_timeout_milliseconds = 6_000;
+        let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.unwrap();
+        app = app.registry_center("buggy", Arc::new(Buggy::new(center, folder)));
+    }
+    app.start().await?.until_shutdown().await
+}
+
+/// Adds a line to a file, in one call.
+fn record(file: &Path, line: &str) -> std::io::Result<()> {
+    let line = format!("{}\n", line.replace('\n', " "));
+    OpenOptions::new().create(true).append(true).open(file)?.write_all(line.as_bytes())
+}

@@ -1,0 +1,66 @@
+//! A configuration in the registry center that cannot be used.
+
+use std::sync::Arc;
+
+use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+use elasticjob::registry::{RegistryCenter, Transaction};
+use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
+use tokio::runtime::Handle;
+
+use super::processes::{LIMIT, Processes};
+
+const JOBS: &str = "    works: {cron: '* * * * * ?', sharding-total-count: 2, job-error-handler-type: RECORDS}\n    \
+                    sound: {elastic-job-class: works, cron: '* * * * * ?', sharding-total-count: 2}\n";
+
+const SESSION_MS: u32 = 6_000;
+
+/// Waits until the error handler of a process was told of the configuration.
+async fn told(processes: &Processes, number: usize) {
+    let told = async || {
+        let failures = processes.failures(number, "works");
+        let is_of_it =
+            |line: &&String| line.contains("the configuration in the registry failed") && line.contains("'nonsense'");
+        failures.iter().find(is_of_it).map(|_| ())
+    };
+    processes.wait("the failure", LIMIT, told).await;
+}
+
+pub async fn told_until_mended(server: Arc<ZookeeperServer>) {
+    let backend = ZookeeperBackend::new(server.clone(), "told-refused");
+    let mut two = Processes::new(server, "refused", SESSION_MS, JOBS);
+    let running = two.start();
+    two.run_again(running, "works", &[0, 1]).await;
+    let registry = ZookeeperRegistryCenter::connect(backend.onlooker(), &Handle::current()).await.unwrap();
+    let good = registry.get("/works/config").await.unwrap().unwrap().data.text().unwrap().to_owned();
+    let set = async |configuration: &str| {
+        let mut transaction = Transaction::new();
+        transaction.set("/works/config", configuration, None);
+        registry.commit(transaction).await.unwrap();
+    };
+    let bad: Vec<&str> =
+        good.lines().map(|line| if line.starts_with("cron:") { "cron: nonsense" } else { line }).collect();
+    assert_ne!(bad, good.lines().collect::<Vec<_>>());
+    set(&bad.join("\n")).await;
+
+    let finding = "! its configuration in the registry center cannot be used: ";
+    two.says(&["why", "works"], &[finding, "'nonsense'", "instances keep the last one that could"]).await;
+    two.says(&["status", "works"], &[finding, "fires      not known: its configuration cannot be used"]).await;
+    told(&two, running).await;
+    two.run_again(running, "works", &[0, 1]).await;
+
+    let waiting = two.start();
+    told(&two, waiting).await;
+    let items = two.one_each("sound").await;
+    two.run_again(waiting, "sound", &[items[waiting]]).await;
+    assert_eq!(two.items("works").await[waiting].len(), 0, "{}", two.all());
+
+    set(&good).await;
+    let items = two.one_each("works").await;
+    two.run_again(waiting, "works", &[items[waiting]]).await;
+    two.run_again(running, "works", &[items[running]]).await;
+    let why = two.says(&["why", "works"], &["succeeded"]).await;
+    assert!(!why.contains('!'), "{why}");
+    for number in [running, waiting] {
+        assert_eq!(two.failures(number, "works").len(), 1, "{}", two.all());
+    }
+}

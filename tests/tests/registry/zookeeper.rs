@@ -1,0 +1,441 @@
+//! The ZooKeeper registry center where things go wrong: each time a clear error or a way back, never a hang.
+// A test with a harness of its own, which clippy does not take for one.
+#![allow(clippy::unwrap_used)]
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
+use elasticjob::registry::{
+    CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, SessionId, SessionState, Transaction, WatchEvent,
+    WatchStream,
+};
+use elasticjob_tests::deaf::DeafServer;
+use elasticjob_tests::harness::Harness;
+use elasticjob_tests::proxy::Proxy;
+use elasticjob_tests::zookeeper::ZookeeperServer;
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use zookeeper_client::{Acl, Acls, AuthId, Client, CreateMode as RawMode, Permission};
+
+const DEADLINE: Duration = Duration::from_secs(40);
+
+/// Adds the tests of this file.
+pub fn add_tests(harness: &mut Harness) {
+    harness.test("where_nothing_listens_connecting_fails_in_time", where_nothing_listens_connecting_fails_in_time);
+    harness.test("an_unknown_host_is_named", an_unknown_host_is_named);
+    harness.test("a_server_that_never_answers_is_given_up", a_server_that_never_answers_is_given_up);
+    harness.test("settings_that_cannot_be_are_refused_at_once", settings_that_cannot_be_are_refused_at_once);
+    harness.on_zookeeper("a_missing_namespace_is_created", a_missing_namespace_is_created);
+    harness.on_zookeeper("a_namespace_may_lie_below_a_node_of_others", a_namespace_may_lie_below_a_node_of_others);
+    harness.on_zookeeper("connecting_leaves_no_trace_in_the_namespace", connecting_leaves_no_trace_in_the_namespace);
+    harness.on_zookeeper("a_digest_protects_everything_created", a_digest_protects_everything_created);
+    harness.on_zookeeper("a_wrong_digest_is_refused_when_connecting", a_wrong_digest_is_refused_when_connecting);
+    harness.on_zookeeper("a_foreign_access_list_refuses_the_operation", a_foreign_access_list_refuses_the_operation);
+    harness.on_zookeeper("lost_answers_are_unknown_and_unsent_ones_are_not", lost_answers_are_unknown);
+    harness.on_zookeeper("a_dropped_registry_center_leaves_at_once", a_dropped_registry_center_leaves_at_once);
+    harness.on_zookeeper("a_client_that_is_never_answered_is_given_up", a_client_that_is_never_answered_is_given_up);
+    harness.on_own_zookeeper("a_killed_server_comes_back_with_session_and_data", a_killed_server_comes_back);
+    harness.on_own_zookeeper("a_frozen_server_does_not_freeze_its_clients", a_frozen_server);
+    harness.on_own_zookeeper("a_server_that_was_gone_for_long_gives_a_new_session", a_server_that_was_gone_for_long);
+    let name = "a_shorter_time_out_after_a_restart_of_the_server_is_heeded";
+    harness.on_own_zookeeper(name, a_shorter_time_out_after_a_restart);
+    harness.on_own_zookeeper("closing_without_a_server_ends_in_time", closing_without_a_server_ends_in_time);
+}
+
+/// Gives up after three seconds.
+fn config(servers: impl Into<String>, namespace: &str) -> ZookeeperConfiguration {
+    let mut config = ZookeeperConfiguration::new(servers, namespace);
+    config.base_sleep_time_milliseconds = 100;
+    config.max_sleep_time_milliseconds = 500;
+    config.max_retries = 6;
+    config
+}
+
+/// Waits long enough for a busy machine.
+fn patient(server: &ZookeeperServer, namespace: &str) -> ZookeeperConfiguration {
+    ZookeeperConfiguration { max_retries: 20, ..config(server.connect_string(), namespace) }
+}
+
+/// With a session that ends soon without the server.
+async fn connected_for_short(server: &ZookeeperServer) -> ZookeeperRegistryCenter {
+    let config = ZookeeperConfiguration { session_timeout_milliseconds: 2000, ..patient(server, "ns") };
+    connect(config).await.expect("it connects")
+}
+
+async fn connect(config: ZookeeperConfiguration) -> Result<ZookeeperRegistryCenter, ConnectError> {
+    ZookeeperRegistryCenter::connect(config, &Handle::current()).await
+}
+
+async fn connected_to(server: &ZookeeperServer, namespace: &str) -> ZookeeperRegistryCenter {
+    connect(patient(server, namespace)).await.expect("it connects")
+}
+
+/// The error and how long it took.
+async fn failing(config: ZookeeperConfiguration) -> (ConnectError, Duration) {
+    let before = Instant::now();
+    match connect(config).await {
+        Ok(center) => panic!("{center:?} is connected"),
+        Err(error) => (error, before.elapsed()),
+    }
+}
+
+async fn in_time<T>(what: &str, future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(DEADLINE, future).await.unwrap_or_else(|_| panic!("not within {DEADLINE:?}: {what}"))
+}
+
+async fn reaches(center: &dyn RegistryCenter, what: &str, is: impl FnMut(&SessionState) -> bool) -> SessionState {
+    *in_time(what, center.session().wait_for(is)).await.expect("the state is published")
+}
+
+async fn connected(center: &dyn RegistryCenter) -> SessionId {
+    match reaches(center, "connected", |state| matches!(state, SessionState::Connected { .. })).await {
+        SessionState::Connected { id, .. } => id,
+        state => panic!("{state:?}"),
+    }
+}
+
+async fn suspended(center: &dyn RegistryCenter) {
+    reaches(center, "suspended", |state| matches!(state, SessionState::Suspended { .. })).await;
+}
+
+async fn next(stream: &mut dyn WatchStream) -> Option<WatchEvent> {
+    in_time("the next event", poll_fn(|cx| stream.poll_next(cx))).await
+}
+
+fn one(build: impl FnOnce(&mut Transaction) -> usize) -> Transaction {
+    let mut transaction = Transaction::new();
+    build(&mut transaction);
+    transaction
+}
+
+fn create(path: &str, mode: CreateMode) -> Transaction {
+    one(|t| t.create(path, "", mode))
+}
+
+async fn where_nothing_listens_connecting_fails_in_time() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let servers = format!("127.0.0.1:{port}");
+    let (error, took) = failing(config(&servers, "ns")).await;
+    let text = error.to_string();
+    for part in [servers.as_str(), "refused", "3000 ms", "server-lists"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(took >= Duration::from_secs(3) && took < Duration::from_secs(10), "{took:?}");
+}
+
+async fn an_unknown_host_is_named() {
+    let (error, took) = failing(config("no-such-host.invalid:2181", "ns")).await;
+    assert!(matches!(error, ConnectError::Unreachable { .. }));
+    assert!(error.to_string().contains("no-such-host.invalid:2181"), "{error}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+}
+
+async fn a_server_that_never_answers_is_given_up() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (error, took) = failing(config(silent.local_addr().unwrap().to_string(), "ns")).await;
+    assert!(error.to_string().contains("does not answer as ZooKeeper does"), "{error}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+}
+
+async fn settings_that_cannot_be_are_refused_at_once() {
+    let (error, took) = failing(config("127.0.0.1:99999", "/ns/")).await;
+    let text = error.to_string();
+    assert!(text.contains("server-lists '127.0.0.1:99999'") && text.contains("namespace '/ns/'"), "{text}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+async fn raw(server: &ZookeeperServer) -> Client {
+    Client::connect(&server.connect_string()).await.expect("the raw client connects")
+}
+
+async fn a_missing_namespace_is_created(server: Arc<ZookeeperServer>) {
+    let center = connected_to(&server, "made/deep/命名空间").await;
+    center.commit(create("/job", CreateMode::Persistent)).await.unwrap();
+    assert!(raw(&server).await.check_stat("/made/deep/命名空间/job").await.unwrap().is_some());
+    let again = connected_to(&server, "made/deep/命名空间").await;
+    assert_eq!(again.children("/").await.unwrap().unwrap(), ["job"]);
+}
+
+async fn a_namespace_may_lie_below_a_node_of_others(server: Arc<ZookeeperServer>) {
+    let raw = raw(&server).await;
+    let open = RawMode::Persistent.with_acls(Acls::anyone_all());
+    raw.create("/locked", b"", &open).await.unwrap();
+    raw.create("/locked/ns", b"", &open).await.unwrap();
+    raw.set_acl("/locked", &[Acl::new(Permission::READ, AuthId::anyone())], None).await.unwrap();
+    let center = connected_to(&server, "locked/ns").await;
+    center.commit(create("/job", CreateMode::Persistent)).await.unwrap();
+    let (error, _) = failing(patient(&server, "locked/other")).await;
+    assert!(matches!(error, ConnectError::Forbidden { what: "create", .. }), "{error}");
+}
+
+async fn connecting_leaves_no_trace_in_the_namespace(server: Arc<ZookeeperServer>) {
+    let first = connected_to(&server, "traceless").await;
+    let mut watch = first.watch("/");
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    let second = connected_to(&server, "traceless").await;
+    second.commit(create("/seen", CreateMode::Persistent)).await.unwrap();
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Created("/seen".into())));
+}
+
+fn with_digest(server: &ZookeeperServer, namespace: &str, digest: &str) -> ZookeeperConfiguration {
+    ZookeeperConfiguration { digest: Some(digest.into()), ..patient(server, namespace) }
+}
+
+async fn a_digest_protects_everything_created(server: Arc<ZookeeperServer>) {
+    let center = connect(with_digest(&server, "guarded/ns", "user:word")).await.unwrap();
+    assert!(!center.is_open() && connect(patient(&server, "open/ns")).await.unwrap().is_open());
+    center.commit(create("/job", CreateMode::Persistent)).await.unwrap();
+    center.commit(create("/job/e", CreateMode::Ephemeral)).await.unwrap();
+    center.commit(create("/job/s-", CreateMode::EphemeralSequential)).await.unwrap();
+    let raw = Client::connector().with_auth("digest", b"user:word").connect(&server.connect_string()).await.unwrap();
+    for path in ["/guarded", "/guarded/ns", "/guarded/ns/job", "/guarded/ns/job/e", "/guarded/ns/job/s-0000000001"] {
+        let (acls, _) = raw.get_acl(path).await.unwrap();
+        let [acl] = acls.as_slice() else { panic!("{path}: {acls:?}") };
+        assert_eq!((acl.permission(), acl.scheme()), (Permission::ALL, "digest"), "{path}");
+        assert!(acl.id().starts_with("user:"), "{path}: {}", acl.id());
+    }
+}
+
+async fn a_wrong_digest_is_refused_when_connecting(server: Arc<ZookeeperServer>) {
+    let center = connect(with_digest(&server, "secret", "user:word")).await.unwrap();
+    for (config, cure) in [
+        (with_digest(&server, "secret", "user:wrong"), "digest is not the one"),
+        (patient(&server, "secret"), "set digest"),
+    ] {
+        let (error, took) = failing(config).await;
+        let text = error.to_string();
+        assert!(matches!(error, ConnectError::Forbidden { .. }), "{text}");
+        assert!(text.contains(cure) && text.contains("'secret'") && !text.contains("wrong"), "{text}");
+        assert!(took < Duration::from_secs(5), "it is told at once, not after {took:?}");
+    }
+    let again = connect(with_digest(&server, "secret", "user:word")).await.unwrap();
+    again.commit(create("/a", CreateMode::Persistent)).await.unwrap();
+    assert!(center.get("/a").await.unwrap().is_some());
+}
+
+async fn a_foreign_access_list_refuses_the_operation(server: Arc<ZookeeperServer>) {
+    let center = connected_to(&server, "foreign").await;
+    let raw = Client::connector().with_auth("digest", b"other:word").connect(&server.connect_string()).await.unwrap();
+    let theirs = RawMode::Persistent.with_acls(Acls::creator_all());
+    raw.create("/foreign/theirs", b"", &theirs).await.unwrap();
+    let mut t = Transaction::new();
+    t.create("/ours", "", CreateMode::Persistent);
+    t.set("/theirs", "", None);
+    let refused = CommitError::Refused { index: 1, path: "/theirs".into(), reason: Refusal::NoAuth };
+    assert_eq!(center.commit(t).await, Err(refused.clone()));
+    assert!(refused.to_string().contains("digest"), "{refused}");
+    assert_eq!(center.get("/ours").await, Ok(None));
+    let refused = RegistryError::Refused { path: "/theirs".into(), reason: Refusal::NoAuth };
+    assert_eq!(center.get("/theirs").await, Err(refused));
+    let child = center.commit(create("/theirs/x", CreateMode::Persistent)).await;
+    assert!(matches!(child, Err(CommitError::Refused { index: 0, reason: Refusal::NoAuth, .. })), "{child:?}");
+}
+
+async fn lost_answers_are_unknown(server: Arc<ZookeeperServer>) {
+    let proxy = Proxy::start(server.connect_string()).await.unwrap();
+    let config = ZookeeperConfiguration {
+        server_lists: proxy.connect_string(),
+        session_timeout_milliseconds: 4000,
+        ..patient(&server, "lost")
+    };
+    let center = connect(config).await.unwrap();
+    let observer = connected_to(&server, "lost").await;
+    let mut lost = 0;
+    for round in 0..8 {
+        connected(&center).await;
+        let path = |i| format!("/n-{round}-{i}");
+        let pending: Vec<_> = (0..50).map(|i| (i, center.commit(create(&path(i), CreateMode::Persistent)))).collect();
+        if round % 2 == 0 {
+            // Some have come through by then.
+            center.get("/").await.ok();
+        }
+        proxy.cut();
+        suspended(&center).await;
+        let late = center.commit(create(&path(99), CreateMode::Persistent)).await;
+        assert!(matches!(late, Err(CommitError::NotReached { .. })), "{late:?}");
+        for (i, answer) in pending {
+            let answer = in_time("an answer", answer).await;
+            match answer {
+                Ok(_) => assert!(observer.get(&path(i)).await.unwrap().is_some(), "{i}"),
+                Err(CommitError::Unknown { .. }) => lost += 1,
+                Err(CommitError::NotReached { .. }) => assert_eq!(observer.get(&path(i)).await, Ok(None), "{i}"),
+                refused => panic!("{refused:?}"),
+            }
+        }
+        assert_eq!(observer.get(&path(99)).await, Ok(None));
+        proxy.mend();
+    }
+    assert!(lost > 0, "no answer was lost, so nothing was tested");
+}
+
+async fn a_dropped_registry_center_leaves_at_once(server: Arc<ZookeeperServer>) {
+    let observer = connected_to(&server, "dropped").await;
+    let mut watch = observer.watch("/");
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    let center = connected_to(&server, "dropped").await;
+    center.commit(create("/e", CreateMode::Ephemeral)).await.unwrap();
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Created("/e".into())));
+    let before = Instant::now();
+    drop(center);
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Deleted("/e".into())));
+    assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
+}
+
+/// The client says all the while that it is connected, as its pings are answered.
+async fn a_client_that_is_never_answered_is_given_up(server: Arc<ZookeeperServer>) {
+    let deaf = DeafServer::start(server.connect_string()).await.unwrap();
+    let config = patient(&server, "deaf");
+    let config = ZookeeperConfiguration { server_lists: deaf.connect_string(), ..config };
+    let center = connect(ZookeeperConfiguration { session_timeout_milliseconds: 2000, ..config }).await.unwrap();
+    let mut watch = center.watch("/");
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    let id = connected(&center).await;
+    // Longer than what it is watched for: while it answers it is left alone, asked for something or not.
+    tokio::time::sleep(Duration::from_secs(7)).await;
+    assert_eq!(connected(&center).await, id);
+    deaf.set_deaf(true);
+    let before = Instant::now();
+    let unanswered = center.get("/");
+    reaches(&center, "the client given up", |state| *state == SessionState::Connecting).await;
+    assert!(before.elapsed() < Duration::from_secs(20), "three times the session time-out: {:?}", before.elapsed());
+    assert_eq!(center.proof(), None);
+    assert!(matches!(in_time("an answer", unanswered).await, Err(RegistryError::NoAnswer { .. })));
+    deaf.set_deaf(false);
+    assert_ne!(connected(&center).await, id);
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    center.commit(create("/a", CreateMode::Persistent)).await.unwrap();
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Created("/a".into())));
+}
+
+async fn a_killed_server_comes_back(server: ZookeeperServer) {
+    let center = connected_to(&server, "ns").await;
+    let mut watch = center.watch("/a");
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    center.commit(create("/a", CreateMode::Persistent)).await.unwrap();
+    center.commit(create("/a/e", CreateMode::Ephemeral)).await.unwrap();
+    let id = connected(&center).await;
+    let stat = center.get("/a/e").await.unwrap().unwrap().stat;
+    server.stop();
+    suspended(&center).await;
+    assert!(matches!(center.get("/a").await, Err(RegistryError::NoAnswer { .. })));
+    let before = Instant::now();
+    server.resume().unwrap();
+    assert_eq!(connected(&center).await, id, "after {:?}", before.elapsed());
+    assert_eq!(center.get("/a/e").await.unwrap().unwrap().stat, stat);
+    for expected in [WatchEvent::Created("/a".into()), WatchEvent::Created("/a/e".into()), WatchEvent::Gap] {
+        assert_eq!(next(&mut *watch).await, Some(expected));
+    }
+    center.commit(one(|t| t.set("/a", "1", Some(0)))).await.unwrap();
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Changed("/a".into())));
+}
+
+async fn a_frozen_server(server: ZookeeperServer) {
+    let center = connected_for_short(&server).await;
+    center.commit(create("/c", CreateMode::Persistent)).await.unwrap();
+    let mut watch = center.watch("/");
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    let proof = center.proof();
+    server.freeze().unwrap();
+    let before = Instant::now();
+    let (read, write) = (center.get("/a"), center.commit(create("/a", CreateMode::Persistent)));
+    let (read, write) = in_time("an answer", async { (read.await, write.await) }).await;
+    let took = before.elapsed();
+    assert!(matches!(read, Err(RegistryError::NoAnswer { .. })), "{read:?}");
+    assert!(matches!(write, Err(CommitError::Unknown { .. })), "{write:?}");
+    assert!(took < Duration::from_secs(10), "the session time-out is 2 s: {took:?}");
+    assert_eq!(center.proof(), proof);
+    suspended(&center).await;
+    server.thaw().unwrap();
+    connected(&center).await;
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    // The session may be expiring, so that another one follows.
+    loop {
+        match center.commit(create("/b", CreateMode::Persistent)).await {
+            // Refused where it came through without an answer before.
+            Ok(_) | Err(CommitError::Refused { .. }) => break,
+            Err(error) => assert!(before.elapsed() < DEADLINE, "{error}"),
+        }
+        connected(&center).await;
+    }
+    assert!(center.proof().unwrap().at > proof.unwrap().at);
+    loop {
+        match next(&mut *watch).await {
+            Some(WatchEvent::Created(path)) if path == "/b" => break,
+            // The unknown write may have come through, and the connection may have broken once more.
+            Some(WatchEvent::Gap | WatchEvent::Created(_)) => (),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn a_server_that_was_gone_for_long(server: ZookeeperServer) {
+    let center = connected_for_short(&server).await;
+    center.commit(create("/e", CreateMode::Ephemeral)).await.unwrap();
+    let mut watch = center.watch("/");
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    let id = connected(&center).await;
+    server.stop();
+    suspended(&center).await;
+    reaches(&center, "the session given up", |state| *state == SessionState::Connecting).await;
+    assert_eq!(center.proof(), None, "there is no session to prove");
+    assert!(matches!(center.get("/e").await, Err(RegistryError::NoAnswer { .. })));
+    server.resume().unwrap();
+    let before = Instant::now();
+    assert_ne!(connected(&center).await, id);
+    assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    center.commit(create("/new", CreateMode::Ephemeral)).await.unwrap();
+    // The old session may still be running out at the server.
+    while next(&mut *watch).await != Some(WatchEvent::Created("/new".into())) {}
+    while center.get("/e").await.unwrap().is_some() {
+        assert_eq!(next(&mut *watch).await, Some(WatchEvent::Deleted("/e".into())));
+    }
+}
+
+async fn closing_without_a_server_ends_in_time(server: ZookeeperServer) {
+    let center = connected_for_short(&server).await;
+    let mut watch = center.watch("/");
+    server.stop();
+    let before = Instant::now();
+    in_time("closed", center.close()).await;
+    assert!(before.elapsed() < Duration::from_secs(8), "{:?}", before.elapsed());
+    assert_eq!(*center.session().borrow(), SessionState::Closed);
+    while next(&mut *watch).await.is_some() {}
+}
+
+/// A server whose limits changed over its restart ends the session earlier than the client was told at first.
+async fn a_shorter_time_out_after_a_restart(server: ZookeeperServer) {
+    let proxy = Proxy::start(server.connect_string()).await.unwrap();
+    let config = ZookeeperConfiguration {
+        session_timeout_milliseconds: 40_000,
+        server_lists: proxy.connect_string(),
+        ..patient(&server, "ns")
+    };
+    let center = connect(config).await.expect("it connects");
+    let id = connected(&center).await;
+    server.stop();
+    suspended(&center).await;
+    server.reconfigure(&["maxSessionTimeout=6000"]).unwrap();
+    server.resume().unwrap();
+    let is_short = |state: &SessionState| matches!(state, SessionState::Connected { timeout, .. } if *timeout < Duration::from_secs(6));
+    let state = reaches(&center, "the shorter time-out", is_short).await;
+    let SessionState::Connected { id: same, timeout } = state else { panic!("{state:?}") };
+    assert_eq!(same, id);
+    // It is what the server goes by.
+    in_time("a proof", center.commit(create("/proof", CreateMode::Persistent))).await.unwrap();
+    let proof = Instant::now();
+    proxy.cut();
+    while proof.elapsed() < timeout {
+        assert!(server.has_session(id.0).unwrap(), "ended after {:?}, held for {timeout:?}", proof.elapsed());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    in_time("the end of the session", async {
+        while server.has_session(id.0).unwrap() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    })
+    .await;
+    assert!(proof.elapsed() < Duration::from_secs(30), "the session lasted for {:?}", proof.elapsed());
+}
