@@ -11,6 +11,8 @@
 
 mod apart;
 
+#[cfg(test)]
+pub(crate) use self::apart::drain;
 pub use self::apart::{apart, is_off, written};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

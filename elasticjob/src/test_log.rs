@@ -9,11 +9,13 @@ pub(crate) struct Logged(Arc<Mutex<Vec<String>>>);
 
 impl Logged {
     pub(crate) fn lines(&self) -> Vec<String> {
+        crate::log::drain();
         self.0.lock().unwrap().clone()
     }
 
     /// The lines since the last call.
     pub(crate) fn take(&self) -> Vec<String> {
+        crate::log::drain();
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 }

@@ -64,6 +64,23 @@ fn write(lines: &Receiver<Line>, lost: &AtomicU64) {
     }
 }
 
+/// The queue of the process. Its thread starts with the first line.
+fn queue() -> Option<&'static Queue> {
+    static QUEUE: OnceLock<Option<Queue>> = OnceLock::new();
+    QUEUE.get_or_init(|| Queue::start(WAITING)).as_ref()
+}
+
+/// Returns when the lines until now are written: for tests that read them.
+#[cfg(test)]
+pub(crate) fn drain() {
+    let (all, are_written) = std::sync::mpsc::channel::<()>();
+    if let Some(queue) = queue() {
+        queue.add(Line { to: Dispatch::none(), log: Box::new(move || drop(all)) });
+    }
+    // The sender is dropped when it is its turn.
+    let _ = are_written.recv();
+}
+
 /// Whether nothing that is logged here is read.
 pub fn is_off() -> bool {
     LevelFilter::current() == LevelFilter::OFF || get_default(Dispatch::is::<NoSubscriber>)
@@ -71,11 +88,10 @@ pub fn is_off() -> bool {
 
 /// Logs a line without waiting for the subscriber. Lines that are logged so keep their order.
 pub fn apart(log: impl FnOnce() + Send + 'static) {
-    static QUEUE: OnceLock<Option<Queue>> = OnceLock::new();
     if is_off() {
         return;
     }
-    match QUEUE.get_or_init(|| Queue::start(WAITING)) {
+    match queue() {
         Some(queue) => queue.add(Line { to: get_default(Dispatch::clone), log: Box::new(log) }),
         None => guarded(log),
     }
