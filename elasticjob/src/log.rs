@@ -7,7 +7,7 @@
 //!
 //! It may also wait: for a pipe whose reader reads no more, for a file on a server that is gone. The thread of the
 //! coordination must not wait with it, as it ends runs before their session ends. So what that thread logs is handed to a
-//! thread of its own, see [`apart`].
+//! thread of its own, see `apart`.
 
 mod apart;
 

@@ -28,14 +28,14 @@ pub(super) fn abdicate(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
 }
 
 /// Stands as a candidate while there is no leader; the candidate with the lowest number becomes it.
-pub(super) fn elect(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
+pub(super) fn elect(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active {
         return Ok(Step::Pass);
     }
     let Some(session) = engine.session.connected() else { return Ok(Step::Pass) };
     let vacant = match engine.mirror.need(&JobPath::LeaderInstance)? {
         None => true,
-        Some(_) if engine.planted.has(Bug::Usurper) && engine.leadership.term.is_none() => true,
+        Some(_) if engine.planted.usurps(now.mono) && engine.leadership.term.is_none() => true,
         // A node of an earlier session of this instance is left over: only this instance may stand for leader while it
         // is there. A node that no session owns would stay for ever: it was copied from another place.
         Some(known) => known.owner.is_none() || (known.owner != Some(session) && engine.membership.is_own(known.owner)),
