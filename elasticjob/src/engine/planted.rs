@@ -87,6 +87,7 @@ pub enum Bug {
     /// A leader whose server is disabled goes on leading.
     ClingingLeader,
     /// Each enabled instance makes itself the leader now and then, also where there is a leader.
+    #[cfg(feature = "testing")]
     Usurper,
     /// The leader never looks at everything again.
     BlindTrust,
