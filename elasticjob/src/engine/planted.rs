@@ -87,7 +87,6 @@ pub enum Bug {
     /// A leader whose server is disabled goes on leading.
     ClingingLeader,
     /// Each enabled instance makes itself the leader now and then, also where there is a leader.
-    #[cfg(feature = "testing")]
     Usurper,
     /// The leader never looks at everything again.
     BlindTrust,
@@ -248,15 +247,8 @@ impl Planted {
     }
 
     /// Whether this instance makes itself the leader now. Not always: instances that do nothing else find nothing else.
-    #[cfg(feature = "testing")]
     pub(super) fn usurps(&self, now: std::time::Duration) -> bool {
         self.has(Bug::Usurper) && now.as_millis() % 1_000 < 50
-    }
-
-    #[cfg(not(feature = "testing"))]
-    #[allow(clippy::unused_self)]
-    pub(super) fn usurps(&self, _: std::time::Duration) -> bool {
-        false
     }
 
     /// With this bug, due fires are dropped until then.

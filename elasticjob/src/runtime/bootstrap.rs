@@ -210,7 +210,7 @@ impl Bootstrap {
 
     async fn start(&mut self) -> Result<(), StartError> {
         let Some(job) = self.job.take() else { return Err(StartError::StartedBefore { job: self.name.clone() }) };
-        for unread in self.unread.clone() {
+        for unread in std::mem::take(&mut self.unread) {
             let job = self.name.clone();
             apart(move || warn!(%job, "{unread}"));
         }

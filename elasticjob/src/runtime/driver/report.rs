@@ -38,22 +38,23 @@ impl Driver {
 
     /// Reports items that no instance began before a later fire came.
     pub(super) fn report_not_begun(&self, items: &[ShardingItem], from: i64, before: i64) {
-        let Some(configuration) = self.engine.configuration() else { return };
-        let time = |at: i64| self.local_time(at, configuration).to_rfc3339();
-        let error = format!("no instance began them from {} on, before that of {}", time(from), time(before));
+        let Some(span) = self.span(from, before) else { return };
+        let error = format!("no instance began them {span}");
         self.report(self.failure(Failed::Fires(items.to_vec()), error));
     }
 
     /// Reports fires that came while this process did not run. The last of them is decided on its own.
     pub(super) fn report_missed(&self, from: i64, until: i64) {
-        let Some(configuration) = self.engine.configuration() else { return };
-        let time = |at: i64| self.local_time(at, configuration).to_rfc3339();
-        let error = format!(
-            "those from {} on, before that of {}, are not begun here: the process was stopped, or the clock stepped",
-            time(from),
-            time(until)
-        );
+        let Some(span) = self.span(from, until) else { return };
+        let error = format!("those {span}, are not begun here: the process was stopped, or the clock stepped");
         self.report(self.failure(Failed::Fires(Vec::new()), error));
+    }
+
+    /// The fires from one time on, and before another one, as a text. `None` before the job has a configuration.
+    fn span(&self, from: i64, before: i64) -> Option<String> {
+        let configuration = self.engine.configuration()?;
+        let time = |at: i64| self.local_time(at, configuration).to_rfc3339();
+        Some(format!("from {} on, before that of {}", time(from), time(before)))
     }
 
     pub(super) fn report_item(&self, item: ShardingItem, run: FailedRun, error: String) {
