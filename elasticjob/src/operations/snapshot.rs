@@ -139,7 +139,7 @@ impl Operations {
         let usable = configuration.as_ref().and_then(|read| read.as_ref().ok());
         Ok(JobSnapshot {
             job: job.clone(),
-            bound_to_programs: usable.map(|usable| self.built_in.commands(usable)).unwrap_or_default(),
+            bound_to_programs: usable.map(|usable| self.built_in.bound_notes(usable)).unwrap_or_default(),
             configuration,
             leader: leader.and_then(|id| id.parse().ok()),
             resharding: flags.iter().any(|flag| matches!(flag.as_str(), "necessary" | "processing")),
