@@ -141,7 +141,7 @@ impl Operations {
         let noted = sharding.zip(usable).and_then(|(node, usable)| ShardingData::parse(&node.data).since(usable));
         Ok(JobSnapshot {
             job: job.clone(),
-            bound_to_programs: usable.map(|usable| self.built_in.commands(usable)).unwrap_or_default(),
+            bound_to_programs: usable.map(|usable| self.built_in.bound_notes(usable)).unwrap_or_default(),
             configuration,
             leader: leader.and_then(|id| id.parse().ok()),
             resharding: flags.iter().any(|flag| matches!(flag.as_str(), "necessary" | "processing")),
