@@ -236,6 +236,11 @@ impl JobConfiguration {
         self.schedule.as_ref()
     }
 
+    /// The time zone of the schedule; `None` where it is that of the process.
+    pub(crate) fn time_zone(&self) -> Option<&str> {
+        self.time_zone.as_deref()
+    }
+
     /// How many items a fire is split into, 1 at the least.
     pub fn sharding_total_count(&self) -> u32 {
         self.total

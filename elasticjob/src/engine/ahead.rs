@@ -15,11 +15,15 @@ use crate::registry::mirror::Known;
 impl JobEngine {
     /// The record in a node, limited to the part that counts.
     pub(super) fn read_record(&self, known: &Known) -> FireRecord {
-        let record = known.parsed(FireRecord::parse).as_ref().clone();
+        self.count(known.parsed(FireRecord::parse).as_ref().clone(), known.mtime)
+    }
+
+    /// The part that counts of a record that was written at this time by the server's clock; 0 where that is not known.
+    pub(super) fn count(&self, record: FireRecord, written: i64) -> FireRecord {
         // The answer to a create has no server time. A node that was only created is blank.
-        let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
+        let is_told = written > 0 && !self.planted.has(Bug::TrustedRecord);
         let record = match self.clock_tolerance().filter(|_| is_told) {
-            Some(tolerance) => record.counted(known.mtime, tolerance),
+            Some(tolerance) => record.counted(written, tolerance),
             None => record,
         };
         if self.planted.has(Bug::ForgottenAhead) { FireRecord { ahead: None, ..record } } else { record }

@@ -55,7 +55,7 @@ impl JobEngine {
             Purpose::Register { foreign, max_time_diff } => {
                 self.on_registration_done(now, foreign, max_time_diff, session);
             }
-            Purpose::AskTime | Purpose::Candidate | Purpose::Skip => {}
+            Purpose::AskTime | Purpose::Candidate | Purpose::NoteSchedule | Purpose::Skip => {}
             Purpose::Sweep { triggers, sessionless } => self.on_swept(triggers, &sessionless),
             Purpose::Leave { triggers } => self.tell_dropped(triggers),
             Purpose::HandOver(plan) => self.on_handed_over(plan),

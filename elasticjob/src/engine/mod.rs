@@ -26,6 +26,7 @@ mod planted;
 mod reasons;
 mod retry;
 mod rules;
+mod sharding_data;
 mod state;
 mod status;
 mod step;
@@ -52,6 +53,7 @@ pub use once_calls::{CallState, OnceCall, OnceCalls};
 #[cfg(feature = "testing")]
 pub use planted::Bug;
 pub use reasons::{CancelReason, LateCause, Skip, SkipReason, StopReason, WaitedFor};
+pub(crate) use sharding_data::ShardingData;
 pub use state::left_run::LeftRun;
 pub use state::membership::{Identity, Phase};
 pub use status::{Activity, JobStatus};

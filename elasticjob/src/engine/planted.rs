@@ -96,6 +96,8 @@ pub enum Bug {
     LateJoiner,
     /// A change of the schedule counts from when the instance hears of it.
     ForgottenChange,
+    /// With any edit of the configuration the schedule counts as a new one.
+    SinceLastEdit,
     /// A fire is due for 10 s only, also where it may begin later.
     ShortWindow,
     /// For 4 s after each reconnect every due fire is dropped, and nothing is reported.
@@ -192,6 +194,7 @@ impl Bug {
         ("blind-trust", Self::BlindTrust),
         ("late-joiner", Self::LateJoiner),
         ("forgotten-change", Self::ForgottenChange),
+        ("since-last-edit", Self::SinceLastEdit),
         ("short-window", Self::ShortWindow),
         ("deaf-after-reconnect", Self::DeafAfterReconnect),
         ("dropped-held", Self::DroppedHeld),

@@ -57,7 +57,8 @@ fn the_first_instance_writes_the_layout() {
                 .to_owned(),
             "+~leader/election/instance 10.0.0.1@-@7; -leader/election/latch/_c_candidate0-latch-0000000000".to_owned(),
             "?leader/election/instance; +leader/sharding; +leader/sharding/necessary".to_owned(),
-            "?leader/election/instance; +sharding; +sharding/0; +sharding/0/instance 10.0.0.1@-@7; +sharding/0/fire; \
+            "?leader/election/instance; +sharding {\"schedule\":{\"cron\":\"0/5 * * * * ?\",\"since\":1700000001000}}; \
+             +sharding/0; +sharding/0/instance 10.0.0.1@-@7; +sharding/0/fire; \
              +sharding/1; +sharding/1/instance 10.0.0.1@-@7; +sharding/1/fire; -leader/sharding/necessary"
                 .to_owned(),
         ]
@@ -441,7 +442,9 @@ fn an_item_made_anew_is_not_begun_for_a_fire_of_before() {
     group.set(&JobPath::Config, &wire::to_yaml(&every_five(1)));
     assert_eq!(group.text(&JobPath::Item(1, ItemNode::Dir)), None);
     let floor = format!(r#"{{"through":{}}}"#, EPOCH + 5_000);
-    assert_eq!(group.text(&JobPath::Sharding).as_ref(), Some(&floor));
+    let noted =
+        format!(r#"{{"through":{},"schedule":{{"cron":"0/5 * * * * ?","since":{}}}}}"#, EPOCH + 5_000, EPOCH + 1_000);
+    assert_eq!(group.text(&JobPath::Sharding), Some(noted));
     group.set(&JobPath::Config, &wire::to_yaml(&every_five(2)));
     assert_eq!(group.text(&JobPath::fire(1)), Some(floor));
     assert_eq!(group.hosts[0].started.len(), 1);

@@ -16,6 +16,8 @@ use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Option
 const SUBJECT: &str = "ElasticJob error message";
 const CERTIFICATES: &str = "email.ssl.trusted.certificates";
 const TRUSTED_HOSTS: &str = "email.ssl.trust";
+/// Allows the mail server of the registry center, with its password. Read from the configuration of the program only.
+const FROM_REGISTRY: &str = "email.host.from-registry";
 
 struct Mail<'a> {
     host: &'a str,
@@ -73,6 +75,7 @@ impl Email {
             cc: optional_mailboxes(&mut options, "email.cc"),
             bcc: optional_mailboxes(&mut options, "email.bcc"),
         };
+        options.flag(FROM_REGISTRY, false);
         options.end(mail)
     }
 }
@@ -151,6 +154,7 @@ impl JobErrorHandler for Email {
     fn options(&self) -> OptionNames {
         &[
             &["email.host"],
+            &[FROM_REGISTRY],
             &["email.port"],
             &["email.username"],
             &["email.password"],

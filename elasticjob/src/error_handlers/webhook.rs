@@ -50,6 +50,7 @@ impl Webhook {
             connect: timeout("connectTimeoutMilliseconds", "connectTimeoutMillisecond", 3_000),
             read: timeout("readTimeoutMilliseconds", "readTimeoutMillisecond", 5_000),
         };
+        options.flag(&format!("{webhook}.from-registry"), false);
         Self { url, limits }
     }
 
@@ -121,6 +122,7 @@ impl JobErrorHandler for WeChat {
     fn options(&self) -> OptionNames {
         &[
             &["wechat.webhook"],
+            &["wechat.webhook.from-registry"],
             &["wechat.connectTimeoutMilliseconds", "wechat.connectTimeoutMillisecond"],
             &["wechat.readTimeoutMilliseconds", "wechat.readTimeoutMillisecond"],
         ]
@@ -174,6 +176,7 @@ impl JobErrorHandler for DingTalk {
     fn options(&self) -> OptionNames {
         &[
             &["dingtalk.webhook"],
+            &["dingtalk.webhook.from-registry"],
             &["dingtalk.keyword"],
             &["dingtalk.secret"],
             &["dingtalk.connectTimeoutMilliseconds", "dingtalk.connectTimeoutMillisecond"],

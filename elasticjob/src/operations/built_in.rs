@@ -48,11 +48,14 @@ impl BuiltIn {
         keys.filter_map(|key| self.bound().find_map(|bound| bound.note(key))).collect()
     }
 
-    /// The same for the commands and addresses that a configuration has, each once.
-    pub(super) fn commands(&self, configuration: &JobConfiguration) -> Vec<String> {
+    /// The same for the commands, addresses and secrets that a configuration has, each once. A mail server without a
+    /// password is none: programs write their own, without the password.
+    pub(super) fn bound_notes(&self, configuration: &JobConfiguration) -> Vec<String> {
         let first = |bound: &BoundOptions| match bound {
             BoundOptions::Command(names) => names[0].iter().copied().find(|key| configuration.prop(key).is_some()),
-            BoundOptions::Secret { .. } => None,
+            BoundOptions::Secret { secrets, .. } => {
+                secrets.iter().copied().find(|key| configuration.prop(key).is_some())
+            }
         };
         self.bound().filter_map(|bound| bound.note(first(bound)?)).collect()
     }

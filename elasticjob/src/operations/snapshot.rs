@@ -6,7 +6,7 @@ use super::members::Members;
 use super::{OperationError, Operations, ServerStatus, read};
 use crate::config::JobConfiguration;
 use crate::config::wire;
-use crate::engine::FireRecord;
+use crate::engine::{FireRecord, ShardingData};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{NodeData, SessionId};
@@ -30,8 +30,8 @@ pub struct JobSnapshot {
     pub triggered: BTreeSet<InstanceId>,
     /// How programs handle commands and addresses of the configuration, one line each.
     pub bound_to_programs: Vec<String>,
-    /// The time of the last change of the configuration, in milliseconds since 1970.
-    pub(super) configured_at: Option<i64>,
+    /// Since when the schedule is followed, in milliseconds since 1970.
+    pub(super) followed_since: Option<i64>,
     pub(super) members: Members,
     pub(super) sessions: BTreeSet<SessionId>,
 }
@@ -106,10 +106,11 @@ impl Operations {
     /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
     pub async fn snapshot(&self, job: &JobName) -> Result<JobSnapshot, OperationError> {
         let path = |path: JobPath| path.absolute(job);
-        let (members, class, config, leader, flags, items, lost, triggers, sessions) = tokio::try_join!(
+        let (members, class, config, sharding, leader, flags, items, lost, triggers, sessions) = tokio::try_join!(
             self.members(job),
             self.text(path(JobPath::Root)),
             self.get(path(JobPath::Config)),
+            self.get(path(JobPath::Sharding)),
             self.text(path(JobPath::LeaderInstance)),
             self.names(path(JobPath::LeaderSharding)),
             self.names(path(JobPath::Sharding)),
@@ -134,19 +135,20 @@ impl Operations {
             JobPath::Session(session) => Some(session),
             _ => None,
         });
-        let configured_at = config.as_ref().map(|node| node.stat.mtime);
+        let edited_at = config.as_ref().map(|node| node.stat.mtime);
         let configuration = config.map(|node| self.usable(job, &node, class.as_deref().unwrap_or_default()));
         let usable = configuration.as_ref().and_then(|read| read.as_ref().ok());
+        let noted = sharding.zip(usable).and_then(|(node, usable)| ShardingData::parse(&node.data).since(usable));
         Ok(JobSnapshot {
             job: job.clone(),
-            bound_to_programs: usable.map(|usable| self.built_in.commands(usable)).unwrap_or_default(),
+            bound_to_programs: usable.map(|usable| self.built_in.bound_notes(usable)).unwrap_or_default(),
             configuration,
             leader: leader.and_then(|id| id.parse().ok()),
             resharding: flags.iter().any(|flag| matches!(flag.as_str(), "necessary" | "processing")),
             items: items.into_iter().flatten().collect(),
             to_take_over: lost.collect(),
             triggered: triggers.iter().filter_map(|id| id.parse().ok()).collect(),
-            configured_at,
+            followed_since: noted.or(edited_at),
             members,
             sessions: sessions.collect(),
         })

@@ -203,7 +203,7 @@ impl JobSnapshot {
         let (schedule, record) = (configuration.schedule()?, &nodes.record);
         let ended = record.last.as_ref().and_then(|begun| begun.ended);
         let known =
-            [self.configured_at?, nodes.recorded_since?].into_iter().chain(record.through).chain(ended).max()?;
+            [self.followed_since?, nodes.recorded_since?].into_iter().chain(record.through).chain(ended).max()?;
         let first = schedule.next_after(known).filter(|first| now - first >= BEGIN)?;
         let more = schedule.next_after(first).is_some_and(|next| next <= now);
         let limit = late_limit(configuration).map(|limit| limit.as_secs());

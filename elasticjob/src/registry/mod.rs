@@ -73,7 +73,7 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
     /// leader. So neither a read nor a watch event proves anything.
     fn proof(&self) -> Option<Proof>;
 
-    /// Whether everyone who reaches the registry center can change its nodes. Default: no.
+    /// Whether everyone who reached the registry center could change its nodes when this one connected. Default: no.
     fn is_open(&self) -> bool {
         false
     }

@@ -143,12 +143,12 @@ fn warn_of_open(name: &JobName, job: &Job) {
         true => error!(
             %job,
             "everyone who reaches the registry center can have this host run any command or ask any address: \
-             `...from-registry` is set, and the namespace is open; set digest of its registry center (docs/security.md)"
+             `...from-registry` is set, and the namespace is open; close it as the warning about the namespace says (docs/security.md)"
         ),
         false => warn!(
             %job,
             "everyone who reaches the registry center decides when this job runs, and with which parameters, and it runs \
-             commands or sends requests: the namespace is open; set digest of its registry center (docs/security.md)"
+             commands or sends requests: the namespace is open; close it as the warning about the namespace says (docs/security.md)"
         ),
     });
 }

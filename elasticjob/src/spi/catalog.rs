@@ -97,11 +97,13 @@ impl Catalog {
         &self.known_listeners
     }
 
-    /// The settings of a configuration that name an implementation which does not exist.
+    /// The settings of a program's configuration that name an implementation which does not exist, and its options that
+    /// are wrong, without those that the program leaves to the registry center.
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         let strategy = self.sharding_strategies.problem(configuration);
         let listeners = self.known_listeners.plan(configuration).err();
-        strategy.into_iter().chain(listeners).chain(self.check.problems(configuration)).collect()
+        let problems = strategy.into_iter().chain(listeners).chain(self.check.problems(configuration));
+        problems.filter(|problem| !configuration.leaves_to_registry(problem, &self.bound)).collect()
     }
 }
 

@@ -128,7 +128,7 @@ const REQUIRED: [(&str, &[(&str, &str)]); 5] = [
 ];
 
 /// Properties of a handler or type that have a form, each with a value of another one.
-const FORMED: [(&str, &str, &str); 19] = [
+const FORMED: [(&str, &str, &str); 22] = [
     (HTTP, "http.connect.timeout.milliseconds", "3s"),
     (HTTP, "http.read.timeout.milliseconds", "3s"),
     (HTTP, "http.total.timeout.milliseconds", "3s"),
@@ -148,6 +148,9 @@ const FORMED: [(&str, &str, &str); 19] = [
     ("DINGTALK", "dingtalk.readTimeoutMillisecond", "3s"),
     (SCRIPT, "script.timeout.milliseconds", "3s"),
     (SCRIPT, "script.command.line.from-registry", "1"),
+    ("EMAIL", "email.host.from-registry", "1"),
+    ("WECHAT", "wechat.webhook.from-registry", "1"),
+    ("DINGTALK", "dingtalk.webhook.from-registry", "1"),
 ];
 
 /// Properties that may be any text.

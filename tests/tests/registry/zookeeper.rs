@@ -31,6 +31,7 @@ pub fn add_tests(harness: &mut Harness) {
     harness.on_zookeeper("a_namespace_may_lie_below_a_node_of_others", a_namespace_may_lie_below_a_node_of_others);
     harness.on_zookeeper("connecting_leaves_no_trace_in_the_namespace", connecting_leaves_no_trace_in_the_namespace);
     harness.on_zookeeper("a_digest_protects_everything_created", a_digest_protects_everything_created);
+    harness.on_zookeeper("an_open_namespace_is_known_by_its_access_list", an_open_namespace_is_known);
     harness.on_zookeeper("a_wrong_digest_is_refused_when_connecting", a_wrong_digest_is_refused_when_connecting);
     harness.on_zookeeper("a_foreign_access_list_refuses_the_operation", a_foreign_access_list_refuses_the_operation);
     harness.on_zookeeper("lost_answers_are_unknown_and_unsent_ones_are_not", lost_answers_are_unknown);
@@ -196,6 +197,23 @@ async fn a_digest_protects_everything_created(server: Arc<ZookeeperServer>) {
         assert_eq!((acl.permission(), acl.scheme()), (Permission::ALL, "digest"), "{path}");
         assert!(acl.id().starts_with("user:"), "{path}: {}", acl.id());
     }
+}
+
+async fn an_open_namespace_is_known(server: Arc<ZookeeperServer>) {
+    // It is older than the digest.
+    connected_to(&server, "older").await.close().await;
+    let digest = || with_digest(&server, "older", "user:word");
+    assert!(connect(digest()).await.unwrap().is_open());
+    // An operator closes it, as docs/security.md says.
+    let raw = Client::connector().with_auth("digest", b"user:word").connect(&server.connect_string()).await.unwrap();
+    let readable = Acl::new(Permission::READ, AuthId::anyone());
+    raw.set_acl("/older", &[Acl::new(Permission::ALL, AuthId::authed()), readable], None).await.unwrap();
+    assert!(!connect(digest()).await.unwrap().is_open());
+    // It is closed to other hosts; what a program without a digest creates in it is open to all the same.
+    raw.create("/hosts", b"", &RawMode::Persistent.with_acls(Acls::anyone_all())).await.unwrap();
+    raw.set_acl("/hosts", &[Acl::new(Permission::ALL, AuthId::new("ip", "127.0.0.1"))], None).await.unwrap();
+    assert!(connected_to(&server, "hosts").await.is_open());
+    assert!(!connect(with_digest(&server, "hosts", "user:word")).await.unwrap().is_open());
 }
 
 async fn a_wrong_digest_is_refused_when_connecting(server: Arc<ZookeeperServer>) {

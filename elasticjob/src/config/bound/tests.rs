@@ -44,10 +44,31 @@ fn a_secret_goes_only_where_the_side_that_has_it_says() {
     assert!(refused[0].contains("set it there, beside mail.password"), "{refused:?}");
     // The registry has both, as a Java group keeps them, and the program no secret.
     let theirs = [("mail.host", "theirs"), ("mail.password", "known to Java")];
-    assert_eq!(followed(&[("mail.host", "ours")], &theirs), (text(&theirs), vec![]));
-    assert_eq!(followed(&[("mail.password", " ")], &theirs), (text(&theirs), vec![]), "an empty secret is none");
-    // Neither has a secret: nothing changes.
-    assert_eq!(followed(&[("mail.host", "ours")], &theirs[..1]), (text(&theirs[..1]), vec![]));
+    let (props, refused) = followed(&[("mail.host", "ours")], &theirs);
+    assert_eq!(props, text(&[("mail.host", "ours")]));
+    let [told] = &refused[..] else { panic!("{refused:?}") };
+    assert!(told.starts_with("props.mail.host, props.mail.password: "), "the address comes first: {told}");
+    assert!(told.contains("`props.mail.host.from-registry: true`") && !told.contains("known to Java"), "{told}");
+    // The same with the permission, whatever the program has beside it.
+    let permission = ("mail.host.from-registry", "true");
+    for program in [&[permission][..], &[permission, ("mail.host", "ours")], &[permission, ("mail.password", " ")]] {
+        let (props, refused) = followed(program, &theirs);
+        assert_eq!((&props[..1], &props[2..], refused.len()), (&text(&theirs)[..1], &text(&theirs)[1..], 0));
+    }
+    // An address alone, which decides who is told of failures.
+    let (props, refused) = followed(&[("mail.host", "ours")], &theirs[..1]);
+    assert_eq!((props, refused.len()), (text(&[("mail.host", "ours")]), 1));
+    let (_, refused) = followed(&[("mail.host", "theirs")], &theirs[..1]);
+    assert_eq!(refused, Vec::<String>::new(), "the same address");
+    // The permission never sends the program's own secret to an address of the registry.
+    let (props, refused) = followed(&[permission, ours[0], ours[1]], &theirs);
+    assert_eq!((&props[0], &props[2], refused.len()), (&text(&ours)[0], &text(&ours)[1], 2));
+    // The address of a robot is the secret itself.
+    let robot = [("robot.webhook", "theirs")];
+    let (props, refused) = followed(&[], &robot);
+    assert!(props.is_empty() && refused[0].contains("`props.robot.webhook.from-registry: true`"), "{refused:?}");
+    let (props, refused) = followed(&[("robot.webhook.from-registry", "true")], &robot);
+    assert_eq!((&props[0], refused.len()), (&text(&robot)[0], 0));
     // The program needs only one of the two secrets.
     let (props, refused) = followed(&[("robot.secret", "hush")], &[("robot.webhook", "theirs")]);
     assert_eq!((props, refused.len()), (text(&[("robot.secret", "hush")]), 1));
@@ -104,12 +125,20 @@ fn what_is_missing_may_be_left_to_the_registry_where_it_is_allowed() {
     assert!(!with(&[]).leaves_to_registry(&missing, &ALL));
     assert!(!with(&allowed).leaves_to_registry(&Invalid::prop("run.line", "is missing"), &ALL));
     assert!(!with(&[allowed[0], ("ask.method", "x")]).leaves_to_registry(&missing, &ALL), "it is there, and wrong");
+    let missing = Invalid::prop("mail.password", "is missing");
+    let allowed = ("mail.host.from-registry", "true");
+    assert!(with(&[allowed]).leaves_to_registry(&missing, &ALL));
+    assert!(!with(&[]).leaves_to_registry(&missing, &ALL));
+    let own = with(&[allowed, ("mail.password", "hush")]);
+    assert!(!own.leaves_to_registry(&Invalid::prop("mail.host", "is missing"), &ALL), "it goes with its own secret");
 }
 
 #[test]
 fn whoever_changes_the_registry_is_told_what_programs_do_with_it() {
     assert!(RUN.note("run.line").unwrap().contains("`props.run.line.from-registry: true`"));
     assert!(ASK.note("ask.method").unwrap().contains("`props.ask.uri.from-registry: true`"));
-    assert!(MAIL.note("mail.host").unwrap().contains("has mail.password itself"));
+    assert!(MAIL.note("mail.password").unwrap().contains("`props.mail.host.from-registry: true`"));
+    let note = MAIL.note("mail.host").unwrap();
+    assert!(note.contains("mail.password") && note.contains("`props.mail.host.from-registry: true`"), "{note}");
     assert_eq!((RUN.note("ask.uri"), MAIL.note("mail.subject")), (None, None));
 }

@@ -30,16 +30,23 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let first = engine.configuration.in_force.is_none();
     match read_usable(engine, &data) {
         Ok(Usable { configuration, plan, refused }) => {
+            let is_rescheduled = is_rescheduled(engine, &configuration);
+            if is_rescheduled {
+                match followed_since(engine, &configuration, mtime) {
+                    Ok(since) => engine.configuration.follows_since = since,
+                    Err(Unread) => return Ok(wait_for_first(engine)),
+                }
+            }
             tell_refused_values(engine, refused);
             engine.configuration.refused = None;
             if first {
-                engine.configuration.follows_since = followed_since(engine, mtime);
                 let since = engine.configuration.follows_since.or(engine.membership.joining_since);
                 let from = takes_part_from(engine, &configuration, since, now);
                 engine.fires.calendar.join(configuration.schedule(), from, now.wall);
             } else {
                 engine.planted.deafen(Bug::DeafAfterChange, now.mono + DEAF);
-                engine.configuration.follows_since = Some(mtime).filter(|mtime| *mtime > 0);
+            }
+            if is_rescheduled && !first {
                 // This instance may hear of the change late.
                 let since = engine.configuration.follows_since.filter(|_| !engine.planted.has(Bug::ForgottenChange));
                 let from = takes_part_from(engine, &configuration, since, now);
@@ -79,13 +86,27 @@ fn takes_part_from(engine: &JobEngine, configuration: &JobConfiguration, since: 
     since.unwrap_or(now.wall).min(now.wall)
 }
 
-/// Since when the schedule in force is followed; `None` where it was not before this instance joined, or the server
-/// does not say so.
-fn followed_since(engine: &JobEngine, mtime: i64) -> Option<i64> {
-    match engine.membership.wrote_configuration {
+/// Whether a configuration has another schedule than that in force, or its fires are recorded from now on. What was due by the
+/// schedule stays due when anything else changes.
+fn is_rescheduled(engine: &JobEngine, configuration: &JobConfiguration) -> bool {
+    let is_same = |before: &JobConfiguration| {
+        (before.schedule(), before.monitor_execution()) == (configuration.schedule(), configuration.monitor_execution())
+    };
+    engine.planted.has(Bug::SinceLastEdit) || !engine.configuration.in_force.as_deref().is_some_and(is_same)
+}
+
+/// Since when the schedule of a configuration is followed: since the leader noted, else since the last edit. `None` where it
+/// was not followed before this instance joined, or the server does not report the time.
+fn followed_since(engine: &JobEngine, configuration: &JobConfiguration, mtime: i64) -> Result<Option<i64>, Unread> {
+    // A note that is not later than the schedule that was followed here since is of an earlier time with the same schedule.
+    let noted = engine.noted_since(configuration)?.filter(|since| Some(*since) > engine.configuration.follows_since);
+    if noted.is_some() {
+        return Ok(noted);
+    }
+    Ok(match engine.configuration.in_force.is_none() && engine.membership.wrote_configuration {
         true => engine.membership.schedule_since,
         false => Some(mtime).filter(|mtime| *mtime > 0),
-    }
+    })
 }
 
 /// A configuration of the registry that this program can follow.

@@ -14,6 +14,7 @@ mod foreign;
 mod hand_over;
 mod leave;
 mod misfire;
+mod note_schedule;
 mod once_listeners;
 mod reconcile;
 mod record_skips;
@@ -71,7 +72,7 @@ const fn rule(ask: Ask, meanwhile: Meanwhile, why_here: &'static str) -> Rule {
 }
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 23] = [
+pub(super) const RULES: [Rule; 24] = [
     rule(foreign::clear, GoOn, "The transactions of all other rules are refused while these nodes are in the way."),
     rule(
         leave::removed,
@@ -120,6 +121,11 @@ pub(super) const RULES: [Rule; 23] = [
         "Before `reshard`, which moves the items: afterwards it is not known for which items a trigger was meant.",
     ),
     rule(reshard::reshard, GoOn, "Before `begin`, so that fires find owners that are there."),
+    rule(
+        note_schedule::note,
+        GoOn,
+        "After `reshard`, which makes the node and writes the note with the first assignment.",
+    ),
     rule(
         rerequest_sharding::remind,
         GoOn,

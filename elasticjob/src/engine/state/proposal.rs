@@ -37,6 +37,7 @@ pub(in crate::engine) enum Purpose {
         why: String,
     },
     Reshard(Sharding),
+    NoteSchedule,
     Trigger {
         asked: Vec<PendingTrigger>,
         /// The answer that they get when it is done.

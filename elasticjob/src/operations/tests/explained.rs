@@ -202,3 +202,16 @@ async fn a_fire_that_no_instance_began_is_told_until_the_next_begin() {
         assert_eq!(found(first + 10_001).await, not_begun(Some(10), true));
     }
 }
+
+#[tokio::test]
+async fn the_schedule_is_followed_since_the_note_of_the_leader_where_it_is_of_that_schedule() {
+    let desk = ready().await;
+    let since = async || desk.operations.snapshot(&name("job")).await.unwrap().followed_since;
+    let edited = desk.operations.registry.get("/job/config").await.unwrap().unwrap().stat.mtime;
+    assert_eq!(since().await, Some(edited));
+    for (zone, expected) in [("UTC", edited), ("GMT", 7)] {
+        let note = format!(r#"{{"schedule":{{"cron":"0 0 0 1 1 ?","since":7,"timeZone":"{zone}"}}}}"#);
+        desk.write(&[("/job/sharding", &note)]).await;
+        assert_eq!(since().await, Some(expected), "noted for {zone}");
+    }
+}

@@ -12,7 +12,7 @@ use zookeeper_client::{Client, CreateMode as ClientMode, Error, MultiWriteError,
 
 use super::session::Session;
 use super::watch::ZookeeperWatch;
-use super::{ConnectError, ZookeeperConfiguration, answer, dial};
+use super::{ConnectError, ZookeeperConfiguration, access, answer, dial};
 use crate::log::{apart, warn};
 use crate::registry::{
     self, Answer, CommitError, Committed, CreateMode, NodeData, Op, Proof, RegistryCenter, RegistryError, RequestCount,
@@ -23,6 +23,8 @@ use crate::registry::{
 pub struct ZookeeperRegistryCenter {
     session: Arc<Session>,
     runtime: Handle,
+    /// Whether everyone could change the namespace when this registry center connected.
+    is_open: bool,
 }
 
 impl ZookeeperRegistryCenter {
@@ -45,18 +47,21 @@ impl ZookeeperRegistryCenter {
             });
         }
         let session = Session::new(config);
-        let center = Self { session: session.clone(), runtime: runtime.clone() };
+        let mut center = Self { session: session.clone(), runtime: runtime.clone(), is_open: false };
         let dialled = runtime.spawn(async move {
             let client = dial::dial(&session.config, session.config.patience()).await?;
-            dial::warn_of_open(&session.config, &client).await;
+            let is_open = access::is_open(&session.config, &client).await;
             tokio::spawn(session.clone().run(client));
             let mut state = session.state();
             // Waits until the first connection is ready for calls. If it breaks right now, callers see that too.
             let _ = state.wait_for(|state| *state != SessionState::Connecting).await;
-            Ok(())
+            Ok(is_open)
         });
         match dialled.await {
-            Ok(connected) => connected.map(|()| center),
+            Ok(connected) => {
+                center.is_open = connected?;
+                Ok(center)
+            }
             Err(error) => Err(ConnectError::Failed {
                 servers: center.session.config.server_lists.clone(),
                 namespace: center.session.config.namespace.clone(),
@@ -114,7 +119,7 @@ impl ZookeeperRegistryCenter {
 
 impl RegistryCenter for ZookeeperRegistryCenter {
     fn is_open(&self) -> bool {
-        dial::is_open(&self.session.config)
+        self.is_open
     }
 
     fn get(&self, path: &str) -> Answer<Option<NodeData>> {
@@ -145,7 +150,7 @@ impl RegistryCenter for ZookeeperRegistryCenter {
         if let Err(other) = transaction.check_session(registry::SessionId(live.client.session_id().0)) {
             return ready(Err(other));
         }
-        let (limit, acls) = (live.client.session_timeout(), dial::acls(&self.session.config));
+        let (limit, acls) = (live.client.session_timeout(), access::acls(&self.session.config));
         let commit = async move {
             let result = write(&live.client, &transaction, acls).await;
             let settled =

@@ -5,56 +5,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::task::{JoinError, spawn_blocking};
-use zookeeper_client::{
-    Acl, Acls, AddWatchMode, AuthId, Client, Connector, CreateMode, Error, MultiWriteError, Permission,
-};
+use zookeeper_client::{AddWatchMode, Client, Connector, CreateMode, Error, MultiWriteError};
 
+use super::access::acls;
 use super::answer;
 use super::look::{START, look_at};
 use super::tls::{self, Loaded};
 use super::{ConnectError, ZookeeperConfiguration};
 use crate::log::{apart, warn};
 use crate::random::random_u64;
-
-/// The access list of every node that this library creates.
-pub(super) fn acls(config: &ZookeeperConfiguration) -> Acls<'static> {
-    if config.digest.is_some() { Acls::creator_all() } else { Acls::anyone_all() }
-}
-
-/// Whether every node that is created belongs to everyone.
-pub(super) fn is_open(config: &ZookeeperConfiguration) -> bool {
-    acls(config).iter().any(is_for_everyone)
-}
-
-/// Warns, once for a registry center, when everyone may change the namespace.
-pub(super) async fn warn_of_open(config: &ZookeeperConfiguration, client: &Client) {
-    let (servers, namespace) = (config.server_lists.clone(), config.namespace.clone());
-    if is_open(config) {
-        apart(move || {
-            warn!(
-                "namespace '{namespace}' of ZooKeeper at '{servers}' is open: everyone who reaches the server can change and \
-                 trigger its jobs; set digest of this registry center to user:password, with a new namespace, or setAcl -R \
-                 for the old one (docs/security.md)"
-            );
-        });
-        return;
-    }
-    // The namespace may be older than the digest.
-    let Ok((acls, _)) = client.get_acl("/").await else { return };
-    if acls.iter().any(is_for_everyone) {
-        apart(move || {
-            warn!(
-                "namespace '{namespace}' of ZooKeeper at '{servers}' was created without digest and is open to everyone, and \
-                 so may be what is in it: run setAcl -R for it, or use a new namespace (docs/security.md)"
-            );
-        });
-    }
-}
-
-fn is_for_everyone(acl: &Acl) -> bool {
-    let changes = [Permission::WRITE, Permission::CREATE, Permission::DELETE, Permission::ADMIN];
-    acl.auth_id() == &AuthId::anyone() && changes.into_iter().any(|change| acl.permission().has(change))
-}
 
 /// Opens a session within `patience`. Returns a client whose root is the namespace.
 pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) -> Result<Client, ConnectError> {

@@ -8,6 +8,8 @@
 //! client is missing.
 
 #[cfg(feature = "zookeeper")]
+mod access;
+#[cfg(feature = "zookeeper")]
 mod answer;
 #[cfg(feature = "zookeeper")]
 mod center;

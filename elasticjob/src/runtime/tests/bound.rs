@@ -163,3 +163,30 @@ async fn a_job_without_a_command_of_its_own_needs_the_permission_to_run_that_of_
     job.shutdown(ShutdownMode::Graceful).await;
     std::fs::remove_file(&file).unwrap();
 }
+
+#[tokio::test]
+async fn a_webhook_of_the_registry_needs_the_permission_of_the_program() {
+    let environment = environment();
+    let (webhook, request) = answering("200 OK", r#"{"errcode":0}"#).await;
+    let registry = environment.embedded_registry();
+    let of_java = each_second("job", 1).job_error_handler_type("WECHAT").prop("wechat.webhook", webhook.clone());
+    written(&registry, of_java.clone()).await;
+    let local = each_second("job", 1).build().unwrap();
+    let mut refused = ScheduleJobBootstrap::new(&environment, registry.clone(), local, failing()).unwrap();
+    let why = refused.schedule().await.unwrap_err().to_string();
+    assert!(why.contains("props.wechat.webhook: is missing"), "{why}");
+    assert!(why.contains("`props.wechat.webhook.from-registry: true` in the settings of the program"), "{why}");
+    assert!(!why.contains(&webhook), "{why}");
+    // The program may name the handler itself, too, and leave the address to the registry.
+    for allowed in [each_second("job", 1), each_second("job", 1).job_error_handler_type("WECHAT")] {
+        let allowed = allowed.prop("wechat.webhook.from-registry", "true").build().unwrap();
+        let made = ScheduleJobBootstrap::new(&environment, registry.clone(), allowed, failing());
+        drop(made.unwrap_or_else(|why| panic!("{why}")));
+    }
+    let registry = environment.embedded_registry();
+    written(&registry, of_java).await;
+    let allowed = each_second("job", 1).prop("wechat.webhook.from-registry", "true");
+    let mut job = scheduled(&environment, &registry, allowed, failing()).await;
+    assert!(soon(request).await.unwrap().contains("boom"));
+    job.shutdown(ShutdownMode::Now).await;
+}

@@ -45,6 +45,7 @@ impl Leadership {
             (Op::Create { .. }, Some(JobPath::Necessary)) => false,
             // A Java leader deletes items with all that is below, so those who begin them make them anew.
             (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Dir))) => !scene.is_mixed(),
+            (Op::Set { .. }, Some(JobPath::Sharding)) => true,
             (_, Some(JobPath::Necessary | JobPath::Item(_, ItemNode::Instance | ItemNode::Dir))) => true,
             _ => false,
         });

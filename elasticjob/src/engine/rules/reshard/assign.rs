@@ -44,6 +44,9 @@ pub(super) fn assign(
     let mut pinned = BTreeSet::from_iter(surplus_busy);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.check(&JobPath::LeaderInstance);
+    if let Some(note) = engine.first_note() {
+        txn.create(&JobPath::Sharding, note, CreateMode::Persistent);
+    }
     for item in 0..basis.total {
         let (owner, wanted) = (survey.owner(item), wanted.get(&item).map(InstanceId::as_str));
         let path = JobPath::owner_of(item);
@@ -68,7 +71,7 @@ pub(super) fn assign(
             }
         }
         if monitored && !engine.mirror.exists(&JobPath::fire(item)) {
-            txn.create(&JobPath::fire(item), floor.data(), CreateMode::Persistent);
+            txn.create(&JobPath::fire(item), floor.record(), CreateMode::Persistent);
         }
     }
     guard_triggers(engine, &mut txn, left);

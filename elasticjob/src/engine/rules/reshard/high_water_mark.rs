@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::engine::JobEngine;
 use crate::engine::fire::FireRecord;
+use crate::engine::sharding_data::ShardingData;
 use crate::ident::ShardingItem;
 use crate::registry::mirror::{Known, Unread, read_found};
 use crate::registry::path::JobPath;
@@ -12,7 +13,7 @@ use crate::registry::path::JobPath;
 /// of new items: an item that is created again must not be begun for a fire that it was begun for before.
 #[derive(Default)]
 pub(super) struct Floor {
-    record: Option<FireRecord>,
+    data: Option<ShardingData>,
     /// Version of `sharding`, when its data have to be written.
     pub(super) raised: Option<i32>,
     /// Versions of the records of the items that are removed.
@@ -20,8 +21,15 @@ pub(super) struct Floor {
 }
 
 impl Floor {
+    /// The record of a new item.
+    pub(super) fn record(&self) -> Vec<u8> {
+        let record = self.data.as_ref().map(|data| &data.removed).filter(|record| **record != FireRecord::empty());
+        record.map(FireRecord::to_bytes).unwrap_or_default()
+    }
+
+    /// The data of `sharding`.
     pub(super) fn data(&self) -> Vec<u8> {
-        self.record.as_ref().map(FireRecord::to_bytes).unwrap_or_default()
+        self.data.as_ref().map(ShardingData::to_bytes).unwrap_or_default()
     }
 
     /// The mark when these items are removed.
@@ -36,7 +44,7 @@ impl Floor {
         });
         let records: Vec<(ShardingItem, &Known)> = read_found(records)?;
         let Some(known) = mark? else { return Ok(Self::default()) };
-        let before = engine.read_record(known);
+        let ShardingData { removed: before, schedule } = engine.read_sharding(known);
         let mut record = before.clone();
         let mut versions = BTreeMap::new();
         for (item, known) in records {
@@ -47,8 +55,7 @@ impl Floor {
             versions.insert(item, known.version);
         }
         let raised = (before != record).then_some(known.version);
-        let record = Some(record).filter(|record| *record != FireRecord::empty());
-        Ok(Self { record, raised, versions })
+        Ok(Self { data: Some(ShardingData { removed: record, schedule }), raised, versions })
     }
 }
 
@@ -56,10 +63,10 @@ impl JobEngine {
     /// The record of an item. An item that has none was created while execution was not monitored, or by a Java leader:
     /// then its record is the high-water mark of removed items.
     pub(in crate::engine) fn record_of(&self, item: ShardingItem) -> Result<FireRecord, Unread> {
-        let found = match self.mirror.need(&JobPath::fire(item))? {
-            None => self.mirror.need(&JobPath::Sharding)?,
-            known => known,
-        };
-        Ok(found.map_or(FireRecord::empty(), |known| self.read_record(known)))
+        if let Some(known) = self.mirror.need(&JobPath::fire(item))? {
+            return Ok(self.read_record(known));
+        }
+        let mark = self.mirror.need(&JobPath::Sharding)?;
+        Ok(mark.map_or(FireRecord::empty(), |known| self.read_sharding(known).removed))
     }
 }
