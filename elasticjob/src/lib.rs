@@ -54,19 +54,23 @@
 //! | `testing` | | the tools that tests of registry back ends need |
 
 pub mod api;
+mod clock;
 pub mod config;
 #[cfg(any(feature = "http", feature = "zookeeper-tls"))]
 mod cryptography;
 #[cfg(test)]
 mod elastic_job_docs;
+#[doc(hidden)]
 pub mod engine;
-pub mod error_handlers;
+mod error_handlers;
 mod escaped;
-pub mod executor;
+mod executor;
+pub mod fire;
 #[cfg(feature = "http")]
 mod http_client;
 pub mod ident;
-pub mod job_types;
+mod job_status;
+mod job_types;
 #[doc(hidden)]
 pub mod log;
 mod moment;
@@ -79,6 +83,7 @@ pub mod registry;
 pub mod runtime;
 pub mod schedule;
 pub mod secret;
+pub mod sharding;
 pub mod spi;
 #[cfg(test)]
 mod test_log;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::DateTime;
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob_tests::group::{Group, Program};

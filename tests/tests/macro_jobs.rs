@@ -96,7 +96,7 @@ fn context_of(configuration: JobConfiguration, item: u32) -> ShardingContext {
         instance,
         item,
         scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
-        source: elasticjob::engine::ExecutionSource::NormalTrigger,
+        source: elasticjob::fire::ExecutionSource::NormalTrigger,
         fencing_token: None,
         stop: Default::default(),
         cancellation: Default::default(),

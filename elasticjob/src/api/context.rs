@@ -9,7 +9,7 @@ use chrono::{DateTime, FixedOffset};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::JobConfiguration;
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// Everything that the run of one item receives. Cheap to clone.

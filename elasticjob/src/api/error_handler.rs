@@ -9,7 +9,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::JobResult;
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, caught};
-use crate::engine::{ExecutionSource, Hook};
+use crate::fire::{ExecutionSource, Hook};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// The setting that names a handler.

@@ -29,6 +29,6 @@ pub use outcome::{IntoJobResult, JobError, JobResult};
 pub use pool::JobExecutorThreadPoolSizeProvider;
 
 pub use crate::config::JobKind;
-pub use crate::engine::strategy::{Assignment, ShardingStrategy};
+pub use crate::sharding::{Assignment, ShardingStrategy};
 /// Fires when the run of a job has to end.
 pub use tokio_util::sync::CancellationToken;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::job::JobConfiguration;
-use crate::engine::strategy::ShardingStrategies;
+use crate::sharding::ShardingStrategies;
 
 /// A value that only Rust instances understand.
 #[derive(Debug, Clone, PartialEq, Eq)]

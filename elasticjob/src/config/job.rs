@@ -9,11 +9,11 @@ use super::items::ItemParameters;
 use super::room;
 use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
 use super::time_diff;
-use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
 use crate::schedule::{CronExpression, Schedule, TimeZone};
 use crate::secret::stays_with_program;
+use crate::sharding::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 
 /// The default error handler.
 pub const LOG: &str = "LOG";

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use super::event::{RoundId, TriggerId};
-use super::fire::{ExecutionSource, Fire};
-use super::listeners::Hook;
 use super::notice::Notice;
-use super::reasons::CancelReason;
 use crate::config::JobConfiguration;
+use crate::fire::{CancelReason, ExecutionSource, Fire, Hook};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::{Transaction, Zxid};

@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use super::engine::JobEngine;
-use super::fire::{FireRecord, FireState};
 use super::planted::Bug;
+use crate::fire::{FireRecord, FireState};
 use crate::registry::mirror::Known;
 
 impl JobEngine {
@@ -61,7 +61,7 @@ impl FireRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Attempt, ExecutionSource, Fire, ItemEnd};
+    use crate::fire::{Attempt, ExecutionSource, Fire, ItemEnd};
     use crate::ident::InstanceId;
     use crate::registry::SessionId;
 

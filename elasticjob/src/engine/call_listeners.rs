@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use super::action::{Action, ListenerCall, Start};
 use super::engine::JobEngine;
-use super::event::{Now, RoundId};
-use super::fire::{Attempt, ExecutionSource, Fire};
-use super::listeners::Hook;
+use super::event::RoundId;
 use super::notice::Notice;
 use super::once_calls::SettledClaim;
 use super::planted::{Bug, DEAF};
-use super::reasons::CancelReason;
 use super::state::listener_round::{Call, CutOff, RoundStage, Step, Wait, Waiting};
 use super::state::runs::{Run, Stage};
+use crate::clock::Now;
+use crate::fire::{Attempt, CancelReason, ExecutionSource, Fire, Hook};
 use crate::ident::ShardingItem;
 
 impl JobEngine {

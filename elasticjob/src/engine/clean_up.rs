@@ -13,14 +13,15 @@ use std::time::Duration;
 
 use super::action::Action;
 use super::engine::JobEngine;
-use super::event::{Event, Now};
-use super::fire::{ExecutionSource, FireRecord, ItemEnd};
+use super::event::Event;
 use super::once_calls::OnceCalls;
 use super::planted::{Bug, Planted};
 use super::state::foreign_nodes::ForeignNodes;
 use super::state::left_run::LeftRun;
 use super::state::membership::Identity;
 use super::txn::JobTransaction;
+use crate::clock::Now;
+use crate::fire::{ExecutionSource, FireRecord, ItemEnd};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::mirror::{Mirror, Unread};
 use crate::registry::path::{ItemNode, JobPath};

@@ -8,16 +8,15 @@
 use std::time::Duration;
 
 use super::engine::JobEngine;
-use super::event::Now;
-use super::fire::{ExecutionSource, Fire, FireState, ItemEnd};
 use super::notice::Notice;
 use super::planted::Bug;
-use super::reasons::SkipReason;
 use super::state::open_fire::OpenFire;
 use super::state::proposal::{BeginPlan, Proposal, Purpose};
 use super::state::runs::{ItemRun, Stage};
 use super::txn::JobTransaction;
+use crate::clock::Now;
 use crate::config::{JobConfiguration, wire};
+use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
 
 impl JobEngine {
     /// Whether the clocks are compared, and the server's time is not known or in doubt.

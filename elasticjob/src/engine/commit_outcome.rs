@@ -1,10 +1,10 @@
 //! Answers to transactions, and what follows from them.
 
 use super::engine::JobEngine;
-use super::event::Now;
 use super::notice::Notice;
 use super::state::link::Write;
 use super::state::proposal::Purpose;
+use crate::clock::Now;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Committed, Refusal, SessionId};
 

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use super::action::Action;
 use super::engine::JobEngine;
-use super::event::Now;
-use super::fire::{FireState, ItemEnd};
 use super::notice::Notice;
 use super::planted::Bug;
-use super::reasons::CancelReason;
 use super::state::left_run::LeftRun;
 use super::state::listener_round::RoundStage;
 use super::state::membership::Phase;
 use super::state::runs::{Run, Stage};
+use crate::clock::Now;
+use crate::fire::{CancelReason, FireState, ItemEnd};
 use crate::ident::ShardingItem;
 
 /// How long leaving may take after the last run was cut off, when the registry does not answer.

@@ -5,14 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
-use super::event::Now;
-use super::fire::{Attempt, ExecutionSource, Fire};
 use super::listeners::KnownListeners;
 use super::notice::Notice;
 #[cfg(feature = "testing")]
 use super::planted::Bug;
 use super::planted::Planted;
-use super::reasons::{Skip, SkipReason};
 use super::state::clock::ClockCheck;
 use super::state::configuration::Configuration;
 use super::state::fires::Fires;
@@ -24,11 +21,13 @@ use super::state::pending_trigger::PendingTrigger;
 use super::state::proposal::Purpose;
 use super::state::runs::Runs;
 use super::state::session::Session;
-use super::strategy::ShardingStrategies;
+use crate::clock::Now;
 use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration, room};
+use crate::fire::{Attempt, ExecutionSource, Fire, Skip, SkipReason};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::registry::mirror::Mirror;
+use crate::sharding::ShardingStrategies;
 
 /// The coordination of one job on one instance.
 #[derive(Debug)]

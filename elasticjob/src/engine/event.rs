@@ -1,21 +1,12 @@
 //! The events that an engine takes.
 
-use crate::engine::fire::ItemEnd;
+use crate::clock::Now;
+use crate::fire::ItemEnd;
 use std::time::Duration;
 
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId, SessionState, WatchEvent};
-
-/// The time, as an argument of everything that depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Now {
-    /// Wall clock in milliseconds since 1970. May step.
-    pub wall: i64,
-    /// Time since some fixed point. Never steps. It may stand still while the machine is suspended; the wall clock goes
-    /// on then.
-    pub mono: Duration,
-}
 
 /// Tells the rounds of an engine apart.
 pub type RoundId = u64;

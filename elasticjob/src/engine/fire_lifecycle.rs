@@ -2,17 +2,15 @@
 
 use super::action::{Action, Start};
 use super::engine::JobEngine;
-use super::event::Now;
-use super::fire::{Attempt, ExecutionSource, Fire};
-use super::listeners::Hook;
 use super::notice::Notice;
 use super::planted::Bug;
-use super::reasons::{LateCause, SkipReason};
 use super::state::listener_round::Round;
 use super::state::membership::Phase;
 use super::state::open_fire::OpenFire;
 use super::state::runs::{ItemRun, Stage};
+use crate::clock::Now;
 use crate::config::JobConfiguration;
+use crate::fire::{Attempt, ExecutionSource, Fire, Hook, LateCause, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 use crate::registry::path::JobPath;

@@ -8,13 +8,12 @@
 use std::time::Duration;
 
 use super::engine::JobEngine;
-use super::event::Now;
-use super::fire::{ExecutionSource, Fire, FireRecord};
 use super::notice::Notice;
 use super::planted::Bug;
-use super::reasons::{LateCause, SkipReason};
 use super::state::open_fire::{LATE_ACQUISITION, OpenFire};
+use crate::clock::Now;
 use crate::config::{JobConfiguration, wire};
+use crate::fire::{ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::mirror::{Unread, read_known};
 use crate::registry::path::JobPath;

@@ -1,32 +1,11 @@
 //! Listeners as an engine knows them: their names, their order, and which are called once for the group.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::config::{Invalid, JobConfiguration};
+use crate::fire::Hook;
 use crate::type_registry::{ByType, TypeOrigin, UnknownType};
-
-/// When a listener is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Hook {
-    /// Before the items of a round start.
-    Before,
-    /// After they ended.
-    After,
-}
-
-impl fmt::Display for Hook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Before => "before",
-            Self::After => "after",
-        })
-    }
-}
 
 /// How long an instance waits for the others of its group, and for the call on behalf of all; `None` where there is no
 /// limit.

@@ -1,7 +1,7 @@
 //! Which runs go on, by the mark of an item, its record and the sessions in the registry.
 
 use super::engine::JobEngine;
-use super::fire::FireRecord;
+use crate::fire::FireRecord;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::{Known, Unread};
 use crate::registry::path::JobPath;

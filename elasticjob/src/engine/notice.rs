@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use super::fire::{ExecutionSource, Fire, FireState};
-use super::listeners::Hook;
-use super::reasons::{CancelReason, LateCause, SkipReason, StopReason, WaitedFor};
-use super::strategy::StrategyFault;
 use crate::config::ForeignToJava;
+use crate::fire::{CancelReason, ExecutionSource, Fire, FireState, Hook, LateCause, SkipReason, StopReason, WaitedFor};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
+use crate::sharding::StrategyFault;
 
 /// A fact worth a line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fire::{Attempt, Fire, Later};
-use super::listeners::Hook;
+use crate::fire::{Attempt, Fire, Hook, Later};
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::engine::JobEngine;
-use super::event::Now;
 use super::state::pending_trigger::{PATIENCE, PendingTrigger};
+use crate::clock::Now;
 
 impl JobEngine {
     /// Answers all triggers that wait.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::engine::JobEngine;
-use super::event::Now;
 use super::notice::Notice;
 use super::state::link::Retry;
+use crate::clock::Now;
 
 /// How long to wait before asking the registry again after it failed or kept refusing, doubled each time.
 const RETRY_FIRST: Duration = Duration::from_millis(50);

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::engine::JobEngine;
-use super::fire::{FireRecord, Later};
 use super::planted::Bug;
 use crate::config::JobConfiguration;
+use crate::fire::{FireRecord, Later};
 use crate::registry::mirror::{Known, Unread};
 use crate::registry::path::JobPath;
 

@@ -2,8 +2,7 @@
 
 use super::action::Action;
 use super::engine::JobEngine;
-use super::event::{Event, Now};
-use super::fire::{FireState, ItemEnd};
+use super::event::Event;
 use super::notice::Notice;
 use super::planted::{Bug, DEAF};
 use super::rules::{Meanwhile, RULES, Step};
@@ -14,7 +13,9 @@ use super::state::pending_trigger::PendingTrigger;
 use super::state::proposal::Proposal;
 use super::state::runs::Stage;
 use super::state::session::SessionChange;
+use crate::clock::Now;
 use crate::config::wire::QUICKLY_READ;
+use crate::fire::{FireState, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::registry::mirror::{Lookup, Unread};
 use crate::registry::path::JobPath;

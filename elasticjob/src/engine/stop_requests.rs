@@ -5,9 +5,9 @@
 use super::action::Action;
 use super::engine::JobEngine;
 use super::notice::Notice;
-use super::reasons::StopReason;
 use super::state::membership::Phase;
 use super::state::runs::Stage;
+use crate::fire::StopReason;
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 

@@ -1,8 +1,8 @@
 //! Runs that were lost with their instances, and which instance takes an item over.
 
 use super::engine::JobEngine;
-use super::fire::{Fire, FireRecord, FireState};
 use super::state::losses::Loss;
+use crate::fire::{Fire, FireRecord, FireState};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Zxid;
 use crate::registry::mirror::{Known, Lookup, Unread, read_found};

@@ -28,12 +28,11 @@ use std::time::Duration;
 
 use group::{EPOCH, Group, Lost, every_five, job};
 
-use super::{
-    Activity, CancelReason, Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason,
-    TriggerAnswer,
-};
+use super::{Event, Notice, TriggerAnswer};
 use crate::config::{JobConfiguration, wire};
+use crate::fire::{CancelReason, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
 use crate::ident::InstanceId;
+use crate::job_status::Activity;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction};
 

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use super::end::{EndGuard, ItemOutcome};
 use super::running::Running;
 use crate::api::{JobListener, ListenerContext};
-use crate::engine::Hook;
+use crate::fire::Hook;
 use crate::panics::catch;
 
 /// Calls listeners one after the other on `runtime`.

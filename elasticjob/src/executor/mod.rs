@@ -10,5 +10,7 @@ mod turns;
 pub use end::{ItemEnd, ItemOutcome};
 pub use item::spawn_item;
 pub use listeners::spawn_listeners;
-pub use pool::{CPU, SINGLE_THREAD, Slots, ThreadPools};
+#[cfg(test)]
+pub(crate) use pool::{CPU, SINGLE_THREAD};
+pub use pool::{Slots, ThreadPools};
 pub use running::Running;

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::turns::{Turn, Turns};
 use crate::api::JobExecutorThreadPoolSizeProvider;
 use crate::config::{Invalid, JobConfiguration};
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 use crate::panics::catch_blocking;
 use crate::type_registry::{ByType, TypeOrigin};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 
 /// The turns of the items of one job.
 #[derive(Debug)]

@@ -15,10 +15,6 @@ use std::sync::Arc;
 use crate::api::{JobKind, JobType};
 use crate::type_registry::{ByType, TypeOrigin};
 
-#[cfg(feature = "http")]
-pub use http::HTTP;
-pub use script::SCRIPT;
-
 /// The types of jobs that a process has.
 pub type JobTypes = ByType<JobType>;
 

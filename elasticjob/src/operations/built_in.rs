@@ -1,10 +1,10 @@
 //! The checks of a configuration that every program makes, as far as they are known without the programs.
 
 use crate::config::{BoundOptions, Invalid, JobConfiguration, JobKind};
-use crate::engine::strategy::ShardingStrategies;
 use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
 use crate::job_types::JobTypes;
+use crate::sharding::ShardingStrategies;
 
 /// The types that every program has, with their checks. Any other type may be one of the program's own.
 #[derive(Debug)]

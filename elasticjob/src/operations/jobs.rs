@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::members::Members;
 use super::{JobSnapshot, OperationError, Operations, ServerStatus, read};
-use crate::engine::{FireRecord, FireState};
+use crate::fire::{FireRecord, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 

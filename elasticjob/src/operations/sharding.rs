@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{ItemSnapshot, JobSnapshot, OperationError, Operations};
-use crate::engine::Begun;
+use crate::fire::Begun;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 
 /// The state of an item. The names are those of ElasticJob's console.

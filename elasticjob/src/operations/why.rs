@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::{ItemSnapshot, JobSnapshot, ServerStatus};
 use crate::config::JobConfiguration;
-use crate::engine::{Begun, FireState, late_limit};
+use crate::engine::late_limit;
 use crate::escaped::Escaped;
+use crate::fire::{Begun, FireState};
 use crate::ident::{InstanceId, ShardingItem};
 
 /// How long a begin may take, in milliseconds, before it counts as missed.

@@ -13,13 +13,14 @@
 mod error;
 #[cfg(any(feature = "zookeeper", feature = "testing"))]
 pub(crate) mod lease;
-pub mod limits;
+pub(crate) mod limits;
 pub mod memory;
-pub mod mirror;
+pub(crate) mod mirror;
 mod model;
+#[doc(hidden)]
 pub mod path;
 mod transaction;
-pub mod tree;
+pub(crate) mod tree;
 pub mod zookeeper;
 
 use std::fmt;

@@ -39,7 +39,7 @@ impl Clock for SystemClock {
 
 /// A clock for tests. It follows tokio's time, which tests can pause, from a start time that the test chooses. A test
 /// can step it, as an operator or NTP steps the clock of a host, and can suspend it, as a machine is suspended.
-#[cfg(any(test, feature = "testing"))]
+#[cfg(test)]
 #[derive(Debug)]
 pub struct SettableClock {
     origin: tokio::time::Instant,
@@ -47,7 +47,7 @@ pub struct SettableClock {
     suspended_us: std::sync::atomic::AtomicU64,
 }
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(test)]
 impl SettableClock {
     /// A clock that shows `wall_ms` now.
     pub fn starting_at(wall_ms: i64) -> Self {
@@ -66,7 +66,7 @@ impl SettableClock {
     }
 }
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(test)]
 impl Clock for SettableClock {
     fn mono(&self) -> Duration {
         self.origin.elapsed() + Duration::from_micros(self.suspended_us.load(std::sync::atomic::Ordering::SeqCst))

@@ -28,12 +28,11 @@ use crate::api::{
     Failed, FailedRun, ItemHandler, ItemRun, JobFailure, JobListener, ListenerContext, ListenerRound, ShardingContext,
 };
 use crate::config::JobConfiguration;
-use crate::engine::{
-    Action, CancelReason, Event, Fire, FireState, ItemEnd, JobEngine, JobStatus, ListenerCall, Notice, RoundId,
-    SkipReason, Start, TriggerAnswer, TriggerId,
-};
+use crate::engine::{Action, Event, JobEngine, ListenerCall, Notice, RoundId, Start, TriggerAnswer, TriggerId};
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
+use crate::fire::{CancelReason, Fire, FireState, ItemEnd, SkipReason};
 use crate::ident::{JobName, ShardingItem, TaskId};
+use crate::job_status::JobStatus;
 use crate::registry::path::JobPath;
 use crate::registry::{Proof, RegistryCenter, SessionState, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;

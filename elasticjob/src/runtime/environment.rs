@@ -14,7 +14,8 @@ use super::proofs::Proofs;
 use super::running_jobs::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
-use crate::engine::{AGES, Now};
+use crate::clock::Now;
+use crate::engine::AGES;
 use crate::ident::InstanceId;
 use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]

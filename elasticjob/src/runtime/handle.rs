@@ -9,8 +9,10 @@ use tokio::sync::{oneshot, watch};
 use super::mailbox::Mailbox;
 use super::stand_in::Heir;
 use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext};
-use crate::engine::{Activity, ItemEnd, JobStatus, LeftRun, RoundId};
+use crate::engine::{LeftRun, RoundId};
+use crate::fire::ItemEnd;
 use crate::ident::{JobName, ShardingItem};
+use crate::job_status::{Activity, JobStatus};
 
 /// A letter to the driver of a job from another task.
 #[derive(Debug)]

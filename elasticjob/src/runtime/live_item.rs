@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use crate::api::FailedRun;
-use crate::engine::{CancelReason, FireState, ItemEnd};
 use crate::executor::Running;
+use crate::fire::{CancelReason, FireState, ItemEnd};
 
 /// The run of an item whose future lives.
 #[derive(Debug)]

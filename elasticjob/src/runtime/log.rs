@@ -1,7 +1,8 @@
 //! Writes one line of the log for each notice of an engine.
 
-use crate::engine::{Fire, FireState, Notice, SkipReason};
+use crate::engine::Notice;
 use crate::escaped::Escaped;
+use crate::fire::{Fire, FireState, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::log::{apart, debug, error, info, is_off, warn};
 use crate::schedule::{TimeZone, format_rfc3339};

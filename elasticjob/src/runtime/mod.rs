@@ -1,8 +1,9 @@
 //! The edge of the library: drives engines and performs their actions.
 
+#[doc(hidden)]
 pub mod address;
 mod bootstrap;
-pub mod clock;
+pub(crate) mod clock;
 mod driver;
 mod environment;
 mod failures;
@@ -17,13 +18,13 @@ mod restarts;
 mod running_jobs;
 mod stand_in;
 mod supervisor;
-pub mod system;
+mod system;
 #[cfg(test)]
 pub(crate) mod tests;
-pub mod timers;
+mod timers;
 
 pub use bootstrap::{OneOffJobBootstrap, ScheduleJobBootstrap, StartError};
 pub use environment::{EnvironmentError, JobEnvironment, JobEnvironmentBuilder};
 pub use handle::{OneOffJob, ScheduleJob, ShutdownMode, TriggerError, Triggered};
 
-pub use crate::engine::{Activity, JobStatus};
+pub use crate::job_status::{Activity, JobStatus};

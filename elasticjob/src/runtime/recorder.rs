@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 
 use super::environment::JobEnvironment;
 use crate::api::{ItemHandler, ItemWork};
-use crate::engine::{ExecutionSource, Fire, FireState, ItemEnd, Notice, SkipReason};
+use crate::engine::Notice;
+use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::random::uuid_v4;
 use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};

@@ -12,8 +12,8 @@ use super::handle::{JobHandle, Letter};
 use super::mailbox::Mailbox;
 use super::restarts::Restarts;
 use super::stand_in::StandIn;
-use crate::engine::{Activity, JobStatus};
 use crate::ident::JobName;
+use crate::job_status::{Activity, JobStatus};
 use crate::log::{apart, error};
 use crate::panics::catch;
 

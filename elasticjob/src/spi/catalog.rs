@@ -13,10 +13,10 @@ use crate::api::{
 };
 use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration, JobKind};
 use crate::engine::KnownListeners;
-use crate::engine::strategy::ShardingStrategies;
 use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
 use crate::job_types::JobTypes;
+use crate::sharding::ShardingStrategies;
 use crate::trace::{JobTracingStorage, RDB, TracingStorage};
 
 /// The implementations that the jobs of a process can name in their settings: built-in ones, linked ones, and ones that

@@ -1,6 +1,9 @@
 //! Simulator, invariants and the registry conformance suite.
 
+#[doc(hidden)]
 pub mod invariants;
 pub mod registry_suite;
+#[doc(hidden)]
 pub mod rng;
+#[doc(hidden)]
 pub mod sim;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// Texts of errors are cut to this many characters, as the columns for them are no longer.

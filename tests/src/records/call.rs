@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elasticjob::engine::{ExecutionSource, Hook};
+use elasticjob::fire::{ExecutionSource, Hook};
 
 use super::{Ending, History, Run};
 

@@ -11,7 +11,7 @@ mod takeover;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use elasticjob::engine::{ExecutionSource, Hook};
+use elasticjob::fire::{ExecutionSource, Hook};
 use serde::{Deserialize, Serialize};
 
 pub use self::call::{Call, Listener, Round};

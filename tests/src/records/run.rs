@@ -2,7 +2,7 @@
 
 use std::io;
 
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Record, Skip, What, complete_lines};

@@ -1,6 +1,6 @@
 //! What a process said that it does not run, and why.
 
-use elasticjob::engine::{Fire, SkipReason};
+use elasticjob::fire::{Fire, SkipReason};
 use serde::{Deserialize, Serialize};
 
 /// A process does not run some scheduled fires, or items of them.

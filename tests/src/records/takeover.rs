@@ -1,6 +1,6 @@
 //! How long it took until a lost run was taken over.
 
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 
 use super::{Fault, FaultKind, History, Run};
 

@@ -1,7 +1,7 @@
 //! Events as a job tells them.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, TaskId};
 use elasticjob::trace::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobResult, ListenerContext};
-use elasticjob::engine::Hook;
+use elasticjob::fire::Hook;
 
 use super::recorder::Recorder;
 use crate::records::{Listener, What};

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use elasticjob::engine::{FireRecord, Hook, OnceCalls};
+use elasticjob::engine::OnceCalls;
+use elasticjob::fire::{FireRecord, Hook};
 
 #[test]
 fn every_record_that_the_page_shows_is_read_and_written_as_it_stands_there() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use elasticjob::engine::Hook;
+use elasticjob::fire::Hook;
 use elasticjob_tests::java_peer::JavaPeer;
 use elasticjob_tests::records::Listener;
 use elasticjob_tests::worker::JobPlan;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 use elasticjob_tests::records::{Ending, History, Run};
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::ZookeeperServer;

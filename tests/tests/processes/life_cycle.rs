@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use elasticjob::api::{ItemHandler, ShardingContext, item_handler};
 use elasticjob::config::JobConfiguration;
-use elasticjob::engine::{Activity, JobStatus};
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{CommitError, RegistryCenter, Transaction};
-use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode};
+use elasticjob::runtime::{
+    Activity, JobEnvironment, JobStatus, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode,
+};
 use elasticjob::testing::rng::Rng;
 use elasticjob_tests::harness::Harness;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};

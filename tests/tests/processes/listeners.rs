@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use elasticjob::engine::{ExecutionSource, Hook};
+use elasticjob::fire::{ExecutionSource, Hook};
 use elasticjob_tests::records::{History, Listener, Round, Run, now_us};
 use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::ZookeeperServer;

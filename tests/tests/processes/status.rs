@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use elasticjob::api::{ShardingContext, item_handler};
 use elasticjob::config::JobConfiguration;
-use elasticjob::engine::{Activity, JobStatus, Skip, SkipReason};
+use elasticjob::fire::{Skip, SkipReason};
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
-use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
+use elasticjob::runtime::{Activity, JobEnvironment, JobStatus, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob_tests::harness::Harness;
 use elasticjob_tests::proxy::Proxy;
 use elasticjob_tests::retry_reads::answered;

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use elasticjob::api::{Dataflow, JobError, JobResult, ShardingContext, dataflow_handler};
 use elasticjob::config::JobConfiguration;
-use elasticjob::engine::{Activity, JobStatus};
 use elasticjob::ident::ShardingItem;
 use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
-use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
+use elasticjob::runtime::{Activity, JobEnvironment, JobStatus, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob::testing::registry_suite::{Backend, Link, Member};
 use elasticjob_tests::harness::Harness;
 use elasticjob_tests::retry_reads::answered;

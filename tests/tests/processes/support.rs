@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{NodeData, RegistryCenter};
 use elasticjob_tests::fence::Fence;

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ItemRun, ShardingContext};
 use crate::config::JobConfiguration;
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, TaskId};
 
 /// The context of item 0 of two items that run here, of a job with three.

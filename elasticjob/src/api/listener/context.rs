@@ -6,7 +6,7 @@ use chrono::{DateTime, FixedOffset};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::JobConfiguration;
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// The items of a fire that this instance runs, and why it runs them. Cheap to clone.

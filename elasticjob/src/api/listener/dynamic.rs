@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use super::{DistributeOnceElasticJobListener, ElasticJobListener, JobResult, ListenerContext};
-use crate::engine::{AGES, Hook, ListenerSpec, OnceTimeouts};
+use crate::engine::{AGES, ListenerSpec, OnceTimeouts};
+use crate::fire::Hook;
 
 /// A call of a listener.
 type ListenerFuture<'a> = Pin<Box<dyn Future<Output = JobResult> + Send + 'a>>;

@@ -3,19 +3,18 @@
 use std::collections::BTreeSet;
 
 use super::{Step, misfire};
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
-use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireRecord};
 use crate::engine::late::{GivesUp, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::{Bug, DEAF};
-use crate::engine::reasons::SkipReason;
 use crate::engine::state::fires::Unresolved;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{BEGIN_TRIES, LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::state::runs::{ItemRun, Run};
 use crate::engine::txn::JobTransaction;
+use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::mirror::{Lookup, Unread, read_all};
 use crate::registry::path::{ItemNode, JobPath};

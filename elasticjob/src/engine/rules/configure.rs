@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::Step;
+use crate::clock::Now;
 use crate::config::{Followed, JobConfiguration, wire};
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::listeners::ListenerPlan;
 use crate::engine::notice::Notice;
 use crate::engine::planted::{Bug, DEAF};
-use crate::engine::reasons::StopReason;
+use crate::fire::StopReason;
 use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
 

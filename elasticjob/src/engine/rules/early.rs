@@ -1,8 +1,8 @@
 //! Fires that came by a clock far ahead and fell into a run.
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::registry::mirror::Unread;
 
 /// Lets go of fires that fell into a run and came only by a clock far ahead: they come again at their time, and what is

@@ -3,8 +3,8 @@
 use super::Step;
 use super::register::ENABLED;
 use super::sessionless::is_sessionless;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Term;

@@ -2,14 +2,14 @@
 
 use super::Step;
 use super::begin::begin_item;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
-use crate::engine::fire::ExecutionSource;
 use crate::engine::planted::Bug;
 use crate::engine::state::losses::Loss;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::fire::ExecutionSource;
 use crate::registry::CreateMode;
 use crate::registry::mirror::Unread;
 use crate::registry::path::{ItemNode, JobPath};

@@ -1,14 +1,14 @@
 //! Writing how the items of a run ended.
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
-use crate::engine::fire::{Attempt, ExecutionSource, ItemEnd};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::state::runs::{Run, Stage};
 use crate::engine::txn::JobTransaction;
+use crate::fire::{Attempt, ExecutionSource, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
 use crate::registry::mirror::{Known, Unread};

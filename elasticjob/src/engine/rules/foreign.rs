@@ -1,8 +1,8 @@
 //! Nodes that no instance makes, in the way of a node that has to be deleted.
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::foreign_nodes::{ForeignNodes, Kept};

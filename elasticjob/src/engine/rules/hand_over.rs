@@ -1,15 +1,14 @@
 //! Manual triggers that wait for an instance that has ended.
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
-use crate::engine::fire::{ExecutionSource, Fire, ItemEnd};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::reasons::SkipReason;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{HandOver, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::fire::{ExecutionSource, Fire, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
 use crate::registry::mirror::Unread;

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
-use crate::engine::fire::{ExecutionSource, Fire, FireRecord};
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
@@ -14,6 +13,7 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::fire::{ExecutionSource, Fire, FireRecord};
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
 use crate::registry::mirror::{Lookup, Unread};
@@ -56,14 +56,16 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         let path = JobPath::fire(item);
         let Ok(Some(known)) = engine.mirror.need(&path) else { continue };
         let record = engine.read_record(known);
-        if record.covers(Fire::Scheduled(at)) || record.missed >= Some(at) {
+        let node = JobPath::Item(item, ItemNode::Misfire);
+        let is_marked = engine.mirror.exists(&node);
+        // The leader deletes the mark, not what the record says, where misfire is switched off for a while.
+        if record.covers(Fire::Scheduled(at)) || (record.missed >= Some(at) && is_marked) {
             settled.push(item);
             continue;
         }
         collapsed.extend(record.to_make_up().map(|earlier| (earlier, at)));
         txn.set(&path, record.miss(at).to_bytes(), Some(known.version));
-        let node = JobPath::Item(item, ItemNode::Misfire);
-        if !engine.mirror.exists(&node) {
+        if !is_marked {
             txn.create(&node, "", CreateMode::Persistent);
         }
         items.push((item, at));

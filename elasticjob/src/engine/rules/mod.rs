@@ -28,8 +28,8 @@ mod sweep;
 mod trigger;
 
 use super::engine::JobEngine;
-use super::event::Now;
 use super::state::proposal::Proposal;
+use crate::clock::Now;
 use crate::registry::mirror::Unread;
 
 use Meanwhile::{GoOn, Wait};

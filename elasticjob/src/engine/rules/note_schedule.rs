@@ -1,8 +1,8 @@
 //! Notes in the registry since when the group follows its schedule.
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::sharding_data::ShardingData;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;

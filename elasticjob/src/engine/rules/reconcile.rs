@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::IdleServers;

@@ -2,10 +2,10 @@
 
 use super::Step;
 use super::configure::{Usable, read_usable};
+use crate::clock::Now;
 use crate::config::{ForeignToJava, JobConfiguration, wire};
 use crate::engine::action::Action;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;

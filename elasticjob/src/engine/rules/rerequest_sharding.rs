@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Reminder;
 use crate::engine::state::membership::Phase;

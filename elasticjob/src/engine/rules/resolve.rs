@@ -1,17 +1,16 @@
 //! Finding out the outcome of a begin whose answer got lost, or came too late to start anything.
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
-use crate::engine::fire::{FireState, ItemEnd};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::reasons::CancelReason;
 use crate::engine::state::fires::Unresolved;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::OpenFire;
 use crate::engine::state::proposal::BeginPlan;
 use crate::engine::state::runs::{ItemRun, Stage};
+use crate::fire::{CancelReason, FireState, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 use crate::registry::mirror::{Known, Unread, read_found};

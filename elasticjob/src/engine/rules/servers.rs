@@ -3,8 +3,8 @@
 
 use super::Step;
 use super::register::ENABLED;
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::IdleServers;
 use crate::engine::state::membership::Phase;

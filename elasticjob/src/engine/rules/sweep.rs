@@ -6,8 +6,8 @@ use crate::engine::notice::Notice;
 use std::time::Duration;
 
 use super::{Step, servers, sessionless};
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};

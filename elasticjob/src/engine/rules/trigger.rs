@@ -1,9 +1,9 @@
 //! Manual triggers: asking every enabled instance to run its items.
 
 use super::Step;
+use crate::clock::Now;
 use crate::engine::action::TriggerAnswer;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
 use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::pending_trigger::PendingTrigger;

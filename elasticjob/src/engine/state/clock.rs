@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::event::Now;
+use crate::clock::Now;
 
 /// How much further one clock may go than the other, in milliseconds, before the difference is more than an error of
 /// reading them.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration};
 use crate::engine::listeners::{KnownListeners, ListenerPlan};
-use crate::engine::strategy::ShardingStrategies;
 use crate::registry::Data;
+use crate::sharding::ShardingStrategies;
 
 /// What an engine knows of the configuration of its job.
 #[derive(Debug)]

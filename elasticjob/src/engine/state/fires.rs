@@ -7,8 +7,7 @@ use super::calendar::Calendar;
 use super::given_up::GivenUp;
 use super::losses::Losses;
 use super::open_fire::OpenFire;
-use crate::engine::fire::{Attempt, ExecutionSource, Fire};
-use crate::engine::reasons::Skip;
+use crate::fire::{Attempt, ExecutionSource, Fire, Skip};
 use crate::ident::{InstanceId, ShardingItem};
 
 /// The fires that came here, and those that are expected. Their runs are apart, in [`Runs`](super::runs::Runs).

@@ -1,7 +1,7 @@
 //! A run that outlives its engine.
 
 use super::runs::{ItemRun, Run, Stage};
-use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd};
 use crate::ident::ShardingItem;
 
 /// A run of an item that its engine did not bring to its end.

@@ -1,6 +1,6 @@
 //! The requests of an engine to the registry: the write in flight, and what is in its way.
 
-use crate::engine::event::Now;
+use crate::clock::Now;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

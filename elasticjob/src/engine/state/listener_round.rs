@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::JobConfiguration;
-use crate::engine::fire::{Attempt, ExecutionSource, Fire};
-use crate::engine::listeners::{Hook, ListenerPlan, ListenerSpec};
+use crate::engine::listeners::{ListenerPlan, ListenerSpec};
 use crate::engine::once_calls::SettledClaim;
+use crate::fire::{Attempt, ExecutionSource, Fire, Hook};
 
 /// How long a round waits for items of other instances before it reads why they have not begun.
 pub(in crate::engine) const PATIENCE: Duration = Duration::from_millis(500);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::engine::fire::Fire;
+use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::Mirror;
 use crate::registry::path::JobPath;

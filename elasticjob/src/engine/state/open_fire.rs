@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::engine::fire::{Attempt, ExecutionSource, Fire};
-use crate::engine::reasons::LateCause;
+use crate::fire::{Attempt, ExecutionSource, Fire, LateCause};
 use crate::ident::ShardingItem;
 
 /// How long fires wait for the assignment of their items before they go on with what is there.

@@ -6,8 +6,7 @@ use litemap::LiteMap;
 
 use super::listener_round::{Call, Round, RoundStage, Step, Waiting};
 use crate::engine::event::RoundId;
-use crate::engine::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd};
-use crate::engine::reasons::StopReason;
+use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, StopReason};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::engine::event::Now;
+use crate::clock::Now;
 use crate::engine::planted::{Bug, Planted};
 use crate::registry::{SessionId, SessionState};
 

@@ -2,7 +2,8 @@
 
 use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
-use crate::engine::{Event, ExecutionSource, Fire, Notice, SkipReason};
+use crate::engine::{Event, Notice};
+use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::registry::Transaction;
 use crate::registry::path::JobPath;
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Event, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Notice, SkipReason};
+use crate::engine::{Event, Notice};
+use crate::fire::{ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction, WatchEvent};

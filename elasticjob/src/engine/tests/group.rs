@@ -4,18 +4,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clock::Now;
 use crate::config::JobConfiguration;
-use crate::engine::strategy::ShardingStrategies;
 use crate::engine::{
-    Action, Event, ExecutionSource, Fire, FireState, Hook, Identity, ItemEnd, JobEngine, KnownListeners, ListenerCall,
-    ListenerSpec, Notice, Now, RoundId, Start, TriggerAnswer,
+    Action, Event, Identity, JobEngine, KnownListeners, ListenerCall, ListenerSpec, Notice, RoundId, Start,
+    TriggerAnswer,
 };
+use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::path::JobPath;
 use crate::registry::tree::{Tree, TreeError};
 use crate::registry::{
     CommitError, CreateMode, Op, SessionId, SessionState, TRANSACTION_LIMIT, Transaction, WatchEvent,
 };
+use crate::sharding::ShardingStrategies;
 
 /// Wall clock at time 0: a full ten seconds.
 pub(super) const EPOCH: i64 = 1_700_000_000_000;

@@ -3,7 +3,7 @@
 
 use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{ExecutionSource, Fire};
+use crate::fire::{ExecutionSource, Fire};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group, Lost, every_five, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Activity, Event, Fire, Notice};
+use crate::engine::{Event, Notice};
+use crate::fire::Fire;
+use crate::job_status::Activity;
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Transaction};
 

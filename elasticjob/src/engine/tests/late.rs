@@ -2,7 +2,8 @@
 
 use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
-use crate::engine::{Event, ExecutionSource, Fire, FireRecord, LateCause, Notice, SkipReason};
+use crate::engine::{Event, Notice};
+use crate::fire::{ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, WatchEvent};
 

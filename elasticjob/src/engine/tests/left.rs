@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::group::{EPOCH, Group, every_five, job};
+use crate::clock::Now;
 use crate::config::JobConfiguration;
-use crate::engine::{
-    Action, Activity, CallState, CleanUp, Event, ExecutionSource, Fire, FireState, Hook, ItemEnd, JobEngine, LeftRun,
-    ListenerSpec, Now, OnceCalls, OnceTimeouts,
-};
+use crate::engine::{Action, CallState, CleanUp, Event, JobEngine, LeftRun, ListenerSpec, OnceCalls, OnceTimeouts};
+use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd};
+use crate::job_status::Activity;
 use crate::registry::path::JobPath;
 use crate::registry::{CommitError, CreateMode, SessionState, Transaction};
 

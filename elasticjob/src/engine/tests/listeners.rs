@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
-use crate::engine::{
-    Activity, CancelReason, Event, ExecutionSource, Fire, Hook, KnownListeners, ListenerSpec, Notice, SkipReason,
-};
+use crate::engine::{Event, KnownListeners, ListenerSpec, Notice};
+use crate::fire::{CancelReason, ExecutionSource, Fire, Hook, SkipReason};
+use crate::job_status::Activity;
 use crate::registry::path::JobPath;
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);

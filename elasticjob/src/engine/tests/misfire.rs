@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group, Lost, every_five};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Event, ExecutionSource, Fire, Notice, SkipReason};
+use crate::engine::{Event, Notice};
+use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
-use crate::engine::{
-    Activity, Event, Fire, Hook, ListenerSpec, Notice, OnceCalls, OnceTimeouts, SkipReason, WaitedFor,
-};
+use crate::engine::{Event, ListenerSpec, Notice, OnceCalls, OnceTimeouts};
+use crate::fire::{Fire, Hook, SkipReason, WaitedFor};
 use crate::ident::{InstanceId, ShardingItem};
+use crate::job_status::Activity;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::group::{Group, Host, every_five};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Notice;
-use crate::engine::strategy::{Assignment, ShardingStrategies, ShardingStrategy, StrategyFault};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::path::JobPath;
+use crate::sharding::{Assignment, ShardingStrategies, ShardingStrategy, StrategyFault};
 use crate::spi::TypeOrigin;
 
 /// All items to the last instance of the list, but for item 13.

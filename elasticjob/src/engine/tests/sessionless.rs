@@ -1,7 +1,8 @@
 //! Nodes of instances that no session owns.
 
 use super::group::{EPOCH, Group, every_five, job};
-use crate::engine::{Fire, Notice};
+use crate::engine::Notice;
+use crate::fire::Fire;
 use crate::ident::InstanceId;
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Transaction};

@@ -2,7 +2,8 @@
 
 use super::group::{Group, Host, job};
 use crate::config::JobConfiguration;
-use crate::engine::{Event, Fire, Notice};
+use crate::engine::{Event, Notice};
+use crate::fire::Fire;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 

@@ -2,7 +2,8 @@
 
 use super::group::{EPOCH, Group, Host, every_five};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Event, Fire, Notice, SkipReason};
+use crate::engine::{Event, Notice};
+use crate::fire::{Fire, SkipReason};
 use crate::ident::InstanceId;
 use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Transaction};

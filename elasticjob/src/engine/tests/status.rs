@@ -2,7 +2,8 @@
 
 use super::group::{EPOCH, Group, Lost, every_five};
 use crate::config::JobConfiguration;
-use crate::engine::{Activity, Fire, JobStatus, Skip, SkipReason};
+use crate::fire::{Fire, Skip, SkipReason};
+use crate::job_status::{Activity, JobStatus};
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 

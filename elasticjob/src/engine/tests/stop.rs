@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::group::{Group, every_five, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Event, ListenerSpec, Notice, StopReason};
+use crate::engine::{Event, ListenerSpec, Notice};
+use crate::fire::StopReason;
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, WatchEvent};

@@ -9,7 +9,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::*;
 use crate::api::{Failed, FailedRun};
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, TaskId};
 
 const COMPLETE: [(&str, &str); 6] = [

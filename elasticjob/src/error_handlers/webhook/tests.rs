@@ -4,7 +4,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::api::{Failed, FailedRun};
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 use crate::http_client::server::answering;
 use crate::ident::{InstanceId, TaskId};
 

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobError, JobResult, ListenerRound};
 use crate::config::JobConfiguration;
-use crate::engine::ExecutionSource;
+use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, TaskId};
 
 const LONG: Duration = Duration::from_secs(20);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Driver;
 use crate::api::{Failed, FailedRun, JobFailure};
 use crate::config::JobConfiguration;
-use crate::engine::{CancelReason, ExecutionSource, Fire, SkipReason};
+use crate::fire::{CancelReason, ExecutionSource, Fire, SkipReason};
 use crate::ident::{ShardingItem, TaskId};
 
 impl Driver {

@@ -95,7 +95,7 @@ async fn with_failover_what_the_coordination_lost_is_run_again() {
     let (first, _) = soon(runs.recv()).await.unwrap();
     remote.panics.store(1, Ordering::Relaxed);
     let _ = job.handle().trigger().await;
-    assert_eq!(soon(runs.recv()).await.unwrap(), (first, crate::engine::ExecutionSource::Failover));
+    assert_eq!(soon(runs.recv()).await.unwrap(), (first, crate::fire::ExecutionSource::Failover));
     soon(job.shutdown(ShutdownMode::Now)).await;
 }
 

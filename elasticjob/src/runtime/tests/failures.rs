@@ -7,7 +7,7 @@ use crate::api::{
     ElasticJobListener, Failed, JobError, JobErrorHandler, JobFailure, JobResult, ListenerContext,
     blocking_item_handler,
 };
-use crate::engine::{ExecutionSource, Hook};
+use crate::fire::{ExecutionSource, Hook};
 use crate::spi::Catalog;
 use crate::test_log::Logged;
 

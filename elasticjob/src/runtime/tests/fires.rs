@@ -5,7 +5,7 @@ use super::super::Activity;
 use super::super::clock::{Clock, SystemClock};
 use super::*;
 use crate::api::JobResult;
-use crate::engine::JobStatus;
+use crate::job_status::JobStatus;
 
 /// How late a fire may be begun on a machine that is busy with other tests.
 const LATENESS_MS: i64 = 5_000;

@@ -1,6 +1,6 @@
 use super::super::Activity;
 use super::*;
-use crate::engine::JobStatus;
+use crate::job_status::JobStatus;
 use crate::registry::{CreateMode, SessionState, Transaction};
 
 #[tokio::test]

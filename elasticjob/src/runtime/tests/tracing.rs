@@ -8,7 +8,8 @@ use super::super::ShutdownMode;
 use super::super::recorder::Recorder;
 use super::*;
 use crate::api::{ElasticJobListener, JobError, JobResult, ListenerContext};
-use crate::engine::{ExecutionSource, Fire, FireState, ItemEnd, Notice};
+use crate::engine::Notice;
+use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::{CreateMode, Transaction};
 use crate::trace::{

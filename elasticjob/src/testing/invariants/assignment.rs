@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
 use crate::engine::Notice;
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::testing::sim::HAYWIRE;
 
 #[derive(Debug, Default)]

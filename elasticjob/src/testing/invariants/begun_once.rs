@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
-use crate::engine::{Begun, ExecutionSource, Fire, FireRecord, FireState};
+use crate::fire::{Begun, ExecutionSource, Fire, FireRecord, FireState};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};

@@ -2,7 +2,8 @@
 //! is not.
 
 use super::{Observation, Scene};
-use crate::engine::{ExecutionSource, Notice, SkipReason};
+use crate::engine::Notice;
+use crate::fire::{ExecutionSource, SkipReason};
 
 /// How uncertain the time of the server may be, in milliseconds: as long as an answer is waited for.
 const UNCERTAIN: u64 = 2_500;

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
-use crate::engine::{ExecutionSource, Fire, Notice, SkipReason};
+use crate::engine::Notice;
+use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::testing::sim::{EPOCH, Millis};
 
 /// How long a switch of the setting needs to reach everybody, with the longest run that began before.

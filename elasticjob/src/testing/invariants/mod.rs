@@ -28,7 +28,8 @@ use std::sync::Arc;
 
 pub use self::fates::Fates;
 pub(crate) use self::scene::Scene;
-use crate::engine::{ExecutionSource, Fire, Hook, Notice, TriggerAnswer};
+use crate::engine::{Notice, TriggerAnswer};
+use crate::fire::{ExecutionSource, Fire, Hook};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction};

@@ -2,8 +2,8 @@
 //! taken over, and a missed fire waits only for a run to end.
 
 use super::{Observation, Scene};
-use crate::engine::Activity;
 use crate::ident::ShardingItem;
+use crate::job_status::Activity;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::testing::sim::{EPOCH, Program};
 

@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
-use crate::engine::{FireRecord, OnceCalls};
+use crate::engine::OnceCalls;
+use crate::fire::FireRecord;
 use crate::ident::ShardingItem;
 use crate::registry::SessionId;
 use crate::registry::path::{ItemNode, JobPath};

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Observation, Scene};
-use crate::engine::{CancelReason, Fire, Hook, KEPT_FIRES, Notice};
+use crate::engine::{KEPT_FIRES, Notice};
+use crate::fire::{CancelReason, Fire, Hook};
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::testing::sim::{EPOCH, Execution, Millis};

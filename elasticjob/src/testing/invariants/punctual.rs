@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
-use crate::engine::{ExecutionSource, Fire, Notice, SkipReason};
+use crate::engine::Notice;
+use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::testing::sim::EPOCH;
 
 /// How late an item may begin in the calm, in milliseconds: clocks disagree by a little, and a run may have to be

@@ -2,9 +2,9 @@
 //! to hand it on.
 
 use super::{Observation, Scene};
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::registry::Op;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::testing::sim::Millis;
 
 /// How long handing on takes: the leader hears of the end, reads the record and assigns.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
-use crate::engine::{ExecutionSource, FireRecord, FireState};
+use crate::fire::{ExecutionSource, FireRecord, FireState};
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
 use crate::registry::{Op, Transaction};

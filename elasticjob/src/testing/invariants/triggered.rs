@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::{Observation, Scene};
-use crate::engine::{Fire, Notice, TriggerAnswer};
+use crate::engine::{Notice, TriggerAnswer};
+use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Op;
 use crate::registry::path::JobPath;

@@ -6,7 +6,8 @@
 use super::host::{EPOCH, Host, Incoming, Millis, Process};
 use super::shape::Shape;
 use super::world::World;
-use crate::engine::{Bug, Event, Now};
+use crate::clock::Now;
+use crate::engine::{Bug, Event};
 use crate::ident::JobName;
 use crate::registry::{SessionId, WatchEvent};
 use crate::testing::invariants::{Invariants, Observation};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::host::{EPOCH, Host, Millis};
 use super::world::World;
-use crate::engine::Now;
+use crate::clock::Now;
 
 /// How fast a right clock is: thousandths.
 const RIGHT: u64 = 1_000;

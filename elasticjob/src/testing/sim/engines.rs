@@ -2,7 +2,8 @@
 
 use super::host::{Execution, Process, Program, Request};
 use super::world::{Happening, World};
-use crate::engine::{Action, Event, ExecutionSource, FireState, ItemEnd, Notice, Start};
+use crate::engine::{Action, Event, Notice, Start};
+use crate::fire::{ExecutionSource, FireState, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::testing::invariants::Observation;
 

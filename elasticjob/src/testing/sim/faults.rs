@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::world::{Happening, World};
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
 use crate::registry::Transaction;
 use crate::registry::path::JobPath;
+use crate::sharding::SINGLE_SHARDING_BALANCE;
 
 /// How often each fault happened.
 #[derive(Debug, Clone, Default)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::engine::strategy::{Assignment, ShardingStrategies, ShardingStrategy};
 use crate::ident::{InstanceId, JobName};
+use crate::sharding::{Assignment, ShardingStrategies, ShardingStrategy};
 use crate::spi::TypeOrigin;
 
 /// Its type name.

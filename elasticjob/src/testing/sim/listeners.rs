@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::host::Millis;
 use super::world::{Happening, World};
-use crate::engine::{Event, Fire, Hook, KnownListeners, ListenerCall, ListenerSpec, OnceTimeouts, RoundId};
+use crate::engine::{Event, KnownListeners, ListenerCall, ListenerSpec, OnceTimeouts, RoundId};
+use crate::fire::{Fire, Hook};
 use crate::registry::SessionId;
 use crate::testing::invariants::Observation;
 use crate::testing::rng::Rng;

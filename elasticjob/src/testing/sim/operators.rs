@@ -4,8 +4,9 @@ use super::host::{EPOCH, Incoming, Program};
 use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{Happening, OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{Activity, Event};
+use crate::engine::Event;
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::job_status::Activity;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Op, SessionId, Transaction};
 

@@ -3,7 +3,7 @@
 use super::haywire::HAYWIRE;
 use super::host::Millis;
 use super::listeners::SimListeners;
-use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
+use crate::sharding::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
 use crate::testing::rng::Rng;
 
 /// The settings of the job that a seed decides.

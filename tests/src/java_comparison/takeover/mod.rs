@@ -91,7 +91,7 @@ fn taken_over<'a>(history: &'a History, job: &str, dead: u32, survivor: u32) -> 
 
 #[cfg(test)]
 mod tests {
-    use elasticjob::engine::ExecutionSource;
+    use elasticjob::fire::ExecutionSource;
 
     use super::*;
     use crate::records::Ending;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 
 use super::super::history::{SETTLE, us};
 use crate::records::{Ending, FaultKind, History, Run};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 
 use crate::records::{Ending, Expected, Fault, FaultKind, History, Reason, Run, Skip};
 

@@ -1,12 +1,11 @@
 //! The items of other instances that a call on behalf of the group has to wait for.
 
+use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::event::Now;
-use crate::engine::fire::{ExecutionSource, Fire};
-use crate::engine::listeners::Hook;
 use crate::engine::planted::Bug;
 use crate::engine::state::listener_round::{PATIENCE, Waiting};
 use crate::engine::state::open_fire::LATE_ACQUISITION;
+use crate::fire::{ExecutionSource, Fire, Hook};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::{Known, Unread, read_found};
 use crate::registry::path::{ItemNode, JobPath};

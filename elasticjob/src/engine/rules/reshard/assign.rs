@@ -9,13 +9,13 @@ use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::engine::state::proposal::{Proposal, Purpose, Sharding};
-use crate::engine::strategy;
-use crate::engine::strategy::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyFault};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
 use crate::registry::mirror::Unread;
 use crate::registry::path::JobPath;
+use crate::sharding;
+use crate::sharding::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyFault};
 
 /// One transaction that assigns every item and takes the request back.
 pub(super) fn assign(
@@ -126,13 +126,13 @@ fn ask(
 ) -> (BTreeMap<ShardingItem, InstanceId>, Option<StrategyFault>) {
     let (job, total) = (&engine.job, basis.total);
     let instances = match basis.strategy.as_str() {
-        SINGLE_SHARDING_BALANCE => &strategy::in_turn(job, &basis.instances, owner, moves_on),
+        SINGLE_SHARDING_BALANCE => &sharding::in_turn(job, &basis.instances, owner, moves_on),
         _ => &basis.instances,
     };
     let by = |name| {
         let strategy =
             engine.configuration.strategies.get(name).expect("a configuration in force names a strategy that there is");
-        strategy::assign_checked(strategy.as_ref(), job, instances, total)
+        sharding::assign_checked(strategy.as_ref(), job, instances, total)
     };
     match by(&basis.strategy) {
         Ok(owners) => (owners, None),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::engine::engine::JobEngine;
-use crate::engine::fire::FireRecord;
 use crate::engine::sharding_data::ShardingData;
+use crate::fire::FireRecord;
 use crate::ident::ShardingItem;
 use crate::registry::mirror::{Known, Unread, read_found};
 use crate::registry::path::JobPath;

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
-use crate::engine::reasons::SkipReason;
 use crate::engine::rules::sessionless::is_sessionless;
-use crate::engine::strategy;
+use crate::fire::SkipReason;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::mirror::{Lookup, Unread, read_all, read_found};
 use crate::registry::path::JobPath;
+use crate::sharding;
 
 impl JobEngine {
     /// Online instances of enabled servers, in the order strategies get them.
@@ -22,7 +22,7 @@ impl JobEngine {
             Ok(is_available.then(|| id.clone()))
         });
         let mut available: Vec<InstanceId> = read_found(found)?;
-        strategy::sort_as_java(&mut available);
+        sharding::sort_as_java(&mut available);
         Ok(available)
     }
 

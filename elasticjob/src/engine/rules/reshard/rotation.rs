@@ -2,12 +2,12 @@
 
 use super::item_states::Survey;
 use crate::engine::engine::JobEngine;
-use crate::engine::fire::{FireRecord, FireState};
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
-use crate::engine::strategy::SINGLE_SHARDING_BALANCE;
+use crate::fire::{FireRecord, FireState};
 use crate::registry::mirror::Unread;
 use crate::registry::path::{ItemNode, JobPath};
+use crate::sharding::SINGLE_SHARDING_BALANCE;
 
 /// Whether the items move on to the next instance.
 ///

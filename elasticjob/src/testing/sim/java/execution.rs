@@ -2,7 +2,7 @@
 
 use super::jvm::{Jvm, Wish};
 use super::marks::running;
-use crate::engine::{ExecutionSource, Fire};
+use crate::fire::{ExecutionSource, Fire};
 use crate::ident::ShardingItem;
 
 impl Jvm {

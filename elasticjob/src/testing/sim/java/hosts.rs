@@ -1,7 +1,8 @@
 //! Drives the Java processes: hands them what arrived, performs what they want done.
 
 use super::jvm::{Call, Reply, Ticket, Wish};
-use crate::engine::{Event, ExecutionSource, Fire};
+use crate::engine::Event;
+use crate::fire::{ExecutionSource, Fire};
 use crate::ident::ShardingItem;
 use crate::registry::{CommitError, SessionId};
 use crate::testing::invariants::Observation;

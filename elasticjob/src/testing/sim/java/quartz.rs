@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::jvm::{Jvm, Wish};
-use crate::engine::Fire;
+use crate::fire::Fire;
 use crate::schedule::Schedule;
 use crate::testing::sim::Millis;
 

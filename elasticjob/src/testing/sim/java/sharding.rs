@@ -2,9 +2,9 @@
 //! request is deleted whoever asked meanwhile.
 
 use super::jvm::Jvm;
-use crate::engine::strategy::{AVG_ALLOCATION, ShardingStrategies};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::{CreateMode, Transaction};
+use crate::sharding::{AVG_ALLOCATION, ShardingStrategies};
 
 pub(super) const NECESSARY: &str = "leader/sharding/necessary";
 const PROCESSING: &str = "leader/sharding/processing";

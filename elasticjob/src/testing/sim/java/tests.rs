@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::strategy::AVG_ALLOCATION;
 use crate::ident::ShardingItem;
 use crate::registry::path::JobPath;
+use crate::sharding::AVG_ALLOCATION;
 use crate::testing::invariants::Invariants;
 use crate::testing::rng::Rng;
 use crate::testing::sim::Keep;

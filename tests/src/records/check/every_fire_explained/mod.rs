@@ -12,7 +12,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 
 use super::super::history::us;
 use super::times::Times;

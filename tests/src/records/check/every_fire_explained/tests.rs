@@ -1,4 +1,4 @@
-use elasticjob::engine::ExecutionSource;
+use elasticjob::fire::ExecutionSource;
 
 use super::super::fixture::{JOB, S, cut_off, each_second, frozen, history, instance, killed, open, run, skip};
 use super::*;

@@ -1,148 +1,16 @@
-//! The identity of a fire, and the record of it that each item keeps in the registry.
+//! What each item keeps in the registry about its fires: the guard against a second begin.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{Attempt, ExecutionSource, Fire, FireState, ItemEnd};
 use crate::ident::InstanceId;
-use crate::registry::{SessionId, Zxid};
-
-/// One scheduled time of a job, or one manual trigger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fire {
-    /// The schedule, at this time in milliseconds since 1970.
-    Scheduled(i64),
-    /// A manual trigger.
-    Manual {
-        /// The transaction that created the trigger node: the nodes of one request share it, no two requests do.
-        trigger: Zxid,
-        /// The server's time of that transaction, in milliseconds since 1970.
-        at: i64,
-    },
-}
-
-impl Fire {
-    /// The time the fire was scheduled for or triggered at, in milliseconds since 1970.
-    pub fn at(self) -> i64 {
-        match self {
-            Self::Scheduled(at) | Self::Manual { at, .. } => at,
-        }
-    }
-}
-
-impl fmt::Display for Fire {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scheduled(at) => write!(f, "scheduled@{at}"),
-            Self::Manual { trigger, .. } => write!(f, "manual@0x{trigger:x}"),
-        }
-    }
-}
-
-/// Why an item is run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ExecutionSource {
-    /// Its fire came: by schedule, or by a manual trigger.
-    #[default]
-    NormalTrigger,
-    /// Its fire came while the run before was still going on, and is made up for.
-    Misfire,
-    /// The run that its fire began was lost with its instance.
-    Failover,
-}
-
-impl fmt::Display for ExecutionSource {
-    /// As ElasticJob names it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NormalTrigger => "NORMAL_TRIGGER",
-            Self::Misfire => "MISFIRE",
-            Self::Failover => "FAILOVER",
-        })
-    }
-}
-
-/// Where a begun item stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum FireState {
-    /// Begun, and not ended as far as the registry knows.
-    Running,
-    /// Ended well.
-    Succeeded,
-    /// Ended with an error or a panic.
-    Failed,
-    /// Cut off before its end: shutdown, or the session could no longer be proven.
-    Cancelled,
-    /// Begun in the registry and not started: the clock of the host turned out to be off.
-    NotRun,
-}
-
-impl FireState {
-    /// Whether the item that was begun has still to be run to its end.
-    pub fn is_unfinished(self) -> bool {
-        matches!(self, Self::Running | Self::Cancelled)
-    }
-}
-
-/// How the run of an item ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ItemEnd {
-    /// The outcome; never [`FireState::Running`].
-    pub state: FireState,
-    /// How long it ran, in milliseconds.
-    pub took: u64,
-    /// Why it failed.
-    pub error: Option<String>,
-}
-
-impl fmt::Display for FireState {
-    /// As the registry has it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Running => "RUNNING",
-            Self::Succeeded => "SUCCEEDED",
-            Self::Failed => "FAILED",
-            Self::Cancelled => "CANCELLED",
-            Self::NotRun => "NOT_RUN",
-        })
-    }
-}
-
-/// One begin of a set of items: no two begins of any instance share it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Attempt(String);
-
-impl Attempt {
-    /// The `number`th attempt of an engine in a session. The nonce tells engines apart that are in the same session one
-    /// after the other; records of earlier releases have none.
-    pub fn new(session: SessionId, nonce: u32, number: u64) -> Self {
-        Self(format!("{:x}-{nonce:08x}.{number}", session.0))
-    }
-
-    /// The session it was made in.
-    pub fn session(&self) -> Option<SessionId> {
-        let (session, _) = self.0.rsplit_once('-')?;
-        u64::from_str_radix(session, 16).ok().map(|id| SessionId(id.cast_signed()))
-    }
-
-    /// Whether the attempt was made in that session.
-    pub fn is_of(&self, session: SessionId) -> bool {
-        self.session() == Some(session)
-    }
-}
-
-impl fmt::Display for Attempt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+use crate::registry::Zxid;
 
 /// Fields that a later release wrote and this one does not know: they survive a rewrite.
-pub(super) type Later = BTreeMap<String, Value>;
+pub(crate) type Later = BTreeMap<String, Value>;
 
 /// Data of `sharding/{i}/fire`, as JSON. No instance deletes and creates the node again while the item exists, so its
 /// version is a guard.
@@ -168,7 +36,7 @@ pub struct FireRecord {
     pub last: Option<Begun>,
     /// The fields that this release does not know, and `last` where it does not understand that.
     #[serde(flatten)]
-    pub(super) later: Later,
+    pub(crate) later: Later,
 }
 
 /// A record as it is read.
@@ -345,12 +213,12 @@ impl FireRecord {
     }
 
     /// Whether the run that was begun last came to its end.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.last.as_ref().is_some_and(|begun| !begun.state.is_unfinished())
     }
 
     /// Whether a mark `running` with this text is of the run that was begun last.
-    pub(super) fn is_marked_by(&self, text: Option<&str>) -> bool {
+    pub(crate) fn is_marked_by(&self, text: Option<&str>) -> bool {
         self.running().is_some_and(|begun| text == Some(begun.instance.as_str()))
     }
 
@@ -363,6 +231,7 @@ impl FireRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::SessionId;
 
     #[test]
     fn what_was_decided_is_read_also_where_the_last_run_is_not_understood() {

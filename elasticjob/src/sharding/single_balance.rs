@@ -24,12 +24,7 @@ impl ShardingStrategy for SingleBalance {
 
 /// The instances beginning with the one that gets item 0: its owner, or the next one when the items move on or the owner
 /// is not among them. Without an owner it is the one that [`ROUND_ROBIN`](super::round_robin) begins with.
-pub(in crate::engine) fn in_turn(
-    job: &JobName,
-    instances: &[InstanceId],
-    owner: Option<&str>,
-    moves_on: bool,
-) -> Vec<InstanceId> {
+pub(crate) fn in_turn(job: &JobName, instances: &[InstanceId], owner: Option<&str>, moves_on: bool) -> Vec<InstanceId> {
     let mut instances = instances.to_vec();
     if instances.is_empty() {
         return instances;

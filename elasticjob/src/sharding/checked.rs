@@ -24,7 +24,7 @@ pub enum StrategyFault {
 }
 
 /// Lets a strategy assign the items; every item gets one of the instances, or nothing is assigned.
-pub(in crate::engine) fn assign_checked(
+pub(crate) fn assign_checked(
     strategy: &dyn ShardingStrategy,
     job: &JobName,
     instances: &[InstanceId],

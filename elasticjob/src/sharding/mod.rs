@@ -16,9 +16,9 @@ use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::type_registry::{ByType, TypeOrigin};
 
 pub use checked::StrategyFault;
-pub(super) use checked::assign_checked;
+pub(crate) use checked::assign_checked;
 pub use single_balance::SINGLE_SHARDING_BALANCE;
-pub(super) use single_balance::in_turn;
+pub(crate) use single_balance::in_turn;
 
 /// The default strategy. It also stands in for a strategy that fails.
 pub const AVG_ALLOCATION: &str = "AVG_ALLOCATION";

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::fire::Fire;
+use super::Fire;
 use crate::ident::{InstanceId, ShardingItem};
 
 /// A fire, or some items of it, that an instance did not run.
