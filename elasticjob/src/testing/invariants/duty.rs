@@ -419,7 +419,7 @@ fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> 
     }
 }
 
-fn engine_of(process: &Process) -> Option<&JobEngine> {
+pub(super) fn engine_of(process: &Process) -> Option<&JobEngine> {
     match &process.program {
         Program::Engine(engine) => Some(engine),
         Program::Fallen(_) | Program::Java(_) => None,
