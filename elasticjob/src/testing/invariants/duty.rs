@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use super::Scene;
 use super::group::{Group, ItemNodes};
-use crate::engine::JobEngine;
+use crate::config::JobConfiguration;
+use crate::engine::{JobEngine, ShardingData};
 use crate::ident::ShardingItem;
 use crate::registry::Data;
 use crate::registry::path::JobPath;
@@ -131,6 +132,10 @@ pub(super) struct Duties {
     damaged_at: Option<Millis>,
     /// A configuration was written since the last look.
     is_configured: bool,
+    /// The schedule changed with it, or what is done about fires that are due: fires of before are none of it.
+    decides_anew: bool,
+    /// The registry says since when the schedule is followed. Otherwise fires count from the last edit.
+    is_noted: bool,
     group: Option<Group>,
     /// The longest delays of the network, with the time when they were there last.
     slow: (Millis, Millis),
@@ -170,9 +175,10 @@ impl Duties {
         self.damaged_at = Some(now);
     }
 
-    /// Another configuration is in the registry: fires of before are none of it.
-    pub(super) fn configured(&mut self) {
+    /// Another configuration is in the registry.
+    pub(super) fn configured(&mut self, decides_anew: bool) {
         self.is_configured = true;
+        self.decides_anew |= decides_anew;
     }
 
     /// A begin for this fire is excused.
@@ -205,11 +211,15 @@ impl Duties {
         self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
         if std::mem::take(&mut self.is_configured) {
             let wall = latest_wall(scene);
+            let starts_anew = std::mem::take(&mut self.decides_anew) || !self.is_noted;
             self.items.values_mut().for_each(|item| {
                 item.ill(Cause::Configuration, now + 1);
-                item.settle(Cause::Configuration, wall);
+                if starts_anew {
+                    item.settle(Cause::Configuration, wall);
+                }
             });
         }
+        self.is_noted = scene.data(&JobPath::Sharding).is_some_and(|data| ShardingData::parse(&data).notes(scene.cron));
         let mut due = Vec::new();
         for (item, nodes) in (0..).zip(&group.items) {
             let host = nodes.owner().and_then(|owner| host_of(scene.hosts, owner));
@@ -288,8 +298,10 @@ impl Duties {
             }
             state.latest = state.latest.max(wall);
             let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
-            state.is_enabled = status.is_some_and(|status| status.text() == Some("ENABLED"));
-            if !state.is_enabled {
+            let is_enabled = status.is_some_and(|status| status.text() == Some("ENABLED"));
+            let was_enabled = std::mem::replace(&mut state.is_enabled, is_enabled);
+            // Its clock may have stepped when the server was enabled.
+            if !is_enabled || !was_enabled {
                 state.declines_until = wall + (2 * latency + MOMENT) as i64;
             }
             if let Some(cause) = cause {
@@ -351,7 +363,8 @@ impl Duties {
             () => None,
         };
         // What it follows from the next moment on has no fires of before.
-        if matches!(others, Some(Cause::Configuration)) {
+        let decides_otherwise = engine.configuration().is_some_and(|configuration| !decides_by(configuration, scene));
+        if decides_otherwise && matches!(others, Some(Cause::Configuration)) {
             state.settle(Cause::Configuration, wall + MOMENT as i64);
         }
         taken_out.or(others).or(busy)
@@ -425,9 +438,14 @@ fn host_of(hosts: &[Host], owner: &str) -> Option<usize> {
 /// Whether an engine goes by the schedule and the settings that are in the registry.
 fn goes_by(engine: &JobEngine, scene: &Scene<'_>) -> bool {
     engine.configuration().is_some_and(|configuration| {
-        configuration.schedule().is_some_and(|schedule| schedule.cron().as_str() == scene.cron)
-            && configuration.monitor_execution() == scene.shape.monitored
-            && configuration.misfire() == scene.shape.misfire
-            && configuration.sharding_total_count() == scene.total
+        decides_by(configuration, scene) && configuration.sharding_total_count() == scene.total
     })
+}
+
+/// Whether a configuration has the schedule that is in the registry, and the settings that say what is done about fires that
+/// are due.
+fn decides_by(configuration: &JobConfiguration, scene: &Scene<'_>) -> bool {
+    configuration.schedule().is_some_and(|schedule| schedule.cron().as_str() == scene.cron)
+        && configuration.monitor_execution() == scene.shape.monitored
+        && configuration.misfire() == scene.shape.misfire
 }
