@@ -293,7 +293,11 @@ impl FireRecord {
         let error = error.as_ref().map(|text| text.chars().take(ERROR_LIMIT).collect());
         let last = self.last.clone();
         let last = last.map(|begun| Begun { state: *state, ended: Some(now), took: Some(*took), error, ..begun });
-        Self { through: self.through.max(through), last, ..self.clone() }
+        let ended = Self { last, ..self.clone() };
+        match through {
+            Some(at) => ended.skip_in_run(at),
+            None => ended,
+        }
     }
 
     /// The record after a scheduled fire fell into a run.
@@ -301,9 +305,16 @@ impl FireRecord {
         Self { missed: self.missed.max(Some(at)), ..self.clone() }
     }
 
-    /// The record after a scheduled fire was skipped.
+    /// The record after a scheduled fire was decided against.
     pub fn skip(&self, at: i64) -> Self {
         Self { through: self.through.max(Some(at)), ..self.clone() }
+    }
+
+    /// The record after a scheduled fire fell into a run that the item is, or was, a part of, and is not made up for. A fire
+    /// that is noted as missed stays so: the instance that noted it owned the item at that time, and the one that skips it
+    /// went by an earlier configuration.
+    pub fn skip_in_run(&self, at: i64) -> Self {
+        if self.to_make_up() >= Some(at) { self.clone() } else { self.skip(at) }
     }
 
     /// The missed fire that is still to be made up for.
@@ -383,6 +394,15 @@ mod tests {
         let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
         let ended = FireRecord::parse(ran.as_bytes()).end(8, &end, None);
         assert!(kept(&ended).contains(r#""host":"a""#), "{}", kept(&ended));
+    }
+
+    #[test]
+    fn a_missed_fire_is_not_given_up_by_an_instance_that_skips_it() {
+        let missed = FireRecord { through: Some(4), missed: Some(5), ..FireRecord::empty() };
+        assert_eq!(missed.skip_in_run(5), missed);
+        assert_eq!(missed.skip_in_run(6).to_make_up(), None);
+        let made_up = FireRecord { through: Some(5), ..missed };
+        assert_eq!(made_up.skip_in_run(6).through, Some(6));
     }
 
     #[test]

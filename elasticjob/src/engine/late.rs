@@ -83,8 +83,10 @@ impl JobEngine {
     }
 
     fn too_late(&self, now: Now, at: i64) -> SkipReason {
-        let limit = self.late_limit().unwrap_or_default().as_secs();
-        SkipReason::TooLate { seconds: lateness(now, at).as_secs(), limit }
+        let limit = self.late_limit().unwrap_or_default();
+        // The clock may have been set back since the fire was due.
+        let late = lateness(now, at).max(limit);
+        SkipReason::TooLate { seconds: late.as_secs(), limit: limit.as_secs() }
     }
 
     /// Makes another fire the open one. After it the engine goes on with the scheduled fire that was open before, where

@@ -30,6 +30,8 @@ pub enum Bug {
     GraceFromNow,
     /// The time since the last proof is measured only by the clock that stands still with its machine.
     StoppedClock,
+    /// A proof that was too old is good again when the wall clock was set back.
+    YoungAgain,
     /// A proof is taken to be good for the whole time-out. Planted in the code around the engine.
     #[cfg(feature = "testing")]
     NoLease,
@@ -148,7 +150,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 65] = [
+    pub const ALL: [(&'static str, Self); 66] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -161,6 +163,7 @@ impl Bug {
         ("runs-outlive-session", Self::RunsOutliveSession),
         ("grace-from-now", Self::GraceFromNow),
         ("stopped-clock", Self::StoppedClock),
+        ("young-again", Self::YoungAgain),
         ("no-lease", Self::NoLease),
         ("ends-session", Self::EndsSession),
         ("cleans-session", Self::CleansSession),

@@ -27,6 +27,7 @@ const MOST_ROUNDS: usize = 100;
 impl JobEngine {
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
+        self.session.see(now);
         if self.phase == Phase::Stopped {
             self.note(now, event);
             return;
@@ -60,6 +61,7 @@ impl JobEngine {
     /// with the last of them, or with a tick. Events of items and of watches are taken this way; each decision looks at
     /// all items.
     pub fn note(&mut self, now: Now, event: Event) {
+        self.session.see(now);
         if self.phase != Phase::Stopped {
             self.take(now, event);
         } else if let Event::ItemEnded { item, end } = event {

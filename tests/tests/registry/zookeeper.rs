@@ -37,6 +37,7 @@ pub fn add_tests(harness: &mut Harness) {
     harness.on_zookeeper("lost_answers_are_unknown_and_unsent_ones_are_not", lost_answers_are_unknown);
     harness.on_zookeeper("a_dropped_registry_center_leaves_at_once", a_dropped_registry_center_leaves_at_once);
     harness.on_zookeeper("a_client_that_is_never_answered_is_given_up", a_client_that_is_never_answered_is_given_up);
+    harness.on_zookeeper("a_client_whose_task_died_is_given_up", a_client_whose_task_died_is_given_up);
     harness.on_own_zookeeper("a_killed_server_comes_back_with_session_and_data", a_killed_server_comes_back);
     harness.on_own_zookeeper("a_frozen_server_does_not_freeze_its_clients", a_frozen_server);
     harness.on_own_zookeeper("a_server_that_was_gone_for_long_gives_a_new_session", a_server_that_was_gone_for_long);
@@ -302,6 +303,34 @@ async fn a_dropped_registry_center_leaves_at_once(server: Arc<ZookeeperServer>) 
 }
 
 /// The client says all the while that it is connected, as its pings are answered.
+async fn a_client_whose_task_died_is_given_up(server: Arc<ZookeeperServer>) {
+    let doomed = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let config = ZookeeperConfiguration { session_timeout_milliseconds: 4000, ..patient(&server, "died") };
+    let serving = Handle::current();
+    let center = ZookeeperRegistryCenter::connect_with_client_on(config, &serving, doomed.handle()).await.unwrap();
+    let (mut watch, mut idle) = (center.watch("/"), center.watch("/idle"));
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
+    assert_eq!(next(&mut *idle).await, Some(WatchEvent::Gap));
+    let id = connected(&center).await;
+    let before = Instant::now();
+    doomed.shutdown_background();
+    // No more than this is known of it for a while: watches are silent, and nothing is answered.
+    let silent = tokio::time::timeout(Duration::from_secs(1), poll_fn(|cx| idle.poll_next(cx))).await;
+    assert!(silent.is_err(), "{silent:?}");
+    assert!(matches!(in_time("an answer", center.get("/")).await, Err(RegistryError::NoAnswer { .. })));
+    let commit = in_time("an answer", center.commit(create("/a", CreateMode::Persistent))).await;
+    assert!(matches!(commit, Err(CommitError::Unknown { .. } | CommitError::NotReached { .. })), "{commit:?}");
+    reaches(&center, "the client given up", |state| *state == SessionState::Connecting).await;
+    assert!(before.elapsed() < Duration::from_secs(20), "three times the session time-out: {:?}", before.elapsed());
+    assert_eq!(center.proof(), None);
+    assert_ne!(connected(&center).await, id);
+    for watch in [&mut watch, &mut idle] {
+        assert_eq!(next(&mut **watch).await, Some(WatchEvent::Gap));
+    }
+    center.commit(create("/b", CreateMode::Persistent)).await.unwrap();
+    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Created("/b".into())));
+}
+
 async fn a_client_that_is_never_answered_is_given_up(server: Arc<ZookeeperServer>) {
     let deaf = DeafServer::start(server.connect_string()).await.unwrap();
     let config = patient(&server, "deaf");

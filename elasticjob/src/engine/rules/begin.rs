@@ -57,6 +57,11 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     }
     if !engine.is_server_enabled()? {
+        // A process that stood still does not know what the operator did meanwhile.
+        if !engine.session.is_proven(now) {
+            engine.prove();
+            return Ok(Step::Pass);
+        }
         engine.planted.deafen(Bug::DeafAfterEnabling, now.mono + DEAF);
         return decline(engine, configuration.sharding_total_count(), SkipReason::ServerDisabled);
     }

@@ -28,8 +28,8 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         let path = JobPath::fire(item);
         let Ok(Some(known)) = engine.mirror.need(&path) else { continue };
         let record = engine.read_record(known);
-        if record.through < Some(at) {
-            let skipped = record.skip(at);
+        let skipped = record.skip_in_run(at);
+        if skipped.through != record.through {
             txn.set(&path, skipped.to_bytes(), Some(known.version));
             // The missed fire is an earlier one, which no instance makes up for any more.
             if skipped.to_make_up().is_none() {

@@ -16,6 +16,9 @@ pub struct Session {
     /// The last session that was connected, and its time-out.
     last: Option<(SessionId, Duration)>,
     proof: Option<Now>,
+    /// When the wall clock was furthest ahead of the other clock since the proof. A machine that was suspended stays known
+    /// as such when its wall clock is set back afterwards.
+    furthest: Option<Now>,
     /// A proof was asked for and not answered yet.
     proving: bool,
     pub(in crate::engine) planted: Planted,
@@ -40,7 +43,21 @@ pub enum SessionChange {
 impl Session {
     /// Not connected yet.
     pub fn new() -> Self {
-        Self { state: SessionState::Connecting, last: None, proof: None, proving: false, planted: Planted::default() }
+        Self {
+            state: SessionState::Connecting,
+            last: None,
+            proof: None,
+            furthest: None,
+            proving: false,
+            planted: Planted::default(),
+        }
+    }
+
+    /// Takes what the clocks show; asked before anything is decided by them.
+    pub fn see(&mut self, now: Now) {
+        if self.furthest.is_none_or(|furthest| ahead(furthest, now) > 0) {
+            self.furthest = Some(now);
+        }
     }
 
     /// Takes the state that the registry center reports.
@@ -74,6 +91,8 @@ impl Session {
         if self.last() == Some(session) || self.planted.has(Bug::ForeignProof) {
             self.proving = false;
             self.proof = self.proof.filter(|proof| proof.mono > at.mono).or(Some(at));
+            // It was further ahead before the proof was asked for: that is over.
+            self.furthest = self.furthest.filter(|furthest| furthest.mono >= at.mono);
         }
     }
 
@@ -120,16 +139,26 @@ impl Session {
 
     /// How old the proof is, by the clock that shows more.
     fn age(&self, now: Now) -> Option<Duration> {
-        let proof = self.proof?;
-        let by_wall = u64::try_from(now.wall.saturating_sub(proof.wall)).unwrap_or(0);
-        let by_wall = if self.planted.has(Bug::StoppedClock) { 0 } else { by_wall };
-        Some(now.mono.saturating_sub(proof.mono).max(Duration::from_millis(by_wall)))
+        let ahead = self.furthest_ahead().max(self.ahead_of_proof(now));
+        Some(now.mono.saturating_sub(self.proof?.mono) + ahead)
+    }
+
+    /// By how much the wall clock has gone ahead of the other one since the proof, as seen until now.
+    fn furthest_ahead(&self) -> Duration {
+        let forgets = self.planted.has(Bug::YoungAgain);
+        self.furthest.filter(|_| !forgets).map_or(Duration::ZERO, |furthest| self.ahead_of_proof(furthest))
+    }
+
+    fn ahead_of_proof(&self, now: Now) -> Duration {
+        let ahead = self.proof.map_or(0, |proof| ahead(proof, now));
+        let counts = !self.planted.has(Bug::StoppedClock);
+        if counts { Duration::from_millis(u64::try_from(ahead).unwrap_or(0)) } else { Duration::ZERO }
     }
 
     /// When running work has to be cancelled unless the session is proven again: proof + time-out - grace - a tenth of
-    /// the time-out; by the clock that never steps.
+    /// the time-out; by the clock that never steps, less what it is known to have stood still.
     pub fn deadline(&self) -> Option<Duration> {
-        Some(self.proof?.mono + self.lasts())
+        Some((self.proof?.mono + self.lasts()).saturating_sub(self.furthest_ahead()))
     }
 
     /// The same by the wall clock, as [`Now::wall`].
@@ -149,7 +178,7 @@ impl Session {
 
     /// Whether it has passed by the wall clock alone: the machine was suspended or paused, or its clock was set.
     pub fn has_leapt(&self, now: Now) -> bool {
-        self.is_overdue(now) && self.deadline().is_some_and(|deadline| now.mono < deadline)
+        self.is_overdue(now) && self.proof.is_some_and(|proof| now.mono < proof.mono + self.lasts())
     }
 
     /// When a run that is cancelled at `now` is dropped. Its grace counts from the deadline where that has passed: a
@@ -176,6 +205,13 @@ impl Session {
     pub fn start_proving(&mut self) {
         self.proving = true;
     }
+}
+
+/// How many milliseconds more the wall clock went on between two looks than the other clock; below zero where it was set
+/// back.
+fn ahead(from: Now, to: Now) -> i64 {
+    let mono = millis(to.mono.saturating_sub(from.mono)) - millis(from.mono.saturating_sub(to.mono));
+    to.wall.saturating_sub(from.wall).saturating_sub(mono)
 }
 
 fn millis(time: Duration) -> i64 {
@@ -241,6 +277,24 @@ mod tests {
         assert!(session.is_proven(set_back(106)) && !session.is_proven(set_back(107)));
         assert!(!session.has_leapt(set_back(107)));
         assert_eq!(session.drop_at(set_back(108)), S(109));
+    }
+
+    #[test]
+    fn a_suspended_machine_whose_clock_is_set_back_afterwards_needs_a_new_proof() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(SessionId(1), at(100));
+        let woken = Now { mono: S(101), ..at(109) };
+        let set_back = |mono: u64| Now { mono: S(mono), ..at(mono) };
+        session.see(woken);
+        assert!(!session.is_proven(woken) && !session.is_proven(set_back(102)));
+        assert_eq!(session.deadline(), Some(S(99)));
+        // Sent before the machine was suspended, answered when its clock is right again.
+        session.on_proof(SessionId(1), Now { mono: Duration::from_millis(100_900), wall: 100_900 });
+        assert!(!session.is_proven(set_back(102)));
+        session.on_proof(SessionId(1), set_back(102));
+        session.see(set_back(103));
+        assert!(session.is_proven(set_back(108)) && !session.is_proven(set_back(109)));
     }
 
     #[test]

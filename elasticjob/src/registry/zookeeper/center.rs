@@ -34,6 +34,28 @@ impl ZookeeperRegistryCenter {
     /// # Errors
     /// [`ConnectError`] after `max_sleep_time_milliseconds * max_retries` at the latest, 9 s by default.
     pub async fn connect(config: ZookeeperConfiguration, runtime: &Handle) -> Result<Self, ConnectError> {
+        Self::connect_on(config, runtime, runtime).await
+    }
+
+    /// The same, with the task of the first client on a runtime of its own: a test ends that runtime, and the task with
+    /// it, as a panic of the client library would.
+    ///
+    /// # Errors
+    /// As [`Self::connect`].
+    #[cfg(feature = "testing")]
+    pub async fn connect_with_client_on(
+        config: ZookeeperConfiguration,
+        runtime: &Handle,
+        client: &Handle,
+    ) -> Result<Self, ConnectError> {
+        Self::connect_on(config, runtime, client).await
+    }
+
+    async fn connect_on(
+        config: ZookeeperConfiguration,
+        runtime: &Handle,
+        client: &Handle,
+    ) -> Result<Self, ConnectError> {
         let problems = config.problems();
         if !problems.is_empty() {
             return Err(ConnectError::Invalid(problems));
@@ -48,10 +70,12 @@ impl ZookeeperRegistryCenter {
         }
         let session = Session::new(config);
         let mut center = Self { session: session.clone(), runtime: runtime.clone(), is_open: false };
-        let dialled = runtime.spawn(async move {
+        let serving = runtime.clone();
+        // The client library starts its task on the runtime that dials.
+        let dialled = client.spawn(async move {
             let client = dial::dial(&session.config, session.config.patience()).await?;
             let is_open = access::is_open(&session.config, &client).await;
-            tokio::spawn(session.clone().run(client));
+            serving.spawn(session.clone().run(client));
             let mut state = session.state();
             // Waits until the first connection is ready for calls. If it breaks right now, callers see that too.
             let _ = state.wait_for(|state| *state != SessionState::Connecting).await;

@@ -5,6 +5,7 @@
 //! go straight from the library to the reader of the stream: a task in between could deliver them after an answer.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -141,7 +142,13 @@ impl ZookeeperWatch {
     fn poll_watcher(&mut self, cx: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
         let Some(watcher) = &mut self.watcher else { return Poll::Ready(None) };
         loop {
-            let Poll::Ready(event) = pin!(watcher.changed()).poll(cx) else { return Poll::Pending };
+            // The watcher panics when the task of its client has died. That must not end the driver of the job that reads
+            // the stream: the watchdog gives the client up, and a watch on the next one follows.
+            let Ok(polled) = catch_unwind(AssertUnwindSafe(|| pin!(watcher.changed()).poll(cx))) else {
+                self.watcher = None;
+                return Poll::Ready(None);
+            };
+            let Poll::Ready(event) = polled else { return Poll::Pending };
             return Poll::Ready(match event.event_type {
                 EventType::NodeCreated => Some(WatchEvent::Created(event.path)),
                 EventType::NodeDataChanged => Some(WatchEvent::Changed(event.path)),

@@ -1,7 +1,7 @@
 //! Checks that the client library still works for its session.
 //!
 //! The task of the client library may have panicked, or may wait for something that never comes. The library then
-//! reports for ever that it is connected.
+//! reports for ever that it is connected. Requests to a task that has died fail at once, and its watches fall silent.
 
 use std::future::pending;
 use std::sync::Arc;

@@ -151,6 +151,8 @@ struct HostState {
     /// The latest time that its clock has shown.
     latest: i64,
     is_enabled: bool,
+    /// What its clock showed before it was set back last, and by how much.
+    set_back: (i64, i64),
     /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
     declines_until: i64,
     cause: Option<Cause>,
@@ -212,6 +214,8 @@ impl Duties {
         if std::mem::take(&mut self.is_configured) {
             let wall = latest_wall(scene);
             let starts_anew = std::mem::take(&mut self.decides_anew) || !self.is_noted;
+            // The first fire that waits may be one of the schedule that is followed from now on.
+            self.unassigned_since = self.unassigned_since.map(|_| now);
             self.items.values_mut().for_each(|item| {
                 item.ill(Cause::Configuration, now + 1);
                 if starts_anew {
@@ -250,7 +254,10 @@ impl Duties {
             state.well_since = Some((host, of_host.life, since));
             let well_from = EPOCH + since as i64 + of_host.offset;
             let is_late = well_from > at;
-            let may_be_late = scene.shape.monitored && (scene.shape.misfire || well_from - at <= LATE_WITHOUT_MISFIRE);
+            // A fire that came before the clock was set back is open for longer than the clock says.
+            let earlier = if at <= of_host.set_back.0 { of_host.set_back.1 } else { 0 };
+            let is_in_time = well_from - at + earlier <= LATE_WITHOUT_MISFIRE;
+            let may_be_late = scene.shape.monitored && (scene.shape.misfire || is_in_time);
             let excuse = match () {
                 () if at <= state.not_before => state.settled_by,
                 () if at <= of_host.declines_until => Some(Cause::ServerDisabled),
@@ -291,6 +298,10 @@ impl Duties {
             let limit = scene.shape.max_time_diff.map_or(FAR_OFF, |seconds| FAR_OFF.min(1_000 * i64::from(seconds)));
             if host.clock_offset.abs() + host.mono.drifted() as i64 >= limit {
                 cause = Some(Cause::Clock);
+            }
+            let back = state.offset - host.clock_offset;
+            if back > 0 {
+                state.set_back = (state.latest, back);
             }
             // Fires are not due twice for a clock that goes back.
             if std::mem::replace(&mut state.offset, host.clock_offset) != host.clock_offset || wall < state.latest {

@@ -16,7 +16,7 @@ use crate::engine::{Fire, FireRecord, FireState, Notice, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{Op, SessionId, Transaction};
-use crate::testing::sim::{EPOCH, Millis, Program};
+use crate::testing::sim::{EPOCH, Host, Millis, Program};
 
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
 /// of a fire for it.
@@ -35,6 +35,8 @@ pub(super) struct Accounted {
     fates: Fates,
     begun: BTreeMap<i64, BTreeSet<ShardingItem>>,
     begun_ahead: Vec<BegunAhead>,
+    /// What the records said last of the runs of scheduled fires; a later run of the item takes their place.
+    recorded: BTreeMap<(i64, ShardingItem), (FireState, Option<SessionId>)>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
     /// Items that a Java instance leaves out of a fire.
@@ -74,6 +76,7 @@ impl Accounted {
             fates: Fates::default(),
             begun: BTreeMap::new(),
             begun_ahead: Vec::new(),
+            recorded: BTreeMap::new(),
             skipped: BTreeMap::new(),
             left_out: BTreeMap::new(),
             owners: BTreeMap::new(),
@@ -105,6 +108,16 @@ impl Accounted {
     /// An instance that is gone ran it.
     pub(super) fn begun_ahead(&mut self, item: ShardingItem, until: i64, fire: Fire) {
         self.begun_ahead.push(BegunAhead { at: fire.at(), until, items: BTreeSet::from([item]) });
+    }
+
+    fn note_records(&mut self, scene: &Scene<'_>, transaction: &Transaction) {
+        for op in transaction.ops() {
+            let (Op::Create { path, data, .. } | Op::Set { path, data, .. }) = op else { continue };
+            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path) else { continue };
+            if let Some(begun) = FireRecord::parse(data).last.filter(|begun| !begun.manual) {
+                self.recorded.insert((begun.at, item), (begun.state, begun.attempt.session()));
+            }
+        }
     }
 
     /// All items that are created again get one high-water mark: any of them may be the one that was run before its time.
@@ -162,8 +175,9 @@ impl Accounted {
                 }
             }
             Observation::Committed { transaction, .. } if scene.is_mixed() => self.note_owners(scene, transaction),
-            Observation::Committed { transaction, .. } if !self.begun_ahead.is_empty() => {
-                self.note_marks(scene, transaction)
+            Observation::Committed { transaction, .. } => {
+                self.note_records(scene, transaction);
+                self.note_marks(scene, transaction);
             }
             Observation::Calm { from, until } => {
                 (self.calm_from, self.until) = (*from, *until);
@@ -206,7 +220,7 @@ impl Accounted {
         if is_begun_later || self.is_begun(*item, *at) || said.next().is_some() {
             return Ok(());
         }
-        if !scene.shape.failover && was_cut_off(scene, *item, *at) {
+        if !scene.shape.failover && self.was_cut_off(scene, *item, *at) {
             self.duties.excuse(*at, *item, Cause::CutOff);
             return Ok(());
         }
@@ -217,6 +231,20 @@ impl Accounted {
             scene.now,
             self.skipped.get(at)
         ))
+    }
+
+    /// Whether the record of the item said that it was begun for this fire, and the session of the instance that began it
+    /// has ended, or that instance leaves and had no answer to its begin: nothing tells that from a run that was lost.
+    fn was_cut_off(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
+        let lives = |session: SessionId| {
+            let is_of = |host: &Host| host.process.as_ref().is_some_and(|process| process.session == Some(session));
+            scene.tree.session_timeout(session).is_some() && scene.hosts.iter().any(is_of)
+        };
+        self.recorded.get(&(at, item)).is_some_and(|(state, session)| match state {
+            FireState::Cancelled => true,
+            FireState::Running => !session.is_some_and(lives),
+            FireState::Succeeded | FireState::Failed | FireState::NotRun => false,
+        })
     }
 
     /// Looks at every fire between the start and the end of the calm.
@@ -315,21 +343,6 @@ fn out_of_date(scene: &Scene<'_>) -> BTreeSet<String> {
         _ => None,
     });
     java.collect()
-}
-
-/// Whether the record of an item says that it was begun for this fire, and what began it is gone, or leaves and had no answer
-/// to its begin: nothing tells that from a run that was lost.
-fn was_cut_off(scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
-    let record = scene.text(&JobPath::fire(item)).unwrap_or_default();
-    let begun = FireRecord::parse(record.as_bytes()).last.filter(|begun| begun.at == at);
-    let lives = |session: SessionId| {
-        scene.hosts.iter().any(|host| host.process.as_ref().is_some_and(|process| process.session == Some(session)))
-    };
-    begun.is_some_and(|begun| match begun.state {
-        FireState::Cancelled => true,
-        FireState::Running => !begun.attempt.session().is_some_and(lives),
-        FireState::Succeeded | FireState::Failed | FireState::NotRun => false,
-    })
 }
 
 /// Reasons that a run is one of.

@@ -94,6 +94,11 @@ pub(super) enum Happening {
         host: usize,
         life: u64,
     },
+    /// The wall clock of a host is set.
+    SetClock {
+        host: usize,
+        offset: i64,
+    },
     /// A supervisor ends a process whose engine does not come back.
     ProcessEnds {
         host: usize,
@@ -408,6 +413,8 @@ impl World {
             Happening::EngineStarts { host, life } => return self.start_engine(host, life),
             Happening::ProcessEnds { host, life } => self.end_process(host, life),
             Happening::Restart { host } => return self.start(host),
+            Happening::SetClock { host, offset } if self.now < self.faults_until => self.set_clock(host, offset),
+            Happening::SetClock { .. } => {}
             Happening::LagEnds => self.end_lag(),
             Happening::LimitsChange => self.change_limits(),
             Happening::AllDown { draw } => self.all_down(draw),

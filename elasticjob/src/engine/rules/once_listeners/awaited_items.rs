@@ -87,8 +87,9 @@ impl JobEngine {
     }
 
     fn is_to_end(&self, item: ShardingItem, fire: Fire, takes_over: bool) -> Result<bool, Unread> {
-        if let Some(run) = self.runs.iter().find(|run| run.items.contains_key(&item)) {
-            return Ok(run.fire == fire);
+        // A run that was cut off here may go on while the item runs for a later fire elsewhere: its record tells.
+        if self.runs.iter().any(|run| run.fire == fire && run.items.contains_key(&item)) {
+            return Ok(true);
         }
         let Some(known) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
         let record = self.read_record(known);
