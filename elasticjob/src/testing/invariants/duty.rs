@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::Scene;
 use super::group::{Group, ItemNodes};
-use crate::config::JobConfiguration;
 use crate::engine::{JobEngine, ShardingData};
 use crate::ident::ShardingItem;
 use crate::registry::Data;
@@ -213,7 +212,9 @@ impl Duties {
         self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
         if std::mem::take(&mut self.is_configured) {
             let wall = latest_wall(scene);
-            let starts_anew = std::mem::take(&mut self.decides_anew) || !self.is_noted;
+            // An engine that runs meanwhile may have decided by what was there before.
+            let is_any_up = scene.hosts.iter().any(|host| host.process.is_some());
+            let starts_anew = std::mem::take(&mut self.decides_anew) || !self.is_noted || is_any_up;
             // The first fire that waits may be one of the schedule that is followed from now on.
             self.unassigned_since = self.unassigned_since.map(|_| now);
             self.items.values_mut().for_each(|item| {
@@ -309,10 +310,8 @@ impl Duties {
             }
             state.latest = state.latest.max(wall);
             let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
-            let is_enabled = status.is_some_and(|status| status.text() == Some("ENABLED"));
-            let was_enabled = std::mem::replace(&mut state.is_enabled, is_enabled);
-            // Its clock may have stepped when the server was enabled.
-            if !is_enabled || !was_enabled {
+            state.is_enabled = status.is_some_and(|status| status.text() == Some("ENABLED"));
+            if !state.is_enabled {
                 state.declines_until = wall + (2 * latency + MOMENT) as i64;
             }
             if let Some(cause) = cause {
@@ -374,8 +373,8 @@ impl Duties {
             () => None,
         };
         // What it follows from the next moment on has no fires of before.
-        let decides_otherwise = engine.configuration().is_some_and(|configuration| !decides_by(configuration, scene));
-        if decides_otherwise && matches!(others, Some(Cause::Configuration)) {
+        // An engine that joins looks at what came before.
+        if matches!(others, Some(Cause::Configuration)) && engine.configuration().is_some() {
             state.settle(Cause::Configuration, wall + MOMENT as i64);
         }
         taken_out.or(others).or(busy)
@@ -449,14 +448,9 @@ fn host_of(hosts: &[Host], owner: &str) -> Option<usize> {
 /// Whether an engine goes by the schedule and the settings that are in the registry.
 fn goes_by(engine: &JobEngine, scene: &Scene<'_>) -> bool {
     engine.configuration().is_some_and(|configuration| {
-        decides_by(configuration, scene) && configuration.sharding_total_count() == scene.total
+        configuration.schedule().is_some_and(|schedule| schedule.cron().as_str() == scene.cron)
+            && configuration.monitor_execution() == scene.shape.monitored
+            && configuration.misfire() == scene.shape.misfire
+            && configuration.sharding_total_count() == scene.total
     })
-}
-
-/// Whether a configuration has the schedule that is in the registry, and the settings that say what is done about fires that
-/// are due.
-fn decides_by(configuration: &JobConfiguration, scene: &Scene<'_>) -> bool {
-    configuration.schedule().is_some_and(|schedule| schedule.cron().as_str() == scene.cron)
-        && configuration.monitor_execution() == scene.shape.monitored
-        && configuration.misfire() == scene.shape.misfire
 }
