@@ -93,9 +93,9 @@ impl Accounted {
         }
     }
 
-    pub(super) fn scheduled(&mut self, now: Millis, period: u32, total: u32) {
+    pub(super) fn scheduled(&mut self, now: Millis, period: u32, total: u32, decides_anew: bool) {
         self.schedules.insert(EPOCH + now as i64, (i64::from(period) * 1_000, total));
-        self.duties.configured();
+        self.duties.configured(decides_anew);
     }
 
     pub(super) fn damaged(&mut self, now: Millis) {
