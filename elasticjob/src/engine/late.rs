@@ -170,7 +170,7 @@ impl JobEngine {
     }
 
     /// Whether Java instances take part at the moment. The node of one that has no session was copied by an operator.
-    fn has_java_peers(&self) -> Result<bool, Unread> {
+    pub(in crate::engine) fn has_java_peers(&self) -> Result<bool, Unread> {
         let others = self.mirror.instances().filter(|id| **id != self.identity.instance);
         let are_of_java = others.map(|id| {
             let node = self.mirror.need(&JobPath::Instance(id.clone()))?;

@@ -118,6 +118,16 @@ pub enum Bug {
     DeafAfterStep,
     /// For 1.5 s after a run every due fire is dropped.
     DeafAfterRun,
+    /// For 4 s after the items have their owners again every due fire is dropped.
+    DeafAfterAssignment,
+    /// For 10 s after each registration every due fire is dropped.
+    DeafAfterRegistration,
+    /// Half of the time fires beside Java instances are dropped.
+    DeafBesideJava,
+    /// Items are not begun for 10 s after they were made.
+    DroppedNew,
+    /// The leader does not say which items stay with an owner that is gone.
+    SilentGone,
     /// An item is never begun again after one of its fires was decided against because the item was disabled.
     DroppedEnabled,
     /// A missed fire whose place a later one takes is not reported as left out.
@@ -150,7 +160,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 66] = [
+    pub const ALL: [(&'static str, Self); 71] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -205,6 +215,11 @@ impl Bug {
         ("deaf-after-enabling", Self::DeafAfterEnabling),
         ("deaf-after-step", Self::DeafAfterStep),
         ("deaf-after-run", Self::DeafAfterRun),
+        ("deaf-after-assignment", Self::DeafAfterAssignment),
+        ("deaf-after-registration", Self::DeafAfterRegistration),
+        ("deaf-beside-java", Self::DeafBesideJava),
+        ("dropped-new", Self::DroppedNew),
+        ("silent-gone", Self::SilentGone),
         ("dropped-enabled", Self::DroppedEnabled),
         ("silent-collapse", Self::SilentCollapse),
         ("forgotten-leaving", Self::ForgottenLeaving),

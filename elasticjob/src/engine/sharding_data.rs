@@ -69,6 +69,12 @@ impl ShardingData {
         if record == FireRecord::empty() { Vec::new() } else { record.to_bytes() }
     }
 
+    /// Whether the schedule with this cron expression, in the zone of the processes, is noted.
+    #[cfg(feature = "testing")]
+    pub(crate) fn notes(&self, cron: &str) -> bool {
+        self.schedule.as_ref().is_some_and(|noted| noted.cron == cron && noted.time_zone.is_none())
+    }
+
     /// Since when the schedule of this configuration is followed, where that was noted.
     pub(crate) fn since(&self, configuration: &JobConfiguration) -> Option<i64> {
         self.schedule.as_ref().filter(|noted| noted.is_of(configuration)).map(|noted| noted.since)

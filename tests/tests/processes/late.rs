@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use elasticjob::config::JobSettings;
+use elasticjob::ident::JobName;
+use elasticjob::operations::{Finding, Operations};
 use elasticjob::registry::RegistryCenter;
 use elasticjob_tests::group::{Group, WorkerProgram};
 use elasticjob_tests::minute::{shortly_before_a_minute, wait_until};
@@ -99,6 +102,28 @@ pub async fn all_restarted(server: Arc<ZookeeperServer>) {
     let dead = two.pids;
     two.group.kill(&dead);
     wait_until(fire_ms + 12_000).await;
+    two.group.start().await;
+    let runs = two.runs_of(fire_ms, &[0, 1]).await;
+    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "it was due before this instance was there");
+}
+
+pub async fn edited_while_all_were_down(server: Arc<ZookeeperServer>) {
+    let mut two = Two::start(server, "late-edited", SESSION_TIMEOUT).await;
+    let fire_ms = shortly_before_a_minute().await;
+    let dead = two.pids;
+    two.group.kill(&dead);
+    wait_until(fire_ms + 12_000).await;
+    let operations = Operations::new(two.registry.clone());
+    let job = JobName::new(JOB).expect("a valid name");
+    let stored = operations.configuration(&job).await.expect("the job has a configuration");
+    let settings = JobSettings { description: Some("edited".to_owned()), ..stored.configuration.settings() };
+    operations.update_configuration(&stored, &settings).await.expect("the edit is written");
+    let snapshot = operations.snapshot(&job).await.expect("the job can be read");
+    for item in 0..ITEMS {
+        let told = snapshot.findings_of(item, fire_ms + 12_000);
+        let is_told = |finding: &Finding| matches!(finding, Finding::NotBegun { first, .. } if *first == fire_ms);
+        assert!(told.iter().any(is_told), "item {item}: {told:?}");
+    }
     two.group.start().await;
     let runs = two.runs_of(fire_ms, &[0, 1]).await;
     two.assert_late(&runs, fire_ms, Duration::from_secs(12), "it was due before this instance was there");

@@ -45,6 +45,7 @@ fn main() -> ExitCode {
     harness.on_zookeeper("a_fire_with_a_killed_process_is_closed_once_by_who_took_over", listeners::killed);
     harness.on_zookeeper("a_fire_whose_owner_was_killed_before_it_is_begun_late", late::owner_killed);
     harness.on_zookeeper("a_fire_over_which_all_were_restarted_is_begun_late", late::all_restarted);
+    harness.on_zookeeper("a_fire_is_begun_late_also_when_its_job_was_edited_since", late::edited_while_all_were_down);
     harness.on_own_zookeeper("a_fire_that_falls_into_an_outage_of_the_server_is_begun_after_it", late::registry_away);
     harness.on_own_zookeeper("a_restart_of_the_server_stops_nobody_for_long", server::restarted);
     harness.on_own_zookeeper(

@@ -45,6 +45,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         misfire::open(engine, now);
     }
     let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
+    if engine.planted.has(Bug::DeafBesideJava) && now.mono.as_secs() % 8 < 4 && engine.has_java_peers()? {
+        engine.fires.open = None;
+    }
     if engine.planted.is_deaf(now.mono) {
         engine.fires.open = None;
     }
@@ -309,6 +312,11 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
     }
     if is_disabled {
         return Ok(Verdict::Skip(SkipReason::ItemDisabled));
+    }
+    if engine.planted.has(Bug::DroppedNew)
+        && engine.mirror.need(&JobPath::fire(item))?.is_some_and(|made| now.wall < made.ctime + 10_000)
+    {
+        return Ok(Verdict::Pass);
     }
     if engine.planted.has(Bug::DroppedEnabled) && record.through > record.last.as_ref().map(|begun| begun.at) {
         return Ok(Verdict::Pass);

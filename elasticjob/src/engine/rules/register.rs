@@ -7,7 +7,7 @@ use crate::config::{ForeignToJava, JobConfiguration, wire};
 use crate::engine::action::Action;
 use crate::engine::engine::JobEngine;
 use crate::engine::notice::Notice;
-use crate::engine::planted::Bug;
+use crate::engine::planted::{Bug, DEAF};
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
@@ -246,7 +246,10 @@ impl JobEngine {
                 self.fail_to_start(why);
                 self.start_leaving(now.mono);
             }
-            None => self.on_registered(session),
+            None => {
+                self.planted.deafen(Bug::DeafAfterRegistration, now.mono + DEAF * 5 / 2);
+                self.on_registered(session);
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::Step;
 use crate::clock::Now;
 use crate::engine::engine::JobEngine;
-use crate::engine::planted::Bug;
+use crate::engine::planted::{Bug, DEAF};
 use crate::engine::state::leadership::Reminder;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::SHARDING_WAIT;
@@ -69,6 +69,9 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
 impl JobEngine {
     /// Notes that a fire looked at the assignment.
     pub(super) fn note_assignment(&mut self, now: Now, settled: bool, has_items: bool) {
+        if settled && self.leadership.reminder.unsettled.is_some() {
+            self.planted.deafen(Bug::DeafAfterAssignment, now.mono + DEAF);
+        }
         self.leadership.reminder.unsettled =
             if settled { None } else { self.leadership.reminder.unsettled.or(Some(now.mono)) };
         if !settled || !has_items {

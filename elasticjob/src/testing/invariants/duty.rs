@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::Scene;
 use super::group::{Group, ItemNodes};
-use crate::engine::JobEngine;
+use crate::engine::{JobEngine, ShardingData};
 use crate::ident::ShardingItem;
 use crate::registry::Data;
 use crate::registry::path::JobPath;
@@ -131,6 +131,10 @@ pub(super) struct Duties {
     damaged_at: Option<Millis>,
     /// A configuration was written since the last look.
     is_configured: bool,
+    /// The schedule changed with it, or what is done about fires that are due: fires of before are none of it.
+    decides_anew: bool,
+    /// The registry says since when the schedule is followed. Otherwise fires count from the last edit.
+    is_noted: bool,
     group: Option<Group>,
     /// The longest delays of the network, with the time when they were there last.
     slow: (Millis, Millis),
@@ -172,9 +176,10 @@ impl Duties {
         self.damaged_at = Some(now);
     }
 
-    /// Another configuration is in the registry: fires of before are none of it.
-    pub(super) fn configured(&mut self) {
+    /// Another configuration is in the registry.
+    pub(super) fn configured(&mut self, decides_anew: bool) {
         self.is_configured = true;
+        self.decides_anew |= decides_anew;
     }
 
     /// A begin for this fire is excused.
@@ -207,13 +212,19 @@ impl Duties {
         self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
         if std::mem::take(&mut self.is_configured) {
             let wall = latest_wall(scene);
+            // An engine that runs meanwhile may have decided by what was there before.
+            let is_any_up = scene.hosts.iter().any(|host| host.process.is_some());
+            let starts_anew = std::mem::take(&mut self.decides_anew) || !self.is_noted || is_any_up;
             // The first fire that waits may be one of the schedule that is followed from now on.
             self.unassigned_since = self.unassigned_since.map(|_| now);
             self.items.values_mut().for_each(|item| {
                 item.ill(Cause::Configuration, now + 1);
-                item.settle(Cause::Configuration, wall);
+                if starts_anew {
+                    item.settle(Cause::Configuration, wall);
+                }
             });
         }
+        self.is_noted = scene.data(&JobPath::Sharding).is_some_and(|data| ShardingData::parse(&data).notes(scene.cron));
         let mut due = Vec::new();
         for (item, nodes) in (0..).zip(&group.items) {
             let host = nodes.owner().and_then(|owner| host_of(scene.hosts, owner));
@@ -362,7 +373,8 @@ impl Duties {
             () => None,
         };
         // What it follows from the next moment on has no fires of before.
-        if matches!(others, Some(Cause::Configuration)) {
+        // An engine that joins looks at what came before.
+        if matches!(others, Some(Cause::Configuration)) && engine.configuration().is_some() {
             state.settle(Cause::Configuration, wall + MOMENT as i64);
         }
         taken_out.or(others).or(busy)
@@ -419,7 +431,7 @@ fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> 
     }
 }
 
-fn engine_of(process: &Process) -> Option<&JobEngine> {
+pub(super) fn engine_of(process: &Process) -> Option<&JobEngine> {
     match &process.program {
         Program::Engine(engine) => Some(engine),
         Program::Fallen(_) | Program::Java(_) => None,

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::duty::{Cause, Due, Duties};
+use super::duty::{Cause, Due, Duties, engine_of};
 use super::fates::{Fate, Fates};
 use super::static_sharding::Kept;
 use super::{Observation, Scene};
@@ -22,6 +22,8 @@ use crate::testing::sim::{EPOCH, Host, Millis, Program};
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
 /// of a fire for it.
 const REACH: i64 = 25_000;
+/// The excuse of an item that only another instance than its owner skipped, with the whole fire.
+const SKIPPED_BY_ANOTHER: &str = "skipped_by_another";
 /// How long an instance may take to find its place after it has registered.
 const JOINED: i64 = 5_000;
 /// When the processes of a group have all started.
@@ -40,6 +42,8 @@ pub(super) struct Accounted {
     recorded: BTreeMap<(i64, ShardingItem), (FireState, Option<SessionId>)>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
+    /// The items of instances that skipped a fire as a whole, for a reason that a user accepts.
+    left_as_a_whole: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Items that a Java instance leaves out of a fire.
     left_out: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Beside Java instances: who owned each item from when on, in milliseconds since 1970.
@@ -79,6 +83,7 @@ impl Accounted {
             begun_ahead: Vec::new(),
             recorded: BTreeMap::new(),
             skipped: BTreeMap::new(),
+            left_as_a_whole: BTreeMap::new(),
             left_out: BTreeMap::new(),
             owners: BTreeMap::new(),
             incidents: BTreeSet::new(),
@@ -89,9 +94,9 @@ impl Accounted {
         }
     }
 
-    pub(super) fn scheduled(&mut self, now: Millis, period: u32, total: u32) {
+    pub(super) fn scheduled(&mut self, now: Millis, period: u32, total: u32, decides_anew: bool) {
         self.schedules.insert(EPOCH + now as i64, (i64::from(period) * 1_000, total));
-        self.duties.configured();
+        self.duties.configured(decides_anew);
     }
 
     pub(super) fn damaged(&mut self, now: Millis) {
@@ -158,7 +163,10 @@ impl Accounted {
                     self.demand(scene, &due)?;
                 }
             }
-            Observation::Notice { notice: Notice::Skipped { fire: Fire::Scheduled(at), items, reason }, .. } => {
+            Observation::Notice { host, notice: Notice::Skipped { fire: Fire::Scheduled(at), items, reason } } => {
+                if items.is_empty() && is_accepted(reason) {
+                    self.left_as_a_whole.entry(*at).or_default().extend(owned_on(scene, *host));
+                }
                 self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
             }
             // Starting and leaving is no fault where the record tells who begins what.
@@ -276,15 +284,16 @@ impl Accounted {
         let is_disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
         for item in 0..total {
             let mut said = self.skipped.get(&at).into_iter().flatten();
-            // Static sharding leaves it to who is gone, which the leader says.
-            let is_accepted = |reason: &SkipReason| is_good(reason) || matches!(reason, SkipReason::OwnerGone { .. });
-            let is_said =
-                said.any(|(items, reason)| (items.is_empty() || items.contains(&item)) && is_accepted(reason));
+            let whole = self.left_as_a_whole.get(&at);
+            let is_said = whole.is_some_and(|items| items.contains(&item))
+                || said.any(|(items, reason)| items.contains(&item) && is_accepted(reason));
             let is_begun = self.is_begun(item, at);
             let is_demanded = if is_calm { !is_disturbed } else { self.duties.was_looked_at(at, item) };
             self.fates.count(match () {
                 () if is_begun => Fate::Begun,
                 () if is_said => Fate::Explained,
+                // Where the item is demanded, that is taken for a reason as well.
+                () if whole.is_some() => Fate::NotLookedAt(SKIPPED_BY_ANOTHER),
                 () if is_demanded => Fate::Replaced,
                 () if is_calm => Fate::NotLookedAt(Cause::Disturbed.name()),
                 () if scene.is_mixed() => Fate::NotLookedAt(Cause::Java.name()),
@@ -332,6 +341,14 @@ impl Accounted {
     }
 }
 
+/// The items of the engine on a host. Beside Java instances all, as Java leaders delete all owners for a moment.
+fn owned_on(scene: &Scene<'_>, host: usize) -> Vec<ShardingItem> {
+    let engine = scene.hosts[host].process.as_ref().and_then(engine_of);
+    let owner = engine.map(|engine| engine.instance().to_string());
+    let is_owned = |item: &ShardingItem| scene.is_mixed() || scene.text(&JobPath::owner_of(*item)) == owner;
+    (0..scene.total).filter(is_owned).collect()
+}
+
 /// Java instances that follow another cron expression than that of the registry.
 fn out_of_date(scene: &Scene<'_>) -> BTreeSet<String> {
     let data = scene.text(&JobPath::Config).unwrap_or_default();
@@ -349,6 +366,11 @@ fn out_of_date(scene: &Scene<'_>) -> BTreeSet<String> {
 /// Reasons that a run is one of.
 fn is_run(reason: &SkipReason) -> bool {
     matches!(reason, SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. })
+}
+
+/// Reasons that a user accepts. Static sharding leaves items to an owner that is gone, which the leader says.
+fn is_accepted(reason: &SkipReason) -> bool {
+    is_good(reason) || matches!(reason, SkipReason::OwnerGone { .. })
 }
 
 /// Reasons that hold without any fault.

@@ -19,6 +19,7 @@ mod one_owner;
 mod punctual;
 mod rotation;
 mod scene;
+mod schedule_noted;
 mod static_sharding;
 mod takeover_first;
 mod triggered;
@@ -262,10 +263,14 @@ impl Invariants {
         if shape.monitored != self.shape.monitored || self.switched_at.is_none() {
             self.switched_at = Some(now);
         }
+        // Nothing else takes a fire away that is due.
+        let (before, after) = (&self.shape, shape);
+        let decides_anew =
+            self.cron != cron_of(period) || (before.monitored, before.misfire) != (after.monitored, after.misfire);
         (self.total, self.period, self.cron) = (total, period, cron_of(period));
         self.shape = shape.clone();
         self.made_up.configured(now, shape.misfire);
-        self.accounted.scheduled(now, period, total);
+        self.accounted.scheduled(now, period, total, decides_anew);
     }
 
     /// An operator did what no watch tells of.
@@ -340,6 +345,7 @@ impl Invariants {
             .map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR))?;
         self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         self.leadership.check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
+        schedule_noted::check(&scene, observation).map_err(|why| format!("the schedule is noted: {why}"))?;
         self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
         self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))

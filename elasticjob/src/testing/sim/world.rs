@@ -115,6 +115,14 @@ pub(super) enum Happening {
     },
     /// The servers start again with other limits.
     LimitsChange,
+    /// All processes are gone at the same time.
+    AllDown {
+        draw: u64,
+    },
+    /// An operator edits the configuration.
+    Edit {
+        draw: u64,
+    },
     /// Somebody triggers the job by hand.
     Trigger {
         host: usize,
@@ -245,6 +253,7 @@ impl World {
         world.at(first, Happening::Inject);
         world.at(100, Happening::Expire);
         world.plan_limits(seed);
+        world.plan_edit(seed);
         world
     }
 
@@ -408,6 +417,8 @@ impl World {
             Happening::SetClock { .. } => {}
             Happening::LagEnds => self.end_lag(),
             Happening::LimitsChange => self.change_limits(),
+            Happening::AllDown { draw } => self.all_down(draw),
+            Happening::Edit { draw } => self.edit(draw),
             Happening::Trigger { host } => self.trigger(host),
             Happening::Deploy { host } => self.deploy(host),
             Happening::EnableServer { host } => {

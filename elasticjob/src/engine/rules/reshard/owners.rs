@@ -82,7 +82,7 @@ impl JobEngine {
     /// an instance that is gone. It reports each of them once, also when the instance goes while the fire is due: then
     /// those that the instance had not begun.
     pub(in crate::engine) fn tell_items_of_the_gone(&mut self) {
-        if self.leadership.term.is_none() || !self.has_static_sharding() {
+        if self.leadership.term.is_none() || !self.has_static_sharding() || self.planted.has(Bug::SilentGone) {
             return;
         }
         let Some(open) = self.fires.open.as_deref() else { return };
