@@ -74,6 +74,7 @@ impl fmt::Display for ExecutionSource {
 /// Where a begun item stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
 pub enum FireState {
     /// Begun, and not ended as far as the registry knows.
     Running,
@@ -96,6 +97,7 @@ impl FireState {
 
 /// How the run of an item ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ItemEnd {
     /// The outcome; never [`FireState::Running`].
     pub state: FireState,

@@ -8,6 +8,7 @@ use crate::registry::SessionId;
 
 /// The state of a job on this instance: what it does, what it waits for, and why a fire was not run here.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct JobStatus {
     /// The id of the instance.
     pub instance: InstanceId,
@@ -73,6 +74,7 @@ impl JobStatus {
 
 /// What a job does or waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Activity {
     /// Made, and not started yet.
     NotStarted,

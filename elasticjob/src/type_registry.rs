@@ -34,6 +34,7 @@ pub enum TypeOrigin {
 /// Two implementations of one kind have the same name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two of type '{name}', each a {kind}: {first} and {second}; give the own one another type name")]
+#[non_exhaustive]
 pub struct TypeClash {
     /// The kind of both, for example `sharding strategy`.
     pub kind: &'static str,
@@ -48,6 +49,7 @@ pub struct TypeClash {
 /// No implementation has that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {kind} '{name}' in this program{}; there are {known}", without(.feature))]
+#[non_exhaustive]
 pub struct UnknownType {
     /// The kind, for example `sharding strategy`.
     pub kind: &'static str,

@@ -7,6 +7,7 @@ use crate::sharding::ShardingStrategies;
 
 /// A value that only Rust instances understand.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ForeignToJava {
     /// The setting in kebab-case.
     pub setting: &'static str,

@@ -21,6 +21,7 @@ pub const LOG: &str = "LOG";
 /// A setting with a value that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{setting}: {reason}")]
+#[non_exhaustive]
 pub struct Invalid {
     /// The setting in kebab-case; a property as `props.KEY`.
     pub setting: Cow<'static, str>,
@@ -42,6 +43,7 @@ impl Invalid {
 
 /// A configuration that cannot be used, with all problems.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// The name cannot be used.
     #[error(transparent)]

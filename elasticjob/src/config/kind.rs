@@ -8,6 +8,7 @@ pub(crate) const STREAMING: &str = "streaming.process";
 /// The kind of code of a job. `elastic-job-type` may name it. Java knows such a job by its class alone, so the kind is
 /// not written to the registry center.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JobKind {
     /// A function.
     Simple,

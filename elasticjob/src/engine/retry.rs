@@ -23,8 +23,8 @@ impl JobEngine {
 
     /// The registry refused a transaction: the mirror knows why by now, unless it happens again and again.
     pub(super) fn note_refusal(&mut self, now: Now, why: &str) {
-        self.link.retry.failures += 1;
-        if self.link.retry.failures >= REFUSALS_BEFORE_RELIST {
+        self.link.retry.refusals += 1;
+        if self.link.retry.refusals >= REFUSALS_BEFORE_RELIST {
             self.mirror.relist();
             self.wait_before_retry(now, why.to_owned());
         }
@@ -41,7 +41,7 @@ impl JobEngine {
     }
 
     fn wait_before_retry(&mut self, now: Now, why: String) {
-        let doubled = RETRY_FIRST.saturating_mul(1 << self.link.retry.failures.min(8));
+        let doubled = RETRY_FIRST.saturating_mul(1 << (self.link.retry.failures + self.link.retry.refusals).min(8));
         self.link.retry.not_before = Some(now.mono + doubled.min(RETRY_LAST));
         // Without a connection every request fails; the loss was reported once.
         if self.session.connected().is_some() {

@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 /// How the run of an item ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ItemEnd {
     /// The way it ended.
     pub outcome: ItemOutcome,

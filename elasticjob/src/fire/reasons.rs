@@ -7,6 +7,7 @@ use crate::ident::{InstanceId, ShardingItem};
 
 /// A fire, or some items of it, that an instance did not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Skip {
     /// The fire.
     pub fire: Fire,
@@ -18,6 +19,7 @@ pub struct Skip {
 
 /// Why a fire or an item of it is not run here.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SkipReason {
     /// The previous fire still runs here.
     StillRunning {
@@ -83,6 +85,7 @@ pub enum SkipReason {
 
 /// Why a fire begins late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LateCause {
     /// It waited for its assignment, or for the registry center to answer.
     Waited,
@@ -119,6 +122,7 @@ impl SkipReason {
 
 /// What a call on behalf of the group had to wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WaitedFor {
     /// Items of the round that had not begun, or not ended.
     Items(Vec<ShardingItem>),
@@ -133,6 +137,7 @@ pub enum WaitedFor {
 
 /// Why runs should come to an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StopReason {
     /// The leader has to assign the items again, and those that run stay where they are until they end.
     Resharding,
@@ -148,6 +153,7 @@ pub enum StopReason {
 
 /// Why runs are cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CancelReason {
     /// The session cannot be proven any more: another instance may be given the items.
     SessionUnproven,

@@ -67,6 +67,7 @@ impl From<ReadRecord> for FireRecord {
 /// A begun run of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Begun {
     /// Time of the scheduled fire in milliseconds since 1970, or of the trigger.
     pub at: i64,

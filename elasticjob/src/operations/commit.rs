@@ -12,6 +12,7 @@ const ATTEMPTS: usize = 8;
 
 /// The result of an operation: the parts that it changed, and the parts that needed no change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Outcome<T> {
     /// The parts that were changed.
     pub changed: Vec<T>,

@@ -10,6 +10,7 @@ use crate::secret::{mask_document, mask_inside};
 
 /// A configuration in the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoredConfiguration {
     /// The configuration.
     pub configuration: JobConfiguration,
@@ -23,6 +24,7 @@ pub struct StoredConfiguration {
 
 /// The effect of a change of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ConfigurationChange {
     /// The differences, setting by setting, with secrets in the values masked; for properties without the values.
     pub changes: Vec<String>,

@@ -12,6 +12,7 @@ use crate::registry::path::JobPath;
 
 /// An instance of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct InstanceOfJob {
     /// The job.
     pub job: JobName,

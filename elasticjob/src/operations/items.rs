@@ -10,6 +10,7 @@ use crate::registry::path::{ItemNode, JobPath};
 
 /// A sharding item of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ItemOfJob {
     /// The job.
     pub job: JobName,

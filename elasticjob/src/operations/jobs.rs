@@ -13,6 +13,7 @@ use crate::registry::path::JobPath;
 /// The state of a job. The names and the rules are those of ElasticJob's console: the first rule that holds counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
 pub enum JobState {
     /// No instance is online.
     Crashed,
@@ -92,6 +93,7 @@ impl JobSnapshot {
 /// A short view of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct JobBrief {
     /// The job.
     pub job: JobName,
@@ -115,6 +117,7 @@ pub struct JobBrief {
 /// A job on one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct JobOfServer {
     /// The job.
     pub job: JobName,
@@ -127,6 +130,7 @@ pub struct JobOfServer {
 /// A server of one job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ServerInJob {
     /// The address.
     pub server: String,
@@ -140,6 +144,7 @@ pub struct ServerInJob {
 /// A short view of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ServerBrief {
     /// The address.
     pub server: String,

@@ -23,6 +23,7 @@ pub enum Force {
 /// A job was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct JobRemoved {
     /// The job.
     pub job: JobName,

@@ -11,6 +11,7 @@ use crate::registry::path::JobPath;
 
 /// A server of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ServerOfJob {
     /// The job.
     pub job: JobName,

@@ -9,6 +9,7 @@ use crate::ident::{InstanceId, JobName, ShardingItem};
 /// The state of an item. The names are those of ElasticJob's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
 pub enum ShardState {
     /// An operator disabled it.
     Disabled,
@@ -35,6 +36,7 @@ impl ShardState {
 /// An item of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ShardInfo {
     /// The item.
     pub item: ShardingItem,

@@ -14,6 +14,7 @@ use crate::registry::{NodeData, SessionId};
 
 /// A job in the registry center, without its traces in databases and logs.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct JobSnapshot {
     /// The job.
     pub job: JobName,
@@ -39,6 +40,7 @@ pub struct JobSnapshot {
 
 /// A sharding item in the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ItemSnapshot {
     /// Its owner.
     pub owner: Option<InstanceId>,
@@ -60,6 +62,7 @@ pub struct ItemSnapshot {
 
 /// The mark of an item that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RunningMark {
     /// The instance that runs it; `None` for a mark without an instance.
     pub instance: Option<InstanceId>,

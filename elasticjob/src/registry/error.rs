@@ -2,6 +2,7 @@
 
 /// The reason why the server refused an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The node, or the parent of a node to create, does not exist.
     #[error("there is no such node")]
@@ -31,6 +32,7 @@ pub enum Refusal {
 
 /// A read failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegistryError {
     /// The server answered and refused.
     #[error("the registry center refused to read {path}: {reason}")]
@@ -50,6 +52,7 @@ pub enum RegistryError {
 
 /// A transaction was not applied, or it is not known whether it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CommitError {
     /// The server refused it; nothing was applied.
     #[error("the registry center refused operation {index} of the transaction, on {path}: {reason}")]

@@ -125,6 +125,7 @@ pub struct Proof {
 
 /// Counts of requests sent, for budgets and benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct RequestCount {
     /// All requests without pings.
     pub requests: u64,

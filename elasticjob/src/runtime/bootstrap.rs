@@ -32,6 +32,7 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// A job that cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// A job of this kind needs a schedule, or must not have one.
     #[error("job '{job}': {reason}")]

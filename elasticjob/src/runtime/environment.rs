@@ -62,6 +62,7 @@ struct Shared {
 
 /// The environment cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EnvironmentError {
     /// The thread for coordination could not be started.
     #[error("cannot start the thread for coordination: {0}")]

@@ -49,6 +49,7 @@ pub enum Triggered {
 
 /// A manual trigger was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TriggerError {
     /// No instance could run it.
     #[error("job '{job}' was not triggered: no enabled instance is online; enable a server or start an instance")]

@@ -40,6 +40,7 @@ pub struct Schedule {
 
 /// A fire, and the effect of a change of the clocks on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NextFire {
     /// Its time, in epoch milliseconds.
     pub at: i64,
@@ -64,6 +65,7 @@ struct Found {
 
 /// A schedule that cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ScheduleError {
     /// The cron expression is wrong.
     #[error(transparent)]

@@ -32,6 +32,7 @@ pub(super) enum Instant {
 
 /// A time zone that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TimeZoneError {
     /// The text names no time zone.
     #[error(transparent)]

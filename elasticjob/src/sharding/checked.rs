@@ -10,6 +10,7 @@ use crate::panics::panic_message;
 
 /// The fault in the answer of a strategy.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StrategyFault {
     /// It panicked with this message.
     Panicked(String),

@@ -85,6 +85,7 @@ pub enum ExecutionType {
 
 /// The states of a run. ElasticJob-Lite knows more names and never uses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TaskState {
     /// It was begun in the registry center; its items have not started.
     Staging,

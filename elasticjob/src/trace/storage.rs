@@ -52,6 +52,7 @@ pub trait TracingStorage: Send + Sync + 'static {
 
 /// Why events were not written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The storage is away, or cannot take anything now: the writer tries again.
     #[error("{0}")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use elasticjob::trace::{TaskState, Tracing, TracingConfiguration, TracingCounts};
+use elasticjob::trace::{TaskState, Tracing, TracingConfiguration};
 use tokio::runtime::Handle;
 
 use super::events::{end, execution, start, state, status};
@@ -26,7 +26,8 @@ pub(super) async fn a_hundred_thousand_events_come_in_and_none_is_lost(database:
         tracing.post(status(state(&format!("{id}-end"), TaskState::Finished)));
     }
     tracing.close(Duration::from_secs(120)).await;
-    assert_eq!(tracing.counts(), TracingCounts { posted: EVENTS, written: EVENTS, lost: 0 });
+    let counts = tracing.counts();
+    assert_eq!((counts.posted, counts.written, counts.lost), (EVENTS, EVENTS, 0));
     assert_eq!(database.count("JOB_EXECUTION_LOG").await, EVENTS / 4);
     assert_eq!(database.count("JOB_STATUS_TRACE_LOG").await, EVENTS / 2);
     let ended = database.rows("JOB_EXECUTION_LOG", &["COUNT(*)"], "complete_time IS NOT NULL").await;

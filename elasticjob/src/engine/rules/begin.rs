@@ -247,9 +247,13 @@ fn begin_unmonitored(
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
     // Items that were begun while execution was monitored may still run.
-    let items: Vec<_> = items.into_iter().filter(|item| engine.runs.item(*item).is_none()).collect();
+    let (running, items): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| engine.runs.item(*item).is_some());
     for item in disabled {
         drop_item(engine, item, SkipReason::ItemDisabled);
+    }
+    let me = engine.identity.instance.clone();
+    for item in running {
+        drop_item(engine, item, SkipReason::RunsElsewhere { by: Some(me.clone()) });
     }
     // Only this instance takes its trigger: once the trigger is gone and no item was started, the items have still to
     // be started.

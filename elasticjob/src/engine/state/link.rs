@@ -51,6 +51,9 @@ pub(in crate::engine) struct Write {
 /// Waiting before the registry is asked again.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Retry {
+    /// Requests that were not answered, since the last transaction that went through.
     pub(in crate::engine) failures: u32,
+    /// Transactions that were refused, since the last one that went through.
+    pub(in crate::engine) refusals: u32,
     pub(in crate::engine) not_before: Option<Duration>,
 }

@@ -16,6 +16,7 @@ const LIMIT: u64 = 64 << 20;
 
 /// The reason why a dump port gave no dump.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DumpError {
     /// The port did not answer, or not to the end.
     #[error("the dump port at {address} did not answer: {why}")]

@@ -41,6 +41,7 @@ pub struct ZookeeperConfiguration {
 /// A setting with a value that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} '{value}' is not valid: {reason}")]
+#[non_exhaustive]
 pub struct InvalidSetting {
     /// The key, as it is written below `elasticjob.reg-center`.
     pub key: &'static str,

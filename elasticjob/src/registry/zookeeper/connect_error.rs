@@ -7,6 +7,7 @@ use crate::problems::in_one_line;
 
 /// A session with the registry center could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConnectError {
     /// Settings with values that are not valid.
     #[error("the registry center is not configured: {}", in_one_line(.0))]

@@ -154,6 +154,9 @@ struct HostState {
     set_back: (i64, i64),
     /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
     declines_until: i64,
+    /// It went by another configuration until then, by its clock: what it decided by that one stays, also for items that
+    /// come to it later.
+    out_of_date_until: i64,
     cause: Option<Cause>,
 }
 
@@ -262,6 +265,7 @@ impl Duties {
             let excuse = match () {
                 () if at <= state.not_before => state.settled_by,
                 () if at <= of_host.declines_until => Some(Cause::ServerDisabled),
+                () if at <= of_host.out_of_date_until => Some(Cause::Configuration),
                 () if scene.shape.monitored && at <= nodes.made_at => Some(Cause::NewItem),
                 () if is_late && !may_be_late => Some(Cause::TooLate),
                 () => None,
@@ -300,9 +304,8 @@ impl Duties {
             if host.clock_offset.abs() + host.mono.drifted() as i64 >= limit {
                 cause = Some(Cause::Clock);
             }
-            let back = state.offset - host.clock_offset;
-            if back > 0 {
-                state.set_back = (state.latest, back);
+            if state.offset != host.clock_offset && wall < state.latest {
+                state.set_back = (state.latest, state.latest - wall);
             }
             // Fires are not due twice for a clock that goes back.
             if std::mem::replace(&mut state.offset, host.clock_offset) != host.clock_offset || wall < state.latest {
@@ -313,6 +316,10 @@ impl Duties {
             state.is_enabled = status.is_some_and(|status| status.text() == Some("ENABLED"));
             if !state.is_enabled {
                 state.declines_until = wall + (2 * latency + MOMENT) as i64;
+            }
+            let engine = host.process.as_ref().and_then(engine_of).filter(|engine| engine.configuration().is_some());
+            if engine.is_some_and(|engine| !goes_by(engine, scene)) {
+                state.out_of_date_until = wall + MOMENT as i64;
             }
             if let Some(cause) = cause {
                 state.cause = Some(cause);
@@ -366,15 +373,16 @@ impl Duties {
         if let Some(cause) = taken_out.or(busy.filter(|_| !is_made_up)) {
             state.settle(cause, wall);
         }
+        let is_out_of_date = !goes_by(engine, scene);
         let others = match () {
             () if is_damaged => Some(Cause::Unheard),
             () if is_held_up || is_moved => Some(Cause::Assignment),
-            () if !goes_by(engine, scene) => Some(Cause::Configuration),
+            () if is_out_of_date => Some(Cause::Configuration),
             () => None,
         };
-        // What it follows from the next moment on has no fires of before.
-        // An engine that joins looks at what came before.
-        if matches!(others, Some(Cause::Configuration)) && engine.configuration().is_some() {
+        // What it follows from the next moment on has no fires of before, and what it decided by the earlier one stays. An
+        // engine that joins looks at what came before.
+        if is_out_of_date && engine.configuration().is_some() {
             state.settle(Cause::Configuration, wall + MOMENT as i64);
         }
         taken_out.or(others).or(busy)
