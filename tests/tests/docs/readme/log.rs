@@ -6,7 +6,8 @@ use std::path::Path;
 use super::pages::{Page, root};
 
 /// The code whose lines the pages show.
-const SOURCES: [&str; 3] = ["elasticjob/src/engine", "elasticjob/src/runtime", "elasticjob-starter/src/app"];
+const SOURCES: [&str; 4] =
+    ["elasticjob/src/fire", "elasticjob/src/engine", "elasticjob/src/runtime", "elasticjob-starter/src/app"];
 /// What stands before a line of a job in a log.
 const TARGET: &str = " elasticjob::runtime::log: ";
 /// Shorter texts say too little to be looked for.
