@@ -109,6 +109,7 @@ impl Tree {
     }
 
     /// Id of the last transaction.
+    #[cfg(any(test, feature = "testing"))]
     pub fn last_zxid(&self) -> Zxid {
         self.zxid
     }
@@ -119,16 +120,19 @@ impl Tree {
     }
 
     /// Whether there is only the root.
+    #[cfg(any(test, feature = "testing"))]
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 1
     }
 
     /// All paths, sorted.
+    #[cfg(any(test, feature = "testing"))]
     pub fn paths(&self) -> BTreeSet<String> {
         self.nodes.walk().map(|(path, _)| path).collect()
     }
 
     /// The open sessions.
+    #[cfg(any(test, feature = "testing"))]
     pub fn sessions(&self) -> impl Iterator<Item = SessionId> {
         self.sessions.keys().copied()
     }
@@ -141,6 +145,7 @@ impl Tree {
     }
 
     /// The time-out of an open session.
+    #[cfg(any(test, feature = "testing"))]
     pub fn session_timeout(&self, id: SessionId) -> Option<Duration> {
         self.sessions.get(&id).copied()
     }
