@@ -1,9 +1,9 @@
 //! The imports of a program with jobs: `use elasticjob_starter::prelude::*;`.
 
 pub use elasticjob::api::{
-    Assignment, CancellationToken, ClassedJobItemExecutor, Dataflow, DistributeOnceElasticJobListener,
-    ElasticJobListener, Inject, JobError, JobErrorHandler, JobExecutorThreadPoolSizeProvider, JobFailure, JobResult,
-    ListenerContext, ShardingContext, ShardingStrategy, TypedJobItemExecutor, classed_item_handler,
+    Assignment, CancellationToken, Dataflow, Inject, JobClass, JobError, JobErrorHandler, JobFailure, JobListener,
+    JobResult, JobType, ListenerContext, OnceJobListener, PoolSizeProvider, ShardingContext, ShardingStrategy,
+    classed_item_handler,
 };
 pub use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 pub use elasticjob::runtime::{OneOffJob, ScheduleJob, Triggered};

@@ -35,6 +35,8 @@
 //! | [`api`] | the traits that programs implement, and the values that their code receives |
 //! | [`config`] | [`JobConfiguration`](config::JobConfiguration), checked when it is built |
 //! | [`runtime`] | the [environment](runtime::JobEnvironment) of a process, bootstraps, handles, status |
+//! | [`fire`] | the words for what runs: fires, why items run, what records say, the reasons for what is not run |
+//! | [`sharding`] | the strategies that say which instance gets which items |
 //! | [`registry`] | registry centers: [ZooKeeper](registry::zookeeper), the [embedded](registry::memory) one, and the trait for others |
 //! | [`operations`] | the state of jobs and its reasons; enable, disable, trigger, remove |
 //! | [`trace`] | events of runs, and where they are written |
@@ -42,6 +44,10 @@
 //! | [`spi`] | implementations by type name: linked ones, and the [catalog](spi::Catalog) |
 //! | [`ident`], [`secret`] | names, and texts that are not shown |
 //! | `testing` | with the feature of that name: the suite that every registry back end passes, and the simulator |
+//!
+//! Where ElasticJob for Java has a longer name for a type, the search of this documentation finds it by that name too:
+//! `TypedJobItemExecutor` finds [`JobType`](api::JobType). `AnyJobType`, `AnyJobListener` and the like are the forms in which
+//! the library keeps implementations of different types together.
 //!
 //! # Features
 //! | feature | on by default | content |

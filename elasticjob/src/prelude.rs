@@ -1,10 +1,9 @@
 //! The imports of a program that makes its jobs itself: `use elasticjob::prelude::*;`.
 
 pub use crate::api::{
-    Assignment, CancellationToken, ClassedJobItemExecutor, Dataflow, DistributeOnceElasticJobListener,
-    ElasticJobListener, Inject, ItemHandler, JobError, JobErrorHandler, JobExecutorThreadPoolSizeProvider, JobFailure,
-    JobResult, ListenerContext, ShardingContext, ShardingStrategy, TypedJobItemExecutor, blocking_item_handler,
-    classed_item_handler, dataflow_handler, item_handler,
+    Assignment, CancellationToken, Dataflow, Inject, ItemHandler, JobClass, JobError, JobErrorHandler, JobFailure,
+    JobListener, JobResult, JobType, ListenerContext, OnceJobListener, PoolSizeProvider, ShardingContext,
+    ShardingStrategy, blocking_item_handler, classed_item_handler, dataflow_handler, item_handler,
 };
 pub use crate::config::JobConfiguration;
 pub use crate::elastic_job;

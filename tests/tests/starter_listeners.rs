@@ -30,7 +30,7 @@ async fn configured(lines: Inject<Lines>) -> JobResult {
 /// Linked into the program: it needs nothing of the application.
 struct Linked;
 
-impl ElasticJobListener for Linked {
+impl JobListener for Linked {
     fn type_name(&self) -> &str {
         "linked"
     }
@@ -44,7 +44,7 @@ register_listener!(Linked);
 
 struct LinkedOnce;
 
-impl DistributeOnceElasticJobListener for LinkedOnce {
+impl OnceJobListener for LinkedOnce {
     fn type_name(&self) -> &str {
         "linked-once"
     }
@@ -55,7 +55,7 @@ register_once_listener!(LinkedOnce);
 /// Added with what it needs.
 struct Added(Lines);
 
-impl ElasticJobListener for Added {
+impl JobListener for Added {
     fn type_name(&self) -> &str {
         "added"
     }
@@ -74,7 +74,7 @@ impl ElasticJobListener for Added {
 /// Called once for the group, which is this process alone.
 struct AddedOnce(Lines);
 
-impl DistributeOnceElasticJobListener for AddedOnce {
+impl OnceJobListener for AddedOnce {
     fn type_name(&self) -> &str {
         "added-once"
     }

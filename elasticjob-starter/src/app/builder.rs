@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::api::{
-    Beans, DistributeOnceElasticJobListener, ElasticJobListener, ItemHandler, JobErrorHandler,
-    JobExecutorThreadPoolSizeProvider, ShardingStrategy, TypedJobItemExecutor,
+    Beans, ItemHandler, JobErrorHandler, JobListener, JobType, OnceJobListener, PoolSizeProvider, ShardingStrategy,
 };
 use elasticjob::registry::RegistryCenter;
 use elasticjob::spi::{Catalog, CatalogBuilder};
@@ -81,13 +80,13 @@ impl ElasticJobAppBuilder {
     /// Adds a listener that every instance calls, for the jobs that name its type: `job-listener-types` in the
     /// settings, `listeners = ["..."]` in the attribute. For a listener that needs nothing of the application
     /// [`register_listener!`](crate::register_listener) is enough.
-    pub fn listener(mut self, listener: impl ElasticJobListener) -> Self {
+    pub fn listener(mut self, listener: impl JobListener) -> Self {
         self.catalog = self.catalog.listener(listener);
         self
     }
 
     /// Adds a once listener, in the same way as [`listener`](Self::listener) adds the other kind.
-    pub fn once_listener(mut self, listener: impl DistributeOnceElasticJobListener) -> Self {
+    pub fn once_listener(mut self, listener: impl OnceJobListener) -> Self {
         self.catalog = self.catalog.once_listener(listener);
         self
     }
@@ -103,7 +102,7 @@ impl ElasticJobAppBuilder {
     /// Adds a pool that jobs can name in `job-executor-thread-pool-size-provider-type`, in addition to the built-in
     /// ones and those that [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider) links. A
     /// name that is taken is an error at start.
-    pub fn thread_pool_size_provider(mut self, pool: impl JobExecutorThreadPoolSizeProvider + 'static) -> Self {
+    pub fn thread_pool_size_provider(mut self, pool: impl PoolSizeProvider + 'static) -> Self {
         self.catalog = self.catalog.thread_pool_size_provider(pool);
         self
     }
@@ -125,7 +124,7 @@ impl ElasticJobAppBuilder {
 
     /// Adds a type of jobs that settings can name in `elastic-job-type`, in addition to the built-in ones and those
     /// that [`register_job_type!`](crate::register_job_type) links. A name that is taken is an error at start.
-    pub fn job_type(mut self, executor: impl TypedJobItemExecutor) -> Self {
+    pub fn job_type(mut self, executor: impl JobType) -> Self {
         self.catalog = self.catalog.job_type(executor);
         self
     }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use elasticjob::__private::log::{apart, info, warn};
 use elasticjob::api::Beans;
 use elasticjob::spi::Catalog;
-use elasticjob::trace::{JobSelection, JobTracingStorage, TracingConfiguration};
+use elasticjob::trace::{AnyTracingStorage, JobSelection, TracingConfiguration};
 
 use crate::AppError;
 use crate::settings::{SettingError, Settings, TracingSettings};
 
 /// A storage that was found and is not open yet.
 pub(super) enum Found {
-    Own(Arc<JobTracingStorage>),
+    Own(Arc<AnyTracingStorage>),
     #[cfg(feature = "tracing-rdb")]
     Rdb(rdb::Place),
 }

@@ -1,4 +1,4 @@
-use elasticjob::api::{ArgumentSite, ElasticJobListener, Inject, JobArgument, JobKind, MissingBean, item_handler};
+use elasticjob::api::{ArgumentSite, Inject, JobArgument, JobKind, JobListener, MissingBean, item_handler};
 use elasticjob::config::JobSettings;
 use elasticjob::runtime::{OneOffJob, ScheduleJob};
 
@@ -62,7 +62,7 @@ fn read(yaml: &str) -> Read<Settings> {
 
 struct Audit;
 
-impl ElasticJobListener for Audit {
+impl JobListener for Audit {
     fn type_name(&self) -> &str {
         "audit"
     }

@@ -8,13 +8,13 @@ use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, 
 
 /// Runs the items of all jobs of a kind. With it a program has its own kinds beside `SIMPLE` and `DATAFLOW`: a trait
 /// says what the author of a job writes, and this executor says what happens with it. The `ClassedJobItemExecutor` of
-/// Java. Jobs without code are of a [type](super::TypedJobItemExecutor).
+/// Java. Jobs without code are of a [type](super::JobType).
 ///
 /// # Examples
 /// ```
 /// use std::sync::Arc;
 ///
-/// use elasticjob::api::{ClassedJobItemExecutor, ItemHandler, JobResult, ShardingContext, classed_item_handler};
+/// use elasticjob::api::{JobClass, ItemHandler, JobResult, ShardingContext, classed_item_handler};
 ///
 /// /// What the author of a report writes.
 /// trait Report: Send + Sync {
@@ -24,7 +24,7 @@ use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, 
 /// /// What becomes of a report.
 /// struct Reports;
 ///
-/// impl ClassedJobItemExecutor for Reports {
+/// impl JobClass for Reports {
 ///     type Job = dyn Report;
 ///
 ///     async fn process(&self, report: &Self::Job, context: ShardingContext) -> JobResult {
@@ -44,7 +44,8 @@ use crate::config::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, 
 ///
 /// let handler: ItemHandler = classed_item_handler(Arc::new(Reports), Arc::new(Daily));
 /// ```
-pub trait ClassedJobItemExecutor: Send + Sync + 'static {
+#[doc(alias = "ClassedJobItemExecutor")]
+pub trait JobClass: Send + Sync + 'static {
     /// The code of one job.
     type Job: ?Sized + Send + Sync + 'static;
 
@@ -67,7 +68,7 @@ pub trait ClassedJobItemExecutor: Send + Sync + 'static {
 
 /// The handler of a job of such a kind: for a bootstrap, or for the application's builder. Jobs of one kind may share
 /// the executor.
-pub fn classed_item_handler<E: ClassedJobItemExecutor>(executor: Arc<E>, job: Arc<E::Job>) -> ItemHandler {
+pub fn classed_item_handler<E: JobClass>(executor: Arc<E>, job: Arc<E::Job>) -> ItemHandler {
     let (checked, options) = (Arc::clone(&executor), executor.options());
     let check =
         ConfigurationCheck::new(move |configuration| caught("elastic-job-class", || checked.check(configuration)));
@@ -85,7 +86,7 @@ mod tests {
     /// Jobs that need a property.
     struct Needy;
 
-    impl ClassedJobItemExecutor for Needy {
+    impl JobClass for Needy {
         type Job = dyn Fn() -> &'static str + Send + Sync;
 
         fn check(&self, configuration: &JobConfiguration) -> Vec<Invalid> {

@@ -56,6 +56,7 @@ use crate::log::debug;
 ///
 /// let handler = dataflow_handler(SettleOrders);
 /// ```
+#[doc(alias = "DataflowJob")]
 pub trait Dataflow: Send + Sync + 'static {
     /// The type of the data.
     type Item: Send;

@@ -206,14 +206,14 @@ pub trait JobErrorHandler: Send + Sync + 'static {
 }
 
 /// An error handler of any type.
-pub struct ErrorHandler {
+pub struct AnyJobErrorHandler {
     name: Box<str>,
     options: OptionNames,
     bound: &'static [BoundOptions],
     handler: Box<dyn Handle>,
 }
 
-impl ErrorHandler {
+impl AnyJobErrorHandler {
     /// Wraps an implementation.
     pub fn new(handler: impl JobErrorHandler) -> Self {
         let (name, options, bound) = (handler.type_name().into(), handler.options(), handler.bound_options());
@@ -251,9 +251,9 @@ impl ErrorHandler {
     }
 }
 
-impl fmt::Debug for ErrorHandler {
+impl fmt::Debug for AnyJobErrorHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ErrorHandler").field(&self.name).finish()
+        f.debug_tuple("AnyJobErrorHandler").field(&self.name).finish()
     }
 }
 

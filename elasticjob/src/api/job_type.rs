@@ -16,13 +16,13 @@ use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration,
 ///
 /// # Examples
 /// ```
-/// use elasticjob::api::{JobResult, ShardingContext, TypedJobItemExecutor};
+/// use elasticjob::api::{JobResult, ShardingContext, JobType};
 /// use elasticjob::config::{Invalid, JobConfiguration};
 ///
 /// /// Empties a table.
 /// struct Truncate;
 ///
-/// impl TypedJobItemExecutor for Truncate {
+/// impl JobType for Truncate {
 ///     fn type_name(&self) -> &str {
 ///         "TRUNCATE"
 ///     }
@@ -41,7 +41,8 @@ use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration,
 ///
 /// elasticjob::register_job_type!(Truncate);
 /// ```
-pub trait TypedJobItemExecutor: Send + Sync + 'static {
+#[doc(alias = "TypedJobItemExecutor")]
+pub trait JobType: Send + Sync + 'static {
     /// The name in `elastic-job-type`, unique in the program. The library asks for it once.
     fn type_name(&self) -> &str;
 
@@ -69,14 +70,14 @@ pub trait TypedJobItemExecutor: Send + Sync + 'static {
 }
 
 /// A type of jobs of any implementation.
-pub struct JobType {
+pub struct AnyJobType {
     name: Box<str>,
     handler: ItemHandler,
 }
 
-impl JobType {
+impl AnyJobType {
     /// Wraps an implementation.
-    pub fn new(executor: impl TypedJobItemExecutor) -> Self {
+    pub fn new(executor: impl JobType) -> Self {
         let (name, options, bound) = (executor.type_name().into(), executor.options(), executor.bound_options());
         let executor = Arc::new(executor);
         let checked = Arc::clone(&executor);
@@ -117,8 +118,8 @@ impl JobType {
     }
 }
 
-impl fmt::Debug for JobType {
+impl fmt::Debug for AnyJobType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("JobType").field(&self.name).finish()
+        f.debug_tuple("AnyJobType").field(&self.name).finish()
     }
 }

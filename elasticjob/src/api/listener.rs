@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::JobResult;
 pub use context::{ListenerContext, ListenerRound};
-pub use dynamic::JobListener;
+pub use dynamic::AnyJobListener;
 
 /// A listener that every instance calls around its items of a fire.
 ///
@@ -16,11 +16,11 @@ pub use dynamic::JobListener;
 /// it for what belongs to the host: files to fetch before, to delete after.
 ///
 /// ```
-/// use elasticjob::api::{ElasticJobListener, JobResult, ListenerContext};
+/// use elasticjob::api::{JobListener, JobResult, ListenerContext};
 ///
 /// struct TemporaryFiles;
 ///
-/// impl ElasticJobListener for TemporaryFiles {
+/// impl JobListener for TemporaryFiles {
 ///     fn type_name(&self) -> &str {
 ///         "temporary-files"
 ///     }
@@ -49,7 +49,8 @@ pub use dynamic::JobListener;
 /// When a run is cut off, because its session can no longer be proven or the grace time of a shutdown is over, the
 /// token of the context fires, and the future of the call is dropped a moment later. Listeners that were not called by
 /// then are not called any more, also not after the items.
-pub trait ElasticJobListener: Send + Sync + 'static {
+#[doc(alias = "ElasticJobListener")]
+pub trait JobListener: Send + Sync + 'static {
     /// The name in `job-listener-types`. Always the same one.
     fn type_name(&self) -> &str;
 
@@ -75,17 +76,17 @@ pub trait ElasticJobListener: Send + Sync + 'static {
 /// A listener that one instance calls on behalf of the whole group, once before and once after all items of a fire. The
 /// `AbstractDistributeOnceElasticJobListener` of Java.
 ///
-/// Found as an [`ElasticJobListener`] is. Use it for what belongs to all items together: a table to fill before, a report
+/// Found as an [`JobListener`] is. Use it for what belongs to all items together: a table to fill before, a report
 /// to write after.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use elasticjob::api::{DistributeOnceElasticJobListener, JobResult, ListenerContext};
+/// use elasticjob::api::{OnceJobListener, JobResult, ListenerContext};
 ///
 /// struct CloseOfBusiness;
 ///
-/// impl DistributeOnceElasticJobListener for CloseOfBusiness {
+/// impl OnceJobListener for CloseOfBusiness {
 ///     fn type_name(&self) -> &str {
 ///         "close-of-business"
 ///     }
@@ -119,7 +120,8 @@ pub trait ElasticJobListener: Send + Sync + 'static {
 ///
 /// A job with such a listener is always monitored, whatever `monitor-execution` says: the marks of running items show
 /// which items to wait for.
-pub trait DistributeOnceElasticJobListener: Send + Sync + 'static {
+#[doc(alias = "AbstractDistributeOnceElasticJobListener")]
+pub trait OnceJobListener: Send + Sync + 'static {
     /// The name in `job-listener-types`. Always the same one.
     fn type_name(&self) -> &str;
 

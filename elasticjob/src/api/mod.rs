@@ -15,18 +15,18 @@ mod pool;
 
 pub use argument::{ArgumentSite, Inject, JobArgument};
 pub use beans::{Beans, MissingBean};
-pub use classed::{ClassedJobItemExecutor, classed_item_handler};
+pub use classed::{JobClass, classed_item_handler};
 #[cfg(test)]
 pub(crate) use context::fixture;
 pub use context::{ItemRun, ShardingContext};
 pub use dataflow::{Dataflow, IntoFetched, dataflow_handler};
 pub use descriptor::JobDescriptor;
-pub use error_handler::{ErrorHandler, Failed, FailedRun, JobErrorHandler, JobFailure};
+pub use error_handler::{AnyJobErrorHandler, Failed, FailedRun, JobErrorHandler, JobFailure};
 pub use handler::{BlockingItem, ItemFuture, ItemHandler, ItemWork, blocking_item_handler, item_handler};
-pub use job_type::{JobType, TypedJobItemExecutor};
-pub use listener::{DistributeOnceElasticJobListener, ElasticJobListener, JobListener, ListenerContext, ListenerRound};
+pub use job_type::{AnyJobType, JobType};
+pub use listener::{AnyJobListener, JobListener, ListenerContext, ListenerRound, OnceJobListener};
 pub use outcome::{IntoJobResult, JobError, JobResult};
-pub use pool::JobExecutorThreadPoolSizeProvider;
+pub use pool::PoolSizeProvider;
 
 pub use crate::config::JobKind;
 pub use crate::sharding::{Assignment, ShardingStrategy};

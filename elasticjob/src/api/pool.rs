@@ -14,12 +14,12 @@
 ///
 /// # Examples
 /// ```
-/// use elasticjob::api::JobExecutorThreadPoolSizeProvider;
+/// use elasticjob::api::PoolSizeProvider;
 ///
 /// /// As many as the database takes.
 /// struct Database;
 ///
-/// impl JobExecutorThreadPoolSizeProvider for Database {
+/// impl PoolSizeProvider for Database {
 ///     fn type_name(&self) -> &str {
 ///         "DATABASE"
 ///     }
@@ -31,7 +31,8 @@
 ///
 /// elasticjob::register_thread_pool_size_provider!(Database);
 /// ```
-pub trait JobExecutorThreadPoolSizeProvider: Send + Sync {
+#[doc(alias = "JobExecutorThreadPoolSizeProvider")]
+pub trait PoolSizeProvider: Send + Sync {
     /// The name in `job-executor-thread-pool-size-provider-type`, unique in the program. The library asks for it once.
     fn type_name(&self) -> &str;
 

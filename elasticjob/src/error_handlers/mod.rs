@@ -8,12 +8,12 @@ mod webhook;
 
 use std::sync::Arc;
 
-use crate::api::ErrorHandler;
+use crate::api::AnyJobErrorHandler;
 use crate::config::{Invalid, JobConfiguration, OptionNames};
 use crate::type_registry::{ByType, TypeOrigin};
 
 /// The error handlers that a process has.
-pub type ErrorHandlers = ByType<ErrorHandler>;
+pub type ErrorHandlers = ByType<AnyJobErrorHandler>;
 
 impl ErrorHandlers {
     /// The error handlers of ElasticJob.
@@ -21,15 +21,15 @@ impl ErrorHandlers {
         let mut handlers =
             Self::with_features("error handler", &[("EMAIL", "email"), ("WECHAT", "http"), ("DINGTALK", "http")]);
         let all = [
-            ErrorHandler::new(simple::Log),
-            ErrorHandler::new(simple::Throw),
-            ErrorHandler::new(simple::Ignore),
+            AnyJobErrorHandler::new(simple::Log),
+            AnyJobErrorHandler::new(simple::Throw),
+            AnyJobErrorHandler::new(simple::Ignore),
             #[cfg(feature = "email")]
-            ErrorHandler::new(email::Email),
+            AnyJobErrorHandler::new(email::Email),
             #[cfg(feature = "http")]
-            ErrorHandler::new(webhook::WeChat::default()),
+            AnyJobErrorHandler::new(webhook::WeChat::default()),
             #[cfg(feature = "http")]
-            ErrorHandler::new(webhook::DingTalk::default()),
+            AnyJobErrorHandler::new(webhook::DingTalk::default()),
         ];
         for handler in all {
             let name = handler.type_name().to_owned();

@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 
 use super::end::{EndGuard, ItemOutcome};
 use super::running::Running;
-use crate::api::{JobListener, ListenerContext};
+use crate::api::{AnyJobListener, ListenerContext};
 use crate::fire::Hook;
 use crate::panics::catch;
 
@@ -16,10 +16,10 @@ use crate::panics::catch;
 /// when the future of the call is certainly gone, as for [`spawn_item`](super::spawn_item). Neither may block or panic.
 pub fn spawn_listeners(
     runtime: &Handle,
-    listeners: Vec<Arc<JobListener>>,
+    listeners: Vec<Arc<AnyJobListener>>,
     hook: Hook,
     context: ListenerContext,
-    on_failure: impl Fn(&JobListener, String) + Send + 'static,
+    on_failure: impl Fn(&AnyJobListener, String) + Send + 'static,
     on_end: impl FnOnce() + Send + 'static,
 ) -> Running {
     let cancellation = context.cancellation_token().clone();

@@ -6,14 +6,14 @@ use std::thread::available_parallelism;
 use tokio_util::sync::CancellationToken;
 
 use super::turns::{Turn, Turns};
-use crate::api::JobExecutorThreadPoolSizeProvider;
+use crate::api::PoolSizeProvider;
 use crate::config::{Invalid, JobConfiguration};
 use crate::fire::ExecutionSource;
 use crate::panics::catch_blocking;
 use crate::type_registry::{ByType, TypeOrigin};
 
 /// The pools that a process has.
-pub type ThreadPools = ByType<dyn JobExecutorThreadPoolSizeProvider>;
+pub type ThreadPools = ByType<dyn PoolSizeProvider>;
 
 /// The pool of blocking code when the configuration names no pool.
 pub const CPU: &str = "CPU";
@@ -24,7 +24,7 @@ pub const SINGLE_THREAD: &str = "SINGLE_THREAD";
 /// Holds the number of processors at the time it was made: finding it out takes system calls.
 struct Cpu(usize);
 
-impl JobExecutorThreadPoolSizeProvider for Cpu {
+impl PoolSizeProvider for Cpu {
     fn type_name(&self) -> &str {
         CPU
     }
@@ -36,7 +36,7 @@ impl JobExecutorThreadPoolSizeProvider for Cpu {
 
 struct SingleThread;
 
-impl JobExecutorThreadPoolSizeProvider for SingleThread {
+impl PoolSizeProvider for SingleThread {
     fn type_name(&self) -> &str {
         SINGLE_THREAD
     }
@@ -50,7 +50,7 @@ impl ThreadPools {
     /// The pools of ElasticJob.
     pub fn built_in() -> Self {
         let mut pools = Self::new("thread pool");
-        let all: [Arc<dyn JobExecutorThreadPoolSizeProvider>; 2] =
+        let all: [Arc<dyn PoolSizeProvider>; 2] =
             [Arc::new(Cpu(available_parallelism().map_or(1, usize::from))), Arc::new(SingleThread)];
         for pool in all {
             let name = pool.type_name().to_owned();
@@ -67,7 +67,7 @@ impl ThreadPools {
 }
 
 /// How many items at a time a pool has room for: one at the least.
-fn size_of(name: &str, provider: &dyn JobExecutorThreadPoolSizeProvider) -> usize {
+fn size_of(name: &str, provider: &dyn PoolSizeProvider) -> usize {
     let size = catch_blocking(|| provider.size()).unwrap_or_else(|panic| {
         crate::log::error!(pool = name, "the pool does not tell its size, so that items run one at a time: {panic}");
         1

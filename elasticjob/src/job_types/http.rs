@@ -7,7 +7,7 @@ use reqwest::{Client, Response, Url};
 
 use self::options::{HttpOptions, shown};
 use super::context_json::context_json_in_ascii;
-use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
+use crate::api::{JobError, JobResult, JobType, ShardingContext};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames};
 use crate::escaped::Escaped;
 use crate::http_client::{HttpClients, Limits, start_of_body};
@@ -32,7 +32,7 @@ pub(super) struct Http {
     clients: HttpClients,
 }
 
-impl TypedJobItemExecutor for Http {
+impl JobType for Http {
     fn type_name(&self) -> &str {
         HTTP
     }

@@ -12,21 +12,21 @@ mod strays;
 
 use std::sync::Arc;
 
-use crate::api::{JobKind, JobType};
+use crate::api::{AnyJobType, JobKind};
 use crate::type_registry::{ByType, TypeOrigin};
 
 /// The types of jobs that a process has.
-pub type JobTypes = ByType<JobType>;
+pub type JobTypes = ByType<AnyJobType>;
 
 impl JobTypes {
     /// The types of ElasticJob.
     pub fn built_in() -> Self {
         let mut types = Self::with_features("type of jobs", &[("HTTP", "http")]);
-        let kinds = JobKind::ALL.map(JobType::of_code);
+        let kinds = JobKind::ALL.map(AnyJobType::of_code);
         let all = kinds.into_iter().chain([
-            JobType::new(script::Script),
+            AnyJobType::new(script::Script),
             #[cfg(feature = "http")]
-            JobType::new(http::Http::default()),
+            AnyJobType::new(http::Http::default()),
         ]);
         for job_type in all {
             let name = job_type.type_name().to_owned();

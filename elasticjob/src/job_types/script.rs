@@ -10,7 +10,7 @@ use super::command_line::split;
 use super::context_json::context_json;
 #[cfg(unix)]
 use super::process_tree::ProcessTree;
-use crate::api::{JobError, JobResult, ShardingContext, TypedJobItemExecutor};
+use crate::api::{JobError, JobResult, JobType, ShardingContext};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::escaped::Escaped;
 use crate::log::{info, warn};
@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Runs the programs of items.
 pub(super) struct Script;
 
-impl TypedJobItemExecutor for Script {
+impl JobType for Script {
     fn type_name(&self) -> &str {
         SCRIPT
     }

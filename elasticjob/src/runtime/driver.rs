@@ -25,7 +25,8 @@ use super::pending_replies::Answers;
 use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
 use crate::api::{
-    Failed, FailedRun, ItemHandler, ItemRun, JobFailure, JobListener, ListenerContext, ListenerRound, ShardingContext,
+    AnyJobListener, Failed, FailedRun, ItemHandler, ItemRun, JobFailure, ListenerContext, ListenerRound,
+    ShardingContext,
 };
 use crate::config::JobConfiguration;
 use crate::engine::{Action, Event, JobEngine, ListenerCall, Notice, RoundId, Start, TriggerAnswer, TriggerId};
@@ -405,7 +406,7 @@ impl Driver {
         });
         let failures = self.environment.failures().clone();
         let unnamed = self.failure(Failed::Listener { type_name: String::new(), hook }, String::new());
-        let on_failure = move |listener: &JobListener, error: String| {
+        let on_failure = move |listener: &AnyJobListener, error: String| {
             if let Some(failure) = unnamed.clone() {
                 let what = Failed::Listener { type_name: listener.type_name().to_owned(), hook };
                 failures.report(JobFailure { what, error, ..failure.of_run(failed_run.clone()) });

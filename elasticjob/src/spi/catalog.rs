@@ -8,8 +8,8 @@ use super::{
     TypeClash, TypeOrigin,
 };
 use crate::api::{
-    DistributeOnceElasticJobListener, ElasticJobListener, ErrorHandler, JobErrorHandler,
-    JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy, TypedJobItemExecutor,
+    AnyJobErrorHandler, AnyJobListener, AnyJobType, JobErrorHandler, JobListener, JobType, OnceJobListener,
+    PoolSizeProvider, ShardingStrategy,
 };
 use crate::config::{BoundOptions, ConfigurationCheck, Invalid, JobConfiguration, JobKind};
 use crate::engine::KnownListeners;
@@ -17,7 +17,7 @@ use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
 use crate::job_types::JobTypes;
 use crate::sharding::ShardingStrategies;
-use crate::trace::{JobTracingStorage, RDB, TracingStorage};
+use crate::trace::{AnyTracingStorage, RDB, TracingStorage};
 
 /// The implementations that the jobs of a process can name in their settings: built-in ones, linked ones, and ones that
 /// the program added.
@@ -26,12 +26,12 @@ use crate::trace::{JobTracingStorage, RDB, TracingStorage};
 #[derive(Debug, Clone)]
 pub struct Catalog {
     sharding_strategies: Arc<ShardingStrategies>,
-    listeners: Arc<ByType<JobListener>>,
+    listeners: Arc<ByType<AnyJobListener>>,
     known_listeners: Arc<KnownListeners>,
     thread_pools: Arc<ThreadPools>,
     job_types: Arc<JobTypes>,
     error_handlers: Arc<ErrorHandlers>,
-    tracing_storages: Arc<ByType<JobTracingStorage>>,
+    tracing_storages: Arc<ByType<AnyTracingStorage>>,
     check: ConfigurationCheck,
     bound: Arc<[BoundOptions]>,
 }
@@ -53,7 +53,7 @@ impl Catalog {
     }
 
     /// The listeners.
-    pub fn listeners(&self) -> &ByType<JobListener> {
+    pub fn listeners(&self) -> &ByType<AnyJobListener> {
         &self.listeners
     }
 
@@ -63,7 +63,7 @@ impl Catalog {
     }
 
     /// The own storages for tracing of the program.
-    pub fn tracing_storages(&self) -> &ByType<JobTracingStorage> {
+    pub fn tracing_storages(&self) -> &ByType<AnyTracingStorage> {
         &self.tracing_storages
     }
 
@@ -111,11 +111,11 @@ impl Catalog {
 #[derive(Clone, Default)]
 pub struct CatalogBuilder {
     sharding_strategies: Vec<Arc<dyn ShardingStrategy>>,
-    listeners: Vec<Arc<JobListener>>,
-    thread_pools: Vec<Arc<dyn JobExecutorThreadPoolSizeProvider>>,
-    job_types: Vec<Arc<JobType>>,
-    error_handlers: Vec<Arc<ErrorHandler>>,
-    tracing_storages: Vec<Arc<JobTracingStorage>>,
+    listeners: Vec<Arc<AnyJobListener>>,
+    thread_pools: Vec<Arc<dyn PoolSizeProvider>>,
+    job_types: Vec<Arc<AnyJobType>>,
+    error_handlers: Vec<Arc<AnyJobErrorHandler>>,
+    tracing_storages: Vec<Arc<AnyTracingStorage>>,
 }
 
 impl CatalogBuilder {
@@ -128,21 +128,21 @@ impl CatalogBuilder {
 
     /// Adds a listener that every instance calls.
     #[must_use]
-    pub fn listener(mut self, listener: impl ElasticJobListener) -> Self {
-        self.listeners.push(Arc::new(JobListener::every_instance(listener)));
+    pub fn listener(mut self, listener: impl JobListener) -> Self {
+        self.listeners.push(Arc::new(AnyJobListener::every_instance(listener)));
         self
     }
 
     /// Adds a once listener.
     #[must_use]
-    pub fn once_listener(mut self, listener: impl DistributeOnceElasticJobListener) -> Self {
-        self.listeners.push(Arc::new(JobListener::once(listener)));
+    pub fn once_listener(mut self, listener: impl OnceJobListener) -> Self {
+        self.listeners.push(Arc::new(AnyJobListener::once(listener)));
         self
     }
 
     /// Adds a pool.
     #[must_use]
-    pub fn thread_pool_size_provider(mut self, pool: impl JobExecutorThreadPoolSizeProvider + 'static) -> Self {
+    pub fn thread_pool_size_provider(mut self, pool: impl PoolSizeProvider + 'static) -> Self {
         self.thread_pools.push(Arc::new(pool));
         self
     }
@@ -150,21 +150,21 @@ impl CatalogBuilder {
     /// Adds a storage for tracing.
     #[must_use]
     pub fn tracing_storage(mut self, storage: impl TracingStorage) -> Self {
-        self.tracing_storages.push(Arc::new(JobTracingStorage::new(storage)));
+        self.tracing_storages.push(Arc::new(AnyTracingStorage::new(storage)));
         self
     }
 
     /// Adds a type of jobs.
     #[must_use]
-    pub fn job_type(mut self, executor: impl TypedJobItemExecutor) -> Self {
-        self.job_types.push(Arc::new(JobType::new(executor)));
+    pub fn job_type(mut self, executor: impl JobType) -> Self {
+        self.job_types.push(Arc::new(AnyJobType::new(executor)));
         self
     }
 
     /// Adds an error handler.
     #[must_use]
     pub fn error_handler(mut self, handler: impl JobErrorHandler) -> Self {
-        self.error_handlers.push(Arc::new(ErrorHandler::new(handler)));
+        self.error_handlers.push(Arc::new(AnyJobErrorHandler::new(handler)));
         self
     }
 
@@ -179,16 +179,16 @@ impl CatalogBuilder {
         clashes.extend(add_all(&mut strategies, own, ShardingStrategy::type_name));
         let mut thread_pools = ThreadPools::built_in();
         let own = all(&THREAD_POOLS, self.thread_pools);
-        clashes.extend(add_all(&mut thread_pools, own, JobExecutorThreadPoolSizeProvider::type_name));
+        clashes.extend(add_all(&mut thread_pools, own, PoolSizeProvider::type_name));
         let mut job_types = JobTypes::built_in();
-        clashes.extend(add_all(&mut job_types, all(&JOB_TYPES, self.job_types), JobType::type_name));
+        clashes.extend(add_all(&mut job_types, all(&JOB_TYPES, self.job_types), AnyJobType::type_name));
         let mut error_handlers = ErrorHandlers::built_in();
         let own = all(&ERROR_HANDLERS, self.error_handlers);
-        clashes.extend(add_all(&mut error_handlers, own, ErrorHandler::type_name));
+        clashes.extend(add_all(&mut error_handlers, own, AnyJobErrorHandler::type_name));
         let mut tracing_storages = ByType::new(TRACING_STORAGE);
         let own = Vec::from_iter(all(&TRACING_STORAGES, self.tracing_storages));
         clashes.extend(own.iter().filter_map(|(origin, storage)| takes_rdb(storage, *origin)));
-        clashes.extend(add_all(&mut tracing_storages, own, JobTracingStorage::type_name));
+        clashes.extend(add_all(&mut tracing_storages, own, AnyTracingStorage::type_name));
         let (mut listeners, mut known_listeners) = (ByType::new(LISTENER), KnownListeners::new(LISTENER));
         for (origin, listener) in all(&LISTENERS, self.listeners) {
             let spec = listener.spec().clone();
@@ -250,7 +250,7 @@ fn add_all<T: ?Sized>(
 }
 
 /// The storage `RDB` is not in the catalog, but no other storage may have its name, in upper or lower case.
-fn takes_rdb(storage: &JobTracingStorage, origin: TypeOrigin) -> Option<TypeClash> {
+fn takes_rdb(storage: &AnyTracingStorage, origin: TypeOrigin) -> Option<TypeClash> {
     let (kind, name) = (TRACING_STORAGE, RDB.to_owned());
     let clash = TypeClash { kind, name, first: TypeOrigin::BuiltIn, second: origin };
     storage.type_name().eq_ignore_ascii_case(RDB).then_some(clash)
@@ -260,11 +260,11 @@ impl fmt::Debug for CatalogBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CatalogBuilder")
             .field("sharding_strategies", &names(&self.sharding_strategies, ShardingStrategy::type_name))
-            .field("listeners", &names(&self.listeners, JobListener::type_name))
-            .field("thread_pools", &names(&self.thread_pools, JobExecutorThreadPoolSizeProvider::type_name))
-            .field("job_types", &names(&self.job_types, JobType::type_name))
-            .field("error_handlers", &names(&self.error_handlers, ErrorHandler::type_name))
-            .field("tracing_storages", &names(&self.tracing_storages, JobTracingStorage::type_name))
+            .field("listeners", &names(&self.listeners, AnyJobListener::type_name))
+            .field("thread_pools", &names(&self.thread_pools, PoolSizeProvider::type_name))
+            .field("job_types", &names(&self.job_types, AnyJobType::type_name))
+            .field("error_handlers", &names(&self.error_handlers, AnyJobErrorHandler::type_name))
+            .field("tracing_storages", &names(&self.tracing_storages, AnyTracingStorage::type_name))
             .finish()
     }
 }
@@ -321,13 +321,13 @@ mod tests {
 
     struct Listens(&'static str);
 
-    impl ElasticJobListener for Listens {
+    impl JobListener for Listens {
         fn type_name(&self) -> &str {
             self.0
         }
     }
 
-    impl DistributeOnceElasticJobListener for Listens {
+    impl OnceJobListener for Listens {
         fn type_name(&self) -> &str {
             self.0
         }

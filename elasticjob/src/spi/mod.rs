@@ -11,10 +11,8 @@ use linkme::distributed_slice;
 pub use crate::type_registry::{ByType, TypeClash, TypeOrigin, UnknownType};
 pub use catalog::{Catalog, CatalogBuilder, CatalogError};
 
-use crate::api::{
-    ErrorHandler, JobDescriptor, JobExecutorThreadPoolSizeProvider, JobListener, JobType, ShardingStrategy,
-};
-use crate::trace::JobTracingStorage;
+use crate::api::{AnyJobErrorHandler, AnyJobListener, AnyJobType, JobDescriptor, PoolSizeProvider, ShardingStrategy};
+use crate::trace::AnyTracingStorage;
 
 /// The job functions of the program. `#[elastic_job]` adds them when the program is linked.
 ///
@@ -30,26 +28,26 @@ pub static SHARDING_STRATEGIES: [LinkedType<dyn ShardingStrategy>];
 /// The listeners of the program. Filled when linking, by [`register_listener!`](crate::register_listener) and
 /// [`register_once_listener!`](crate::register_once_listener).
 #[distributed_slice]
-pub static LISTENERS: [LinkedType<JobListener>];
+pub static LISTENERS: [LinkedType<AnyJobListener>];
 
 /// The own pools of the program. Filled when linking, by
 /// [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider).
 #[distributed_slice]
-pub static THREAD_POOLS: [LinkedType<dyn JobExecutorThreadPoolSizeProvider>];
+pub static THREAD_POOLS: [LinkedType<dyn PoolSizeProvider>];
 
 /// The own storages for tracing of the program. Filled when linking, by
 /// [`register_tracing_storage!`](crate::register_tracing_storage).
 #[distributed_slice]
-pub static TRACING_STORAGES: [LinkedType<JobTracingStorage>];
+pub static TRACING_STORAGES: [LinkedType<AnyTracingStorage>];
 
 /// The own types of jobs of the program. Filled when linking, by [`register_job_type!`](crate::register_job_type).
 #[distributed_slice]
-pub static JOB_TYPES: [LinkedType<JobType>];
+pub static JOB_TYPES: [LinkedType<AnyJobType>];
 
 /// The own error handlers of the program. Filled when linking, by
 /// [`register_error_handler!`](crate::register_error_handler).
 #[distributed_slice]
-pub static ERROR_HANDLERS: [LinkedType<ErrorHandler>];
+pub static ERROR_HANDLERS: [LinkedType<AnyJobErrorHandler>];
 
 /// An implementation that registered itself when the program was linked.
 pub struct LinkedType<T: ?Sized + 'static> {

@@ -12,7 +12,7 @@ macro_rules! register_sharding_strategy {
     };
 }
 
-/// Makes an [`ElasticJobListener`](crate::api::ElasticJobListener) known to the program when it is linked: jobs can
+/// Makes an [`JobListener`](crate::api::JobListener) known to the program when it is linked: jobs can
 /// name it in `job-listener-types`, and every instance calls it.
 ///
 /// It takes an expression that makes the listener, and can be used wherever an item is allowed. No code refers to the
@@ -21,16 +21,16 @@ macro_rules! register_sharding_strategy {
 #[macro_export]
 macro_rules! register_listener {
     ($listener:expr $(,)?) => {
-        $crate::__register!(LISTENERS: $crate::api::JobListener, $crate::api::JobListener::every_instance($listener));
+        $crate::__register!(LISTENERS: $crate::api::AnyJobListener, $crate::api::AnyJobListener::every_instance($listener));
     };
 }
 
-/// Makes a [`DistributeOnceElasticJobListener`](crate::api::DistributeOnceElasticJobListener) known to the program when
+/// Makes a [`OnceJobListener`](crate::api::OnceJobListener) known to the program when
 /// it is linked, in the same way as [`register_listener!`](crate::register_listener).
 #[macro_export]
 macro_rules! register_once_listener {
     ($listener:expr $(,)?) => {
-        $crate::__register!(LISTENERS: $crate::api::JobListener, $crate::api::JobListener::once($listener));
+        $crate::__register!(LISTENERS: $crate::api::AnyJobListener, $crate::api::AnyJobListener::once($listener));
     };
 }
 
@@ -38,13 +38,13 @@ macro_rules! register_once_listener {
 /// `job-executor-thread-pool-size-provider-type`.
 ///
 /// It takes an expression whose type is a
-/// [`JobExecutorThreadPoolSizeProvider`](crate::api::JobExecutorThreadPoolSizeProvider), and can be used wherever an
+/// [`PoolSizeProvider`](crate::api::PoolSizeProvider), and can be used wherever an
 /// item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
 /// `use my_pools as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_thread_pool_size_provider {
     ($pool:expr $(,)?) => {
-        $crate::__register!(THREAD_POOLS: dyn $crate::api::JobExecutorThreadPoolSizeProvider, $pool);
+        $crate::__register!(THREAD_POOLS: dyn $crate::api::PoolSizeProvider, $pool);
     };
 }
 
@@ -56,19 +56,19 @@ macro_rules! register_thread_pool_size_provider {
 #[macro_export]
 macro_rules! register_tracing_storage {
     ($storage:expr $(,)?) => {
-        $crate::__register!(TRACING_STORAGES: $crate::trace::JobTracingStorage, $crate::trace::JobTracingStorage::new($storage));
+        $crate::__register!(TRACING_STORAGES: $crate::trace::AnyTracingStorage, $crate::trace::AnyTracingStorage::new($storage));
     };
 }
 
 /// Makes a type of jobs known to the program when it is linked: jobs can name it in `elastic-job-type`.
 ///
-/// It takes an expression whose type is a [`TypedJobItemExecutor`](crate::api::TypedJobItemExecutor), and can be used
+/// It takes an expression whose type is a [`JobType`](crate::api::JobType), and can be used
 /// wherever an item is allowed. No code refers to the registration, so the program has to name a library crate that has
 /// one: `use my_types as _;`. The documentation of the trait has an example.
 #[macro_export]
 macro_rules! register_job_type {
     ($executor:expr $(,)?) => {
-        $crate::__register!(JOB_TYPES: $crate::api::JobType, $crate::api::JobType::new($executor));
+        $crate::__register!(JOB_TYPES: $crate::api::AnyJobType, $crate::api::AnyJobType::new($executor));
     };
 }
 
@@ -80,7 +80,7 @@ macro_rules! register_job_type {
 #[macro_export]
 macro_rules! register_error_handler {
     ($handler:expr $(,)?) => {
-        $crate::__register!(ERROR_HANDLERS: $crate::api::ErrorHandler, $crate::api::ErrorHandler::new($handler));
+        $crate::__register!(ERROR_HANDLERS: $crate::api::AnyJobErrorHandler, $crate::api::AnyJobErrorHandler::new($handler));
     };
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::storage::{JobTracingStorage, TracingStorage};
+use super::storage::{AnyTracingStorage, TracingStorage};
 use crate::ident::JobName;
 
 /// The default of the most events that wait for a storage that is slow or away.
@@ -12,7 +12,7 @@ const QUEUE: usize = 10_000;
 /// Tracing of the jobs of an environment.
 #[derive(Debug, Clone)]
 pub struct TracingConfiguration {
-    pub(super) storage: Arc<JobTracingStorage>,
+    pub(super) storage: Arc<AnyTracingStorage>,
     pub(super) jobs: JobSelection,
     pub(super) queue: usize,
 }
@@ -43,11 +43,11 @@ impl JobSelection {
 impl TracingConfiguration {
     /// Traces all jobs to this storage.
     pub fn new(storage: impl TracingStorage) -> Self {
-        Self::of(Arc::new(JobTracingStorage::new(storage)))
+        Self::of(Arc::new(AnyTracingStorage::new(storage)))
     }
 
     /// Traces all jobs to a storage of the [catalog](crate::spi::Catalog::tracing_storages).
-    pub fn of(storage: Arc<JobTracingStorage>) -> Self {
+    pub fn of(storage: Arc<AnyTracingStorage>) -> Self {
         Self { storage, jobs: JobSelection::All, queue: QUEUE }
     }
 

@@ -34,4 +34,4 @@ pub use counts::TracingCounts;
 pub(crate) use event::cut;
 pub use event::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};
 pub use handle::Tracing;
-pub use storage::{JobTracingStorage, TracingStorage, WriteError};
+pub use storage::{AnyTracingStorage, TracingStorage, WriteError};

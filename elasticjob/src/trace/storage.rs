@@ -65,12 +65,12 @@ pub enum WriteError {
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, WriteError>> + Send + 'a>>;
 
 /// A storage of any type.
-pub struct JobTracingStorage {
+pub struct AnyTracingStorage {
     type_name: Box<str>,
     calls: Box<dyn Calls>,
 }
 
-impl JobTracingStorage {
+impl AnyTracingStorage {
     /// Wraps a storage.
     pub fn new(storage: impl TracingStorage) -> Self {
         Self { type_name: storage.type_name().into(), calls: Box::new(storage) }
@@ -90,9 +90,9 @@ impl JobTracingStorage {
     }
 }
 
-impl fmt::Debug for JobTracingStorage {
+impl fmt::Debug for AnyTracingStorage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("JobTracingStorage").field(&self.type_name).finish()
+        f.debug_tuple("AnyTracingStorage").field(&self.type_name).finish()
     }
 }
 

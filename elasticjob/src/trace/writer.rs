@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::counts::Counters;
 use super::event::JobEvent;
 use super::loss::Trouble;
-use super::storage::{JobTracingStorage, WriteError};
+use super::storage::{AnyTracingStorage, WriteError};
 use crate::log::{apart, debug, warn, written};
 use crate::panics::catch;
 
@@ -32,7 +32,7 @@ const CLEAN_PAUSE: Duration = Duration::from_secs(1);
 const CLEAN_RETRY: Duration = Duration::from_secs(60);
 
 pub(super) struct Writer {
-    storage: Arc<JobTracingStorage>,
+    storage: Arc<AnyTracingStorage>,
     events: Receiver<JobEvent>,
     counters: Arc<Counters>,
     closing: CancellationToken,
@@ -43,7 +43,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(
-        storage: Arc<JobTracingStorage>,
+        storage: Arc<AnyTracingStorage>,
         events: Receiver<JobEvent>,
         counters: Arc<Counters>,
         closing: CancellationToken,

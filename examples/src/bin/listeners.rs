@@ -34,7 +34,7 @@ fn workspace(job: &str) -> PathBuf {
 
 struct Workspace;
 
-impl ElasticJobListener for Workspace {
+impl JobListener for Workspace {
     fn type_name(&self) -> &str {
         "workspace"
     }
@@ -64,7 +64,7 @@ struct Statement {
     title: String,
 }
 
-impl DistributeOnceElasticJobListener for Statement {
+impl OnceJobListener for Statement {
     fn type_name(&self) -> &str {
         "statement"
     }

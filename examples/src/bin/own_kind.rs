@@ -19,7 +19,7 @@ trait Report: Send + Sync {
 /// Runs reports: prints them, and fails where a report is empty.
 struct Reports;
 
-impl ClassedJobItemExecutor for Reports {
+impl JobClass for Reports {
     type Job = dyn Report;
 
     async fn process(&self, report: &Self::Job, context: ShardingContext) -> JobResult {

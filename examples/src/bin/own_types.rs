@@ -15,7 +15,7 @@ const DUTY: &str = "pager.duty";
 /// Empties tables.
 struct Truncate;
 
-impl TypedJobItemExecutor for Truncate {
+impl JobType for Truncate {
     fn type_name(&self) -> &str {
         "TRUNCATE"
     }

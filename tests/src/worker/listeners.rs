@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use elasticjob::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobResult, ListenerContext};
+use elasticjob::api::{JobListener, JobResult, ListenerContext, OnceJobListener};
 use elasticjob::fire::Hook;
 
 use super::recorder::Recorder;
@@ -19,7 +19,7 @@ pub(super) struct RecordEveryInstance(pub(super) Arc<Recorder>);
 
 pub(super) struct RecordOnce(pub(super) Arc<Recorder>);
 
-impl ElasticJobListener for RecordEveryInstance {
+impl JobListener for RecordEveryInstance {
     fn type_name(&self) -> &str {
         TYPES[0]
     }
@@ -33,7 +33,7 @@ impl ElasticJobListener for RecordEveryInstance {
     }
 }
 
-impl DistributeOnceElasticJobListener for RecordOnce {
+impl OnceJobListener for RecordOnce {
     fn type_name(&self) -> &str {
         TYPES[1]
     }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use super::{DistributeOnceElasticJobListener, ElasticJobListener, JobResult, ListenerContext};
+use super::{JobListener, JobResult, ListenerContext, OnceJobListener};
 use crate::engine::{AGES, ListenerSpec, OnceTimeouts};
 use crate::fire::Hook;
 
@@ -13,20 +13,20 @@ use crate::fire::Hook;
 type ListenerFuture<'a> = Pin<Box<dyn Future<Output = JobResult> + Send + 'a>>;
 
 /// A listener of either kind.
-pub struct JobListener {
+pub struct AnyJobListener {
     spec: ListenerSpec,
     hooks: Box<dyn Hooks>,
 }
 
-impl JobListener {
+impl AnyJobListener {
     /// A listener that every instance calls.
-    pub fn every_instance(listener: impl ElasticJobListener) -> Self {
+    pub fn every_instance(listener: impl JobListener) -> Self {
         let spec = ListenerSpec { type_name: listener.type_name().into(), order: listener.order(), once: None };
         Self { spec, hooks: Box::new(EveryInstance(listener)) }
     }
 
     /// A listener that is called once for the group.
-    pub fn once(listener: impl DistributeOnceElasticJobListener) -> Self {
+    pub fn once(listener: impl OnceJobListener) -> Self {
         let limit = |timeout: Duration| Some(timeout).filter(|timeout| !timeout.is_zero() && *timeout < AGES);
         let timeouts =
             OnceTimeouts { started: limit(listener.started_timeout()), completed: limit(listener.completed_timeout()) };
@@ -51,9 +51,9 @@ impl JobListener {
     }
 }
 
-impl fmt::Debug for JobListener {
+impl fmt::Debug for AnyJobListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("JobListener").field(&self.spec).finish()
+        f.debug_tuple("AnyJobListener").field(&self.spec).finish()
     }
 }
 
@@ -64,7 +64,7 @@ trait Hooks: Send + Sync {
 
 struct EveryInstance<L>(L);
 
-impl<L: ElasticJobListener> Hooks for EveryInstance<L> {
+impl<L: JobListener> Hooks for EveryInstance<L> {
     fn call<'a>(&'a self, hook: Hook, context: &'a ListenerContext) -> ListenerFuture<'a> {
         match hook {
             Hook::Before => Box::pin(self.0.before_job_executed(context)),
@@ -75,7 +75,7 @@ impl<L: ElasticJobListener> Hooks for EveryInstance<L> {
 
 struct Once<L>(L);
 
-impl<L: DistributeOnceElasticJobListener> Hooks for Once<L> {
+impl<L: OnceJobListener> Hooks for Once<L> {
     fn call<'a>(&'a self, hook: Hook, context: &'a ListenerContext) -> ListenerFuture<'a> {
         match hook {
             Hook::Before => Box::pin(self.0.do_before_job_executed_at_last_started(context)),

@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobError, JobResult, ListenerRound};
+use crate::api::{JobError, JobListener, JobResult, ListenerRound, OnceJobListener};
 use crate::config::JobConfiguration;
 use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, TaskId};
@@ -69,7 +69,7 @@ impl Probe {
     }
 }
 
-impl ElasticJobListener for Probe {
+impl JobListener for Probe {
     fn type_name(&self) -> &str {
         self.name
     }
@@ -83,7 +83,7 @@ impl ElasticJobListener for Probe {
     }
 }
 
-impl DistributeOnceElasticJobListener for Probe {
+impl OnceJobListener for Probe {
     fn type_name(&self) -> &str {
         self.name
     }
@@ -120,13 +120,13 @@ fn call(runtime: &Runtime, hook: Hook, listeners: &[(&'static str, Does)]) -> (R
     let (told, heard) = channel();
     let listeners = listeners
         .iter()
-        .map(|(name, does)| Arc::new(JobListener::every_instance(Probe { name, does: *does, told: told.clone() })));
+        .map(|(name, does)| Arc::new(AnyJobListener::every_instance(Probe { name, does: *does, told: told.clone() })));
     (spawn(runtime, hook, listeners.collect(), &told), heard)
 }
 
-fn spawn(runtime: &Runtime, hook: Hook, listeners: Vec<Arc<JobListener>>, told: &Sender<Told>) -> Running {
+fn spawn(runtime: &Runtime, hook: Hook, listeners: Vec<Arc<AnyJobListener>>, told: &Sender<Told>) -> Running {
     let (failed, ended) = (told.clone(), told.clone());
-    let on_failure = move |listener: &JobListener, why| {
+    let on_failure = move |listener: &AnyJobListener, why| {
         failed.send(Told::Failed(listener.type_name().to_owned(), why)).unwrap();
     };
     let on_end = move || ended.send(Told::Ended).unwrap();
@@ -168,7 +168,7 @@ fn both_kinds_are_called_for_their_hooks() {
     let runtime = runtime();
     for hook in [Hook::Before, Hook::After] {
         let (told, heard) = channel();
-        let once = JobListener::once(Probe { name: "once", does: Does::Return, told: told.clone() });
+        let once = AnyJobListener::once(Probe { name: "once", does: Does::Return, told: told.clone() });
         assert!(once.spec().once.is_some());
         spawn(&runtime, hook, vec![Arc::new(once)], &told);
         drop(told);
@@ -199,7 +199,7 @@ fn a_runtime_that_was_shut_down_ends_the_call_at_once() {
     let handle = runtime.handle().clone();
     drop(runtime);
     let (told, heard) = channel();
-    let listener = JobListener::every_instance(Probe { name: "a", does: Does::Return, told: told.clone() });
+    let listener = AnyJobListener::every_instance(Probe { name: "a", does: Does::Return, told: told.clone() });
     let on_end = move || told.send(Told::Ended).unwrap();
     spawn_listeners(&handle, vec![Arc::new(listener)], Hook::Before, context(), |_, _| {}, on_end);
     assert_eq!(rest(heard), [Told::Ended]);

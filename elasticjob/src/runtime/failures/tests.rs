@@ -2,7 +2,7 @@ use chrono::DateTime;
 use tokio::time::Instant;
 
 use super::*;
-use crate::api::{ErrorHandler, Failed, JobErrorHandler, JobResult};
+use crate::api::{AnyJobErrorHandler, Failed, JobErrorHandler, JobResult};
 use crate::config::JobConfiguration;
 use crate::ident::InstanceId;
 use crate::test_log::Logged;
@@ -29,7 +29,7 @@ impl JobErrorHandler for Handler {
 
 fn failures(runtime: Handle) -> Failures {
     let mut handlers = ErrorHandlers::built_in();
-    handlers.add("HANDLER", TypeOrigin::Added, Arc::new(ErrorHandler::new(Handler))).unwrap();
+    handlers.add("HANDLER", TypeOrigin::Added, Arc::new(AnyJobErrorHandler::new(Handler))).unwrap();
     Failures::new(Arc::new(handlers), runtime)
 }
 

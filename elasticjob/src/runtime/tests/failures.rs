@@ -4,8 +4,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::{Activity, ShutdownMode, StartError};
 use super::*;
 use crate::api::{
-    ElasticJobListener, Failed, JobError, JobErrorHandler, JobFailure, JobResult, ListenerContext,
-    blocking_item_handler,
+    Failed, JobError, JobErrorHandler, JobFailure, JobListener, JobResult, ListenerContext, blocking_item_handler,
 };
 use crate::fire::{ExecutionSource, Hook};
 use crate::spi::Catalog;
@@ -27,7 +26,7 @@ impl JobErrorHandler for Telling {
 
 struct Failing;
 
-impl ElasticJobListener for Failing {
+impl JobListener for Failing {
     fn type_name(&self) -> &str {
         "failing"
     }

@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use super::super::{Activity, ShutdownMode, StartError};
 use super::*;
-use crate::api::{DistributeOnceElasticJobListener, ElasticJobListener, JobError, JobResult, ListenerContext};
+use crate::api::{JobError, JobListener, JobResult, ListenerContext, OnceJobListener};
 use crate::spi::{Catalog, CatalogBuilder};
 
 /// The events of a test, in order: calls of listeners as `name before`, runs of items as `item 0`.
@@ -43,7 +43,7 @@ impl Logging {
     }
 }
 
-impl ElasticJobListener for Logging {
+impl JobListener for Logging {
     fn type_name(&self) -> &str {
         self.name
     }
@@ -61,7 +61,7 @@ impl ElasticJobListener for Logging {
     }
 }
 
-impl DistributeOnceElasticJobListener for Logging {
+impl OnceJobListener for Logging {
     fn type_name(&self) -> &str {
         self.name
     }
@@ -170,7 +170,7 @@ async fn a_listener_that_the_program_does_not_have_is_named_with_those_it_has() 
 #[tokio::test]
 async fn a_listener_that_hangs_is_cut_off_by_a_shutdown_that_does_not_wait() {
     struct Hanging(mpsc::UnboundedSender<()>);
-    impl ElasticJobListener for Hanging {
+    impl JobListener for Hanging {
         fn type_name(&self) -> &str {
             "hanging"
         }

@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use super::super::ShutdownMode;
 use super::super::recorder::Recorder;
 use super::*;
-use crate::api::{ElasticJobListener, JobError, JobResult, ListenerContext};
+use crate::api::{JobError, JobListener, JobResult, ListenerContext};
 use crate::engine::Notice;
 use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd};
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -185,7 +185,7 @@ async fn an_item_that_is_cut_off_and_one_that_never_started_are_told_as_such() {
 /// A listener whose call before the items does not end.
 struct Waiting(mpsc::UnboundedSender<()>);
 
-impl ElasticJobListener for Waiting {
+impl JobListener for Waiting {
     fn type_name(&self) -> &str {
         "waiting"
     }
