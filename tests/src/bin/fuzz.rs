@@ -1,8 +1,9 @@
-//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all] [--planted] [--hash]`.
+//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--minutes M] [--bug NAME] [--threads T] [--all] [--planted] [--hash]`.
 //!
 //! The last line is JSON. Exit code 0, 1 after a violation (its history is printed), 2 for wrong usage. With `--bug` a
 //! bug is planted, and finding it is the violation. With `--all` it does not stop at a violation, and names each in a
-//! line instead of printing its history. With `--planted` every bug that can be planted is, one after the other, and exit
+//! line when it is found instead of printing its history. With `--minutes` it stops after that time, and says how many it
+//! played. With `--planted` every bug that can be planted is, one after the other, and exit
 //! code 1 says that one of them was not found: it would slip through. Exit code 1 also says that of 1,000 seeds or more 15 %
 //! of the items of fires were not looked at: then the search says too little. `--hash` adds a hash of what happened in all
 //! histories, without what the engines say of it: a change of the engine that changes nothing has the same.
@@ -10,14 +11,15 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use elasticjob::engine::Bug;
 use elasticjob::testing::invariants::Fates;
 use elasticjob::testing::sim::{FaultCounts, Keep, Violation, play};
 use elasticjob_tests::usage::arguments;
 
-const USAGE: &str = "usage: fuzz --seeds N [--seed S] [--bug NAME] [--threads T] [--all] [--planted] [--hash]";
+const USAGE: &str =
+    "usage: fuzz --seeds N [--seed S] [--minutes M] [--bug NAME] [--threads T] [--all] [--planted] [--hash]";
 
 /// Of so many seeds on, the share that is not looked at says something.
 const MANY_SEEDS: u64 = 1_000;
@@ -28,6 +30,7 @@ const MOST_NOT_LOOKED_AT_PERCENT: f64 = 15.0;
 struct Arguments {
     seeds: u64,
     first: u64,
+    until: Option<Instant>,
     bug: Option<Bug>,
     threads: u64,
     all: bool,
@@ -36,8 +39,16 @@ struct Arguments {
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut parsed =
-        Arguments { seeds: 0, first: 0, bug: None, threads: 2, all: false, planted: false, keep: Keep::Nothing };
+    let mut parsed = Arguments {
+        seeds: 0,
+        first: 0,
+        until: None,
+        bug: None,
+        threads: 2,
+        all: false,
+        planted: false,
+        keep: Keep::Nothing,
+    };
     while let Some(name) = arguments.next() {
         match name.as_str() {
             "--all" => parsed.all = true,
@@ -58,6 +69,7 @@ impl Arguments {
         match name {
             "--seeds" => self.seeds = number()?,
             "--seed" => self.first = number()?,
+            "--minutes" => self.until = Some(Instant::now() + Duration::from_secs(60 * number()?)),
             "--threads" => self.threads = number()?.max(1),
             "--bug" => self.bug = Some(value.parse()?),
             _ => return Err(format!("unknown option {name}")),
@@ -94,11 +106,7 @@ fn search(arguments: &Arguments) -> ExitCode {
     let started = Instant::now();
     let total = play_all(arguments);
     let failed = total.bad.first_key_value().map(|(seed, _)| *seed);
-    if arguments.all {
-        for (seed, what) in &total.bad {
-            println!("violation in seed {seed}: {what}");
-        }
-    } else if let Some(seed) = failed {
+    if let Some(seed) = failed.filter(|_| !arguments.all) {
         report(seed, arguments.bug);
     }
     let seconds = started.elapsed().as_secs_f64();
@@ -162,7 +170,7 @@ fn work(arguments: &Arguments, next: &AtomicU64, stop: &AtomicBool) -> Results {
     let mut results = Results::default();
     while !stop.load(Ordering::Relaxed) {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        if index >= arguments.seeds {
+        if index >= arguments.seeds || arguments.until.is_some_and(|until| Instant::now() >= until) {
             break;
         }
         let seed = arguments.first.wrapping_add(index);
@@ -172,6 +180,9 @@ fn work(arguments: &Arguments, next: &AtomicU64, stop: &AtomicBool) -> Results {
         results.hash = results.hash.wrapping_add(played.hash.unwrap_or_default());
         results.fates.add(&played.fates);
         if let Some(Violation { what, .. }) = played.violation {
+            if arguments.all {
+                println!("violation in seed {seed}: {what}");
+            }
             results.bad.insert(seed, what);
             stop.store(!arguments.all, Ordering::Relaxed);
         }
