@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_fire_that_a_wrong_clock_did_not_start_is_due_at_its_time() {
         let end = ItemEnd { state: FireState::NotRun, took: 0, error: None };
-        let record = begun(WRITTEN + HOUR).end(WRITTEN + HOUR, &end, None).counted(WRITTEN, 2 * MINUTE);
+        let record = begun(WRITTEN + HOUR).end(WRITTEN + HOUR, &end).counted(WRITTEN, 2 * MINUTE);
         assert!(!covers(&record, 60) && covers(&record, 0));
     }
 

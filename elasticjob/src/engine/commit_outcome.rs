@@ -70,6 +70,7 @@ impl JobEngine {
                 self.on_begun(now, plan, committed.zxid(), live);
             }
             Purpose::Miss { items } => self.on_marked(items),
+            Purpose::ClearMissed { declined } => self.on_missed_declined(declined),
             Purpose::Finish { items } => self.on_finished(now, &items),
             Purpose::CallOnce { claims, settled } => {
                 // Otherwise the answer comes too late to trust it: once the session is proven, the record shows the

@@ -16,6 +16,10 @@ use crate::registry::path::JobPath;
 
 const SCHEDULE: &str = "schedule";
 
+/// A longer cron expression, in bytes, is not noted: its fires count from the last edit. It must not crowd out the high-water
+/// mark, as data longer than those of any record count as blank.
+const LONGEST_EXPRESSION: usize = 4 * 1024;
+
 /// Data of `sharding`, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShardingData {
@@ -50,7 +54,8 @@ impl FollowedSchedule {
 /// The schedule whose fires are recorded: without monitoring no record tells what was begun.
 fn schedule_of(configuration: &JobConfiguration) -> Option<(&str, Option<&str>)> {
     let schedule = configuration.schedule().filter(|_| configuration.monitor_execution())?;
-    Some((schedule.cron().as_str(), configuration.time_zone()))
+    let cron = Some(schedule.cron().as_str()).filter(|cron| cron.len() <= LONGEST_EXPRESSION)?;
+    Some((cron, configuration.time_zone()))
 }
 
 impl ShardingData {

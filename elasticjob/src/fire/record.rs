@@ -157,16 +157,12 @@ impl FireRecord {
     }
 
     /// The record after the end of the run that was begun last, written at `now` in milliseconds since 1970.
-    pub fn end(&self, now: i64, end: &ItemEnd, through: Option<i64>) -> Self {
+    pub fn end(&self, now: i64, end: &ItemEnd) -> Self {
         let ItemEnd { state, took, error } = end;
         let error = error.as_ref().map(|text| text.chars().take(ERROR_LIMIT).collect());
         let last = self.last.clone();
         let last = last.map(|begun| Begun { state: *state, ended: Some(now), took: Some(*took), error, ..begun });
-        let ended = Self { last, ..self.clone() };
-        match through {
-            Some(at) => ended.skip_in_run(at),
-            None => ended,
-        }
+        Self { last, ..self.clone() }
     }
 
     /// The record after a scheduled fire fell into a run.
@@ -180,10 +176,10 @@ impl FireRecord {
     }
 
     /// The record after a scheduled fire fell into a run that the item is, or was, a part of, and is not made up for. A fire
-    /// that is noted as missed stays so: the instance that noted it owned the item at that time, and the one that skips it
-    /// went by an earlier configuration.
-    pub fn skip_in_run(&self, at: i64) -> Self {
-        if self.to_make_up() >= Some(at) { self.clone() } else { self.skip(at) }
+    /// that is noted as missed stays so while the item is marked as such: the instance that noted it owned the item at that
+    /// time, and the one that skips it went by an earlier configuration.
+    pub fn skip_in_run(&self, at: i64, is_marked: bool) -> Self {
+        if is_marked && self.to_make_up() >= Some(at) { self.clone() } else { self.skip(at) }
     }
 
     /// The missed fire that is still to be made up for.
@@ -262,17 +258,18 @@ mod tests {
         );
         let ran = text.replace(r#""state""#, r#""host":"a","state""#);
         let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
-        let ended = FireRecord::parse(ran.as_bytes()).end(8, &end, None);
+        let ended = FireRecord::parse(ran.as_bytes()).end(8, &end);
         assert!(kept(&ended).contains(r#""host":"a""#), "{}", kept(&ended));
     }
 
     #[test]
     fn a_missed_fire_is_not_given_up_by_an_instance_that_skips_it() {
         let missed = FireRecord { through: Some(4), missed: Some(5), ..FireRecord::empty() };
-        assert_eq!(missed.skip_in_run(5), missed);
-        assert_eq!(missed.skip_in_run(6).to_make_up(), None);
+        assert_eq!(missed.skip_in_run(5, true), missed);
+        assert_eq!(missed.skip_in_run(5, false).through, Some(5));
+        assert_eq!(missed.skip_in_run(6, true).to_make_up(), None);
         let made_up = FireRecord { through: Some(5), ..missed };
-        assert_eq!(made_up.skip_in_run(6).through, Some(6));
+        assert_eq!(made_up.skip_in_run(6, true).through, Some(6));
     }
 
     #[test]
@@ -292,7 +289,7 @@ mod tests {
         );
         assert_eq!(FireRecord::parse(text.as_bytes()), begun);
         let end = ItemEnd { state: FireState::Failed, took: 12, error: Some("no".to_owned()) };
-        let ended = begun.end(1_016, &end, Some(2_000));
+        let ended = begun.end(1_016, &end).skip_in_run(2_000, false);
         assert_eq!(ended.through, Some(2_000));
         assert_eq!(ended.last.as_ref().map(|begun| (begun.began, begun.ended)), Some((Some(1_003), Some(1_016))));
         assert_eq!(FireRecord::parse(&ended.to_bytes()), ended);

@@ -71,6 +71,8 @@ pub(super) struct Driver {
     answers: Answers,
     timer: Timer,
     running: LiteMap<ShardingItem, LiveItem>,
+    /// The proof of another job's transaction that the engine got last.
+    handed_over: Option<Proof>,
     /// The slots of the pool that the last run used.
     slots: Option<Slots>,
     /// Calls of listeners, one for each listener round.
@@ -96,6 +98,7 @@ impl Driver {
             timer: environment.timers().register(mailbox.bell().clone()),
             recorder: Recorder::of(&environment, &name),
             reported_given_up: false,
+            handed_over: None,
             job: name,
             environment,
             registry,
@@ -299,7 +302,10 @@ impl Driver {
             SessionState::Connected { timeout, .. } => (timeout / 8).min(Duration::from_secs(1)),
             _ => Duration::ZERO,
         };
-        let proof = self.registry.proof().filter(|proof| proof.at.elapsed() < moment);
+        // Nor may the engine get one twice: it asks again where a clock leapt since.
+        let is_new = |proof: &Proof| self.handed_over != Some(*proof) && proof.at.elapsed() < moment;
+        let proof = self.registry.proof().filter(is_new);
+        self.handed_over = proof.or(self.handed_over);
         let environment = self.environment.clone();
         match proof {
             Some(proof) => self.answers.push(async move { proven(&environment, proof) }),

@@ -1,6 +1,6 @@
 //! Beginning the items of a fire.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Step, misfire};
 use crate::clock::Now;
@@ -52,7 +52,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.fires.open = None;
     }
     let Some(open) = &engine.fires.open else { return Ok(Step::Pass) };
-    let (fire, source) = (open.fire, open.source);
+    let (fire, source, is_first) = (open.fire, open.source, !open.looked);
     // The run of another fire is still being finished, or the listeners after this one are being called.
     let is_of_fire = |run: &Run| run.fire == fire && run.source == source && run.takes_items();
     if engine.runs.regular().is_some_and(|run| !is_of_fire(run)) {
@@ -60,7 +60,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     }
     if !engine.is_server_enabled()? {
         // A process that stood still does not know what the operator did meanwhile.
-        if !engine.session.is_proven(now) {
+        if is_first && !engine.session.is_proven(now) {
             engine.prove();
             return Ok(Step::Pass);
         }
@@ -247,13 +247,15 @@ fn begin_unmonitored(
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
     // Items that were begun while execution was monitored may still run.
-    let (running, items): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| engine.runs.item(*item).is_some());
+    let running: BTreeMap<ShardingItem, Fire> =
+        items.iter().filter_map(|item| Some((*item, engine.runs.of_item(*item)?.fire))).collect();
+    let items: Vec<_> = items.into_iter().filter(|item| !running.contains_key(item)).collect();
+    let runs_here = !running.is_empty();
     for item in disabled {
         drop_item(engine, item, SkipReason::ItemDisabled);
     }
-    let me = engine.identity.instance.clone();
-    for item in running {
-        drop_item(engine, item, SkipReason::RunsElsewhere { by: Some(me.clone()) });
+    for (item, since) in running {
+        drop_item(engine, item, SkipReason::StillRunning { since });
     }
     // Only this instance takes its trigger: once the trigger is gone and no item was started, the items have still to
     // be started.
@@ -262,7 +264,9 @@ fn begin_unmonitored(
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if items.is_empty() {
-        engine.tell_nothing_to_run();
+        if !runs_here {
+            engine.tell_nothing_to_run();
+        }
     } else {
         engine.start_items(now, fire, source, None, items);
     }

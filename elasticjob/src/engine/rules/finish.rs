@@ -87,7 +87,9 @@ fn write_end(
     // A mark of an earlier session ends with that session; by now there may be a mark of another instance.
     let of_this_run = |known: &Known| known.owner == session || (known.owner.is_none() && known.text() == marked_as);
     let is_mine = engine.mirror.need(&mark)?.is_some_and(of_this_run);
-    let ended = record.end(now.wall, end, run.skipped);
+    let is_marked = engine.mirror.exists(&JobPath::Item(item, ItemNode::Misfire));
+    let ended = record.end(now.wall, end);
+    let ended = run.skipped.map_or_else(|| ended.clone(), |at| ended.skip_in_run(at, is_marked));
     txn.set(&path, ended.to_bytes(), Some(known.version));
     if is_mine && !engine.planted.has(Bug::KeptMark) {
         txn.delete(&mark, None);

@@ -66,7 +66,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
         }
         let end = ItemEnd::cut_off(GONE);
         let record = record.begin(now.wall, fire, ExecutionSource::NormalTrigger, instance.clone(), attempt.clone());
-        txn.set(&JobPath::fire(item), record.end(now.wall, &end, None).to_bytes(), Some(known.version));
+        txn.set(&JobPath::fire(item), record.end(now.wall, &end).to_bytes(), Some(known.version));
         if is_failover_on && !engine.planted.has(Bug::DroppedTrigger) {
             txn.create(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
             handed_over.push(item);

@@ -13,7 +13,7 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{ExecutionSource, Fire, FireRecord};
+use crate::fire::{ExecutionSource, Fire, FireRecord, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
 use crate::registry::mirror::{Lookup, Unread};
@@ -58,12 +58,14 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         let record = engine.read_record(known);
         let node = JobPath::Item(item, ItemNode::Misfire);
         let is_marked = engine.mirror.exists(&node);
-        // The leader deletes the mark, not what the record says, where misfire is switched off for a while.
-        if record.covers(Fire::Scheduled(at)) || (record.missed >= Some(at) && is_marked) {
+        // Where the record has the fire and the mark is gone, a Java instance has made up for it; without such, misfire was
+        // switched off for a while, and the leader deleted the mark.
+        let is_noted = record.missed >= Some(at);
+        if record.covers(Fire::Scheduled(at)) || (is_noted && (is_marked || engine.has_java_peers()?)) {
             settled.push(item);
             continue;
         }
-        collapsed.extend(record.to_make_up().map(|earlier| (earlier, at)));
+        collapsed.extend(record.to_make_up().filter(|earlier| *earlier < at).map(|earlier| (earlier, at)));
         txn.set(&path, record.miss(at).to_bytes(), Some(known.version));
         if !is_marked {
             txn.create(&node, "", CreateMode::Persistent);
@@ -99,7 +101,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
     let mut collapsed = BTreeSet::new();
     let items = mine.clone();
     for item in mine {
-        if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) || is_covered(engine, item, at) {
+        if is_disabled(engine, item) || is_covered(engine, item, at) {
             continue;
         }
         // The engine sees the earlier missed fires of the record when it writes the record.
@@ -134,10 +136,7 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             let evidence = if is_known || !is_late { Ok(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
             let Ok(evidence) = evidence else { continue };
             noted.items.push(item);
-            if !is_known
-                && evidence == Evidence::NotBegun
-                && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
-            {
+            if !is_known && evidence == Evidence::NotBegun && !is_disabled(engine, item) {
                 engine.fires.missed_items.insert(item, noted.at);
             }
         }
@@ -178,7 +177,8 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
 }
 
 /// Deletes `misfire` nodes that no instance will act on: the leader deletes all of them when misfire is off, an owner
-/// deletes those of its items that are disabled or were begun for a later fire.
+/// deletes those of its items that are disabled or were begun for a later fire. A missed fire of a disabled item is decided
+/// against.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
     if engine.phase != Phase::Active || !engine.is_registered() {
@@ -190,10 +190,9 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     }
     let useless: Vec<ShardingItem> = if configuration.misfire() {
         let (mine, _) = engine.own_items(configuration.sharding_total_count())?;
-        let is_disabled = |item: ShardingItem| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
         let is_settled = |item: ShardingItem| engine.misfire_of(item) == Ok(None);
         let own = marked.into_iter().filter(|item| mine.contains(item));
-        own.filter(|item| is_disabled(*item) || is_settled(*item)).collect()
+        own.filter(|item| is_disabled(engine, *item) || is_settled(*item)).collect()
     } else {
         marked.into_iter().filter(|_| engine.leadership.term.is_some()).collect()
     };
@@ -201,13 +200,29 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    let mut declined = Vec::new();
     for item in useless {
+        // The other items follow in the next transaction.
+        if txn.is_full() {
+            break;
+        }
+        if configuration.misfire()
+            && is_disabled(engine, item)
+            && let Some(known) = engine.mirror.need(&JobPath::fire(item))?
+        {
+            let record = engine.read_record(known);
+            if let Some(at) = record.to_make_up() {
+                txn.set(&JobPath::fire(item), record.skip(at).to_bytes(), Some(known.version));
+                declined.push((item, at));
+            }
+        }
         txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
     }
-    Ok(Step::Write(Proposal {
-        transaction: txn.build(),
-        purpose: Purpose::Sweep { triggers: vec![], sessionless: vec![] },
-    }))
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::ClearMissed { declined } }))
+}
+
+fn is_disabled(engine: &JobEngine, item: ShardingItem) -> bool {
+    engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
 }
 
 /// Makes a missed fire the open one, once nothing of the job runs here and the items are free.
@@ -250,6 +265,18 @@ impl JobEngine {
             if self.fires.missed_items.get(&item) == Some(&at) {
                 self.fires.missed_items.remove(&item);
             }
+        }
+    }
+
+    /// Missed fires of disabled items were decided against.
+    pub(in crate::engine) fn on_missed_declined(&mut self, declined: Vec<(ShardingItem, i64)>) {
+        let mut fires: BTreeMap<i64, Vec<ShardingItem>> = BTreeMap::new();
+        for (item, at) in declined {
+            self.fires.missed_items.remove(&item);
+            fires.entry(at).or_default().push(item);
+        }
+        for (at, items) in fires {
+            self.tell_skip(Fire::Scheduled(at), items, SkipReason::ItemDisabled);
         }
     }
 

@@ -19,9 +19,13 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     if engine.is_right(known.parsed(ShardingData::parse).schedule.as_ref()) {
         return Ok(Step::Pass);
     }
-    let data = ShardingData { schedule: engine.followed_schedule(), ..engine.read_sharding(known) };
+    let data = ShardingData { schedule: engine.followed_schedule(), ..engine.read_sharding(known) }.to_bytes();
+    // A later release may keep so much there that there is no room left for the note.
+    if !engine.is_right(ShardingData::parse(&data).schedule.as_ref()) {
+        return Ok(Step::Pass);
+    }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.check(&JobPath::LeaderInstance);
-    txn.set(&JobPath::Sharding, data.to_bytes(), Some(known.version));
+    txn.set(&JobPath::Sharding, data, Some(known.version));
     Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::NoteSchedule }))
 }

@@ -28,7 +28,8 @@ pub(super) fn note(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         let path = JobPath::fire(item);
         let Ok(Some(known)) = engine.mirror.need(&path) else { continue };
         let record = engine.read_record(known);
-        let skipped = record.skip_in_run(at);
+        let is_marked = engine.mirror.exists(&JobPath::Item(item, ItemNode::Misfire));
+        let skipped = record.skip_in_run(at, is_marked);
         if skipped.through != record.through {
             txn.set(&path, skipped.to_bytes(), Some(known.version));
             // The missed fire is an earlier one, which no instance makes up for any more.

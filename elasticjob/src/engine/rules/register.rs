@@ -205,7 +205,9 @@ fn accept_beside(engine: &mut JobEngine, data: &[u8], mtime: i64) -> Result<Acce
         usable_alone(engine, "`overwrite: true` would take it out of the registry center")
             .map_err(Unacceptable::ForGood)?;
         let theirs = wire::from_yaml(&engine.job, data).ok();
-        let is_followed = |theirs: &JobConfiguration| theirs.schedule() == local.schedule();
+        // Without monitoring no record says what was begun: what came before is not looked at when it is switched on.
+        let followed = (local.schedule(), local.monitor_execution());
+        let is_followed = |theirs: &JobConfiguration| (theirs.schedule(), theirs.monitor_execution()) == followed;
         let schedule_since = theirs.as_ref().filter(|theirs| is_followed(theirs)).map(|_| mtime);
         let write = local.for_registry(theirs.as_ref()).into();
         if let Some(theirs) = &theirs {

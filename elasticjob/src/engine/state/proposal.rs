@@ -47,6 +47,10 @@ pub(in crate::engine) enum Purpose {
     Miss {
         items: Vec<(ShardingItem, i64)>,
     },
+    /// Marks of missed fires are deleted, with those of disabled items that are decided against.
+    ClearMissed {
+        declined: Vec<(ShardingItem, i64)>,
+    },
     Finish {
         items: Vec<ShardingItem>,
     },

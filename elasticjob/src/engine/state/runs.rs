@@ -85,7 +85,12 @@ impl Runs {
         self.0.iter_mut().find(|run| run.is_regular())
     }
 
-    /// An item that began here and is not over. It is in one run only.
+    /// The run of an item that began here and is not over. It is in one run only.
+    pub(in crate::engine) fn of_item(&self, item: ShardingItem) -> Option<&Run> {
+        self.0.iter().find(|run| run.items.contains_key(&item))
+    }
+
+    /// An item that began here and is not over.
     pub(in crate::engine) fn item(&self, item: ShardingItem) -> Option<&ItemRun> {
         self.0.iter().find_map(|run| run.items.get(&item))
     }

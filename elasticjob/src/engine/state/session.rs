@@ -9,6 +9,10 @@ use crate::clock::Now;
 use crate::engine::planted::{Bug, Planted};
 use crate::registry::{SessionId, SessionState};
 
+/// The clocks differ by so much, in milliseconds, before that counts as a leap or as a step back. They are never read at the
+/// same moment.
+const LEAP: i64 = 20;
+
 /// The session as one engine sees it.
 #[derive(Debug)]
 pub struct Session {
@@ -16,9 +20,11 @@ pub struct Session {
     /// The last session that was connected, and its time-out.
     last: Option<(SessionId, Duration)>,
     proof: Option<Now>,
-    /// When the wall clock was furthest ahead of the other clock since the proof. A machine that was suspended stays known
-    /// as such when its wall clock is set back afterwards.
-    furthest: Option<Now>,
+    /// What the clocks showed when they were compared last.
+    compared: Option<Now>,
+    /// Between which looks since the proof the wall clock leapt ahead of the other clock. A machine that was suspended stays
+    /// known as such when its wall clock is set back afterwards, however often.
+    leaps: Vec<(Now, Now)>,
     /// A proof was asked for and not answered yet.
     proving: bool,
     pub(in crate::engine) planted: Planted,
@@ -47,7 +53,8 @@ impl Session {
             state: SessionState::Connecting,
             last: None,
             proof: None,
-            furthest: None,
+            compared: None,
+            leaps: Vec::new(),
             proving: false,
             planted: Planted::default(),
         }
@@ -55,8 +62,16 @@ impl Session {
 
     /// Takes what the clocks show; asked before anything is decided by them.
     pub fn see(&mut self, now: Now) {
-        if self.furthest.is_none_or(|furthest| ahead(furthest, now) > 0) {
-            self.furthest = Some(now);
+        let Some(compared) = self.compared else {
+            self.compared = Some(now);
+            return;
+        };
+        let leapt = ahead(compared, now);
+        if leapt >= LEAP {
+            self.leaps.push((compared, now));
+        }
+        if leapt.abs() >= LEAP {
+            self.compared = Some(now);
         }
     }
 
@@ -90,9 +105,18 @@ impl Session {
     pub fn on_proof(&mut self, session: SessionId, at: Now) {
         if self.last() == Some(session) || self.planted.has(Bug::ForeignProof) {
             self.proving = false;
-            self.proof = self.proof.filter(|proof| proof.mono > at.mono).or(Some(at));
-            // It was further ahead before the proof was asked for: that is over.
-            self.furthest = self.furthest.filter(|furthest| furthest.mono >= at.mono);
+            if self.proof.is_some_and(|proof| proof.mono > at.mono) {
+                return;
+            }
+            self.proof = Some(at);
+            // What the clock leapt before the proof was asked for is over.
+            self.leaps.retain(|(_, to)| to.mono >= at.mono);
+            for (from, _) in self.leaps.iter_mut().filter(|(from, _)| from.mono < at.mono) {
+                *from = at;
+            }
+            if self.compared.is_none_or(|compared| compared.mono < at.mono) {
+                self.compared = Some(at);
+            }
         }
     }
 
@@ -139,26 +163,25 @@ impl Session {
 
     /// How old the proof is, by the clock that shows more.
     fn age(&self, now: Now) -> Option<Duration> {
-        let ahead = self.furthest_ahead().max(self.ahead_of_proof(now));
-        Some(now.mono.saturating_sub(self.proof?.mono) + ahead)
+        let shown = now.mono.saturating_sub(self.proof?.mono);
+        let since = if self.planted.has(Bug::YoungAgain) { self.proof } else { self.compared };
+        let leapt = since.filter(|_| !self.planted.has(Bug::StoppedClock)).map_or(0, |since| ahead(since, now));
+        Some(shown + self.leapt() + Duration::from_millis(u64::try_from(leapt).unwrap_or(0)))
     }
 
-    /// By how much the wall clock has gone ahead of the other one since the proof, as seen until now.
-    fn furthest_ahead(&self) -> Duration {
-        let forgets = self.planted.has(Bug::YoungAgain);
-        self.furthest.filter(|_| !forgets).map_or(Duration::ZERO, |furthest| self.ahead_of_proof(furthest))
-    }
-
-    fn ahead_of_proof(&self, now: Now) -> Duration {
-        let ahead = self.proof.map_or(0, |proof| ahead(proof, now));
-        let counts = !self.planted.has(Bug::StoppedClock);
-        if counts { Duration::from_millis(u64::try_from(ahead).unwrap_or(0)) } else { Duration::ZERO }
+    /// By how much the wall clock leapt ahead of the other one since the proof, as seen until now.
+    fn leapt(&self) -> Duration {
+        if self.planted.has(Bug::YoungAgain) || self.planted.has(Bug::StoppedClock) {
+            return Duration::ZERO;
+        }
+        let leapt: i64 = self.leaps.iter().map(|(from, to)| ahead(*from, *to).max(0)).sum();
+        Duration::from_millis(u64::try_from(leapt).unwrap_or(0))
     }
 
     /// When running work has to be cancelled unless the session is proven again: proof + time-out - grace - a tenth of
     /// the time-out; by the clock that never steps, less what it is known to have stood still.
     pub fn deadline(&self) -> Option<Duration> {
-        Some((self.proof?.mono + self.lasts()).saturating_sub(self.furthest_ahead()))
+        Some((self.proof?.mono + self.lasts()).saturating_sub(self.leapt()))
     }
 
     /// The same by the wall clock, as [`Now::wall`].
@@ -295,6 +318,36 @@ mod tests {
         session.on_proof(SessionId(1), set_back(102));
         session.see(set_back(103));
         assert!(session.is_proven(set_back(108)) && !session.is_proven(set_back(109)));
+    }
+
+    #[test]
+    fn each_time_that_a_machine_was_suspended_counts() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(SessionId(1), at(100));
+        // Suspended for 4 s, set right by a server of time that is wrong, and suspended for 4 s again.
+        for (mono, wall) in [(101, 105), (101, 101), (102, 106)] {
+            session.see(Now { mono: S(mono), ..at(wall) });
+        }
+        assert!(!session.is_proven(Now { mono: S(102), ..at(106) }));
+        assert_eq!(session.deadline(), Some(S(107 - 8)));
+        // A proof that was asked for in between: only the second time was after it.
+        session.on_proof(SessionId(1), Now { mono: Duration::from_millis(101_500), wall: 101_500 });
+        assert_eq!(session.deadline(), Some(Duration::from_millis(108_500 - 4_000)));
+    }
+
+    #[test]
+    fn the_work_of_a_clock_that_is_read_a_bit_later_is_no_leap() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(SessionId(1), at(100));
+        for look in 0..1_000 {
+            session.see(Now {
+                wall: 100_000 + look + look % 2 * (LEAP - 1),
+                mono: S(100) + Duration::from_millis(look as u64),
+            });
+        }
+        assert_eq!(session.deadline(), Some(S(107)));
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn what_a_clock_far_ahead_began_is_not_begun_again_after_it() {
     let begun =
         FireRecord::empty().begin(ahead, Fire::Scheduled(ahead), ExecutionSource::NormalTrigger, instance, attempt);
     let end = ItemEnd { state: FireState::Succeeded, took: 1, error: None };
-    group.set(&JobPath::fire(item), &String::from_utf8(begun.end(ahead, &end, None).to_bytes()).unwrap());
+    group.set(&JobPath::fire(item), &String::from_utf8(begun.end(ahead, &end).to_bytes()).unwrap());
     group.kill(0);
     group.run_until(6_000);
     assert_eq!(record(&group, item).ahead, Some(ahead));

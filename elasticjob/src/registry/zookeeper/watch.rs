@@ -61,6 +61,11 @@ impl Slot {
         });
     }
 
+    /// The watch on this connection delivers nothing any more: another one has to be added.
+    fn lost(&self) {
+        self.change(|state| state.connection = None);
+    }
+
     pub(super) fn close(&self) {
         self.change(|state| {
             state.adding = None;
@@ -143,9 +148,12 @@ impl ZookeeperWatch {
         let Some(watcher) = &mut self.watcher else { return Poll::Ready(None) };
         loop {
             // The watcher panics when the task of its client has died. That must not end the driver of the job that reads
-            // the stream: the watchdog gives the client up, and a watch on the next one follows.
+            // the stream: the watchdog gives the client up, and a watch on the next one follows. Should the client still
+            // work, it gets another watch.
             let Ok(polled) = catch_unwind(AssertUnwindSafe(|| pin!(watcher.changed()).poll(cx))) else {
                 self.watcher = None;
+                self.slot.lost();
+                self.session.add_watches_again();
                 return Poll::Ready(None);
             };
             let Poll::Ready(event) = polled else { return Poll::Pending };

@@ -378,9 +378,10 @@ impl Duties {
             () if !decides_alike || !follows(engine, scene) => Some(Cause::Configuration),
             () => None,
         };
-        // What it follows from the next moment on has no fires of before, and what it decided by other settings stays. An
-        // engine that joins looks at what came before.
-        if (!decides_alike || matches!(others, Some(Cause::Configuration))) && engine.configuration().is_some() {
+        // What it decided by other settings stays. An engine that hears late of another schedule looks at the fires since the
+        // change, as one that joins does; without records it has none of before.
+        let starts_late = matches!(others, Some(Cause::Configuration)) && !scene.shape.monitored;
+        if (!decides_alike || starts_late) && engine.configuration().is_some() {
             state.settle(Cause::Configuration, wall + MOMENT as i64);
         }
         taken_out.or(others).or(busy)

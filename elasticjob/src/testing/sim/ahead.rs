@@ -34,7 +34,7 @@ impl World {
         let end = ItemEnd { state: FireState::Succeeded, took: 1, error: None };
         let begun = record.begin(at, fire, ExecutionSource::NormalTrigger, instance, attempt);
         let mut transaction = Transaction::new();
-        transaction.set(path, begun.end(at + 1, &end, None).to_bytes(), None);
+        transaction.set(path, begun.end(at + 1, &end).to_bytes(), None);
         self.count("begun_by_a_clock_ahead");
         // Until then a right clock may have begun what it covers.
         let limit = 1_000 * u64::from(self.shape.max_time_diff.unwrap_or(0)) + self.session_timeout;
