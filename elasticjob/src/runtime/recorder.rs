@@ -49,6 +49,7 @@ struct RunIdentity {
     instance: InstanceId,
     hostname: Arc<str>,
     source: ExecutionSource,
+    scheduled_at: Option<DateTime<Utc>>,
     items: Vec<ShardingItem>,
 }
 
@@ -74,12 +75,12 @@ impl Recorder {
     pub(super) fn note(&mut self, instance: &InstanceId, makes_up: bool, notice: &Notice) {
         match notice {
             Notice::Begun { fire, source, items } => {
-                let run = self.staged(instance, *source, items.clone());
+                let run = self.staged(instance, *fire, *source, items.clone());
                 self.runs.push(TracedRun { run, fire: *fire, errors: BTreeMap::new() });
             }
             Notice::Finished { fire, source, items } => self.finished(*fire, *source, items),
             Notice::RunsAbandoned { items } => self.abandoned(items),
-            Notice::Skipped { reason: SkipReason::StillRunning { since }, .. } => {
+            Notice::Skipped { fire, reason: SkipReason::StillRunning { since }, .. } => {
                 let items = self.items_of(*since);
                 let then = if makes_up {
                     "misfired job will start after previous job completed."
@@ -88,11 +89,11 @@ impl Recorder {
                 };
                 let message =
                     format!("Previous job '{}' - shardingItems '{items:?}' is still running, {then}", self.job);
-                let run = self.staged(instance, ExecutionSource::NormalTrigger, items);
+                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, items);
                 self.trace.status(&run, TaskState::Finished, message);
             }
-            Notice::NothingToRun { .. } => {
-                let run = self.staged(instance, ExecutionSource::NormalTrigger, Vec::new());
+            Notice::NothingToRun { fire } => {
+                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, Vec::new());
                 let message = format!("Sharding item for job '{}' is empty.", self.job);
                 self.trace.status(&run, TaskState::Finished, message);
             }
@@ -143,7 +144,13 @@ impl Recorder {
         items
     }
 
-    fn staged(&self, instance: &InstanceId, source: ExecutionSource, mut items: Vec<ShardingItem>) -> Arc<RunIdentity> {
+    fn staged(
+        &self,
+        instance: &InstanceId,
+        fire: Fire,
+        source: ExecutionSource,
+        mut items: Vec<ShardingItem>,
+    ) -> Arc<RunIdentity> {
         items.sort_unstable();
         let run = Arc::new(RunIdentity {
             id: uuid_v4().into(),
@@ -152,6 +159,7 @@ impl Recorder {
             instance: instance.clone(),
             hostname: self.hostname.clone(),
             source,
+            scheduled_at: scheduled_at(fire),
             items,
         });
         self.trace.status(&run, TaskState::Staging, format!("Job '{}' execute begin.", self.job));
@@ -233,6 +241,7 @@ impl ItemRecord {
             instance: run.instance.clone(),
             sharding_item: self.item,
             source: run.source,
+            scheduled_at: run.scheduled_at,
             start_time,
             complete_time,
             success: complete_time.is_some() && failure_cause.is_none(),
@@ -264,11 +273,20 @@ impl Trace {
             task_id: run.task_id.clone(),
             instance: run.instance.clone(),
             execution_type: run.source.into(),
+            scheduled_at: run.scheduled_at,
             sharding_items: run.items.clone(),
             state,
             message: cut(message),
             creation_time: self.now(),
         }));
+    }
+}
+
+/// The scheduled time of a fire; a trigger has none.
+fn scheduled_at(fire: Fire) -> Option<DateTime<Utc>> {
+    match fire {
+        Fire::Scheduled(at) => DateTime::from_timestamp_millis(at),
+        _ => None,
     }
 }
 

@@ -39,6 +39,8 @@ pub struct JobExecutionEvent {
     pub sharding_item: ShardingItem,
     /// Why it is run.
     pub source: ExecutionSource,
+    /// The scheduled time of the fire; `None` for a run that was triggered by hand.
+    pub scheduled_at: Option<DateTime<Utc>>,
     /// The time of its start.
     pub start_time: DateTime<Utc>,
     /// The time of its end; `None` while it runs.
@@ -64,6 +66,8 @@ pub struct JobStatusTraceEvent {
     pub instance: InstanceId,
     /// Whether the run is a failover.
     pub execution_type: ExecutionType,
+    /// The scheduled time of the fire; `None` for a run that was triggered by hand.
+    pub scheduled_at: Option<DateTime<Utc>>,
     /// The items, in ascending order.
     pub sharding_items: Vec<ShardingItem>,
     /// The state.

@@ -44,7 +44,8 @@ cases! {
     tables {
         tables_are_made_as_elasticjob_has_them_by_whoever_comes_first,
         numbers_of_rows_do_not_run_out,
-        a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows,
+        a_table_of_java_gets_the_columns_it_lacks_and_keeps_its_rows,
+        columns_that_cannot_be_added_are_left_out,
         a_table_of_an_older_release_gets_the_source_that_it_wants,
         a_table_of_something_else_is_refused_with_what_it_lacks,
         what_cannot_be_reached_is_told_without_the_password,

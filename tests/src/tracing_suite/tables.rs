@@ -6,7 +6,7 @@ use elasticjob::trace::{TaskState, TracingStorage};
 use super::events::{end, execution, start, state, status};
 use crate::databases::{Database, Kind};
 
-const EXECUTION: [&str; 12] = [
+const EXECUTION: [&str; 14] = [
     "id",
     "job_name",
     "task_id",
@@ -19,8 +19,10 @@ const EXECUTION: [&str; 12] = [
     "start_time",
     "complete_time",
     "run_id",
+    "scheduled_at",
+    "instance_id",
 ];
-const STATUS: [&str; 11] = [
+const STATUS: [&str; 13] = [
     "id",
     "job_name",
     "original_task_id",
@@ -32,7 +34,12 @@ const STATUS: [&str; 11] = [
     "message",
     "creation_time",
     "run_id",
+    "scheduled_at",
+    "instance_id",
 ];
+
+/// The columns that tables of Java do not have.
+const OWN: [&str; 3] = ["run_id", "scheduled_at", "instance_id"];
 
 pub(super) async fn open(database: &Database) -> RdbTracingStorage {
     open_with(database, RdbOptions::default()).await
@@ -99,10 +106,12 @@ pub(super) async fn numbers_of_rows_do_not_run_out(database: Database) {
     }
 }
 
-pub(super) async fn a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows(database: Database) {
+pub(super) async fn a_table_of_java_gets_the_columns_it_lacks_and_keeps_its_rows(database: Database) {
     open(&database).await;
     for table in ["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"] {
-        database.execute(format!("ALTER TABLE {table} DROP COLUMN run_id")).await;
+        for column in OWN {
+            database.execute(format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
+        }
     }
     database
         .execute(
@@ -110,14 +119,45 @@ pub(super) async fn a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows(
              sharding_item, state, message) VALUES ('java', 'j', '', 't', 's', 'READY', '[0]', 'TASK_RUNNING', '')",
         )
         .await;
-    let storage = open(&database).await;
+    // Two that start at once add the same columns.
+    let (storage, _) = tokio::join!(open(&database), open(&database));
     storage
         .write(&[status(state("rust", TaskState::Running)), execution(end("rust", None))])
         .await
         .expect("it is written");
-    let rows = database.rows("JOB_STATUS_TRACE_LOG", &["id", "run_id"], "1 = 1").await;
-    assert_eq!(rows, [[Some("java".to_owned()), None], [Some("rust".to_owned()), Some("run".to_owned())]]);
+    let rows = database.rows("JOB_STATUS_TRACE_LOG", &["id", "run_id", "scheduled_at", "instance_id"], "1 = 1").await;
+    let event = state("rust", TaskState::Running);
+    let at = event.scheduled_at.expect("it has one").timestamp_millis().to_string();
+    let some = |text: &str| Some(text.to_owned());
+    let ours = [some("run"), some(&at), some(event.instance.as_str())];
+    assert_eq!(rows[0], [some("java"), None, None, None]);
+    assert_eq!((&rows[1][0], &rows[1][1..]), (&some("rust"), &ours[..]));
+    let rows = database.rows("JOB_EXECUTION_LOG", &OWN, "1 = 1").await;
+    assert_eq!(rows, [ours]);
     assert_eq!(columns(&database, "JOB_EXECUTION_LOG").await, with_key(&database, &EXECUTION));
+}
+
+/// The tables are views of tables without the columns: rows can be written, and no column can be added.
+pub(super) async fn columns_that_cannot_be_added_are_left_out(database: Database) {
+    if database.kind() == Kind::Sqlite {
+        // SQLite writes to no view and knows no users: where rows can be written, columns can be added.
+        return;
+    }
+    open(&database).await;
+    for table in ["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"] {
+        for column in OWN {
+            database.execute(format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
+        }
+        database.execute(format!("ALTER TABLE {table} RENAME TO OF_JAVA_{table}")).await;
+        database.execute(format!("CREATE VIEW {table} AS SELECT * FROM OF_JAVA_{table}")).await;
+    }
+    let storage = open(&database).await;
+    let events = [status(state("rust", TaskState::Running)), execution(start("rust")), execution(end("rust", None))];
+    storage.write(&events).await.expect("it is written");
+    for table in ["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"] {
+        assert_eq!(database.rows(table, &["id"], "1 = 1").await, [[Some("rust".to_owned())]], "{table}");
+    }
+    assert!(!columns(&database, "JOB_EXECUTION_LOG").await.contains(&"run_id".to_owned()));
 }
 
 pub(super) async fn a_table_of_an_older_release_gets_the_source_that_it_wants(database: Database) {
@@ -135,7 +175,7 @@ pub(super) async fn a_table_of_something_else_is_refused_with_what_it_lacks(data
     let source = DataSource::new(database.url()).expect("the URL is right");
     let error = RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect_err("it is refused");
     let RdbError::Columns { missing, .. } = &error else { panic!("{error}") };
-    assert_eq!(missing.len(), EXECUTION.len() - 2);
+    assert_eq!(missing.len(), EXECUTION.len() - 2 - OWN.len());
     let text = error.to_string();
     for part in ["table JOB_EXECUTION_LOG", "no column task_id, hostname", "rename or drop it"] {
         assert!(text.contains(part), "{text}");

@@ -94,6 +94,7 @@ async fn a_run_is_told_from_its_begin_to_its_end_and_so_is_each_item() {
         assert_eq!((&end.run_id, &end.task_id), (&states[0].run_id, &states[0].task_id));
         assert_eq!(end.source, ExecutionSource::NormalTrigger);
         assert!(!end.hostname.is_empty());
+        assert_eq!((start.scheduled_at, end.scheduled_at), (None, None), "a trigger has no scheduled time");
     }
 }
 

@@ -6,21 +6,55 @@ use sqlx::error::{DatabaseError, ErrorKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// The columns of ElasticJob in order, then [`RUN_ID`].
+    /// The columns of ElasticJob in order.
     pub(super) columns: &'static [&'static str],
     /// The column with the time that says how old a row is.
     pub(super) time: &'static str,
 }
 
 impl Table {
-    /// The columns of this table that are not among `columns`.
+    /// The columns of ElasticJob that are not among `columns`.
     pub(super) fn missing(self, columns: &[String]) -> Vec<&'static str> {
         self.columns.iter().copied().filter(|column| !columns.iter().any(|known| known == column)).collect()
     }
 }
 
-/// The column that only this implementation has.
-pub(super) const RUN_ID: &str = "run_id";
+/// A column that only this implementation has. Every one may be empty, as Java does not write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnColumn {
+    RunId,
+    /// The scheduled time of the fire in milliseconds since 1970 in UTC, on every database.
+    ScheduledAt,
+    InstanceId,
+}
+
+impl OwnColumn {
+    /// All, in the order of the tables, after those of ElasticJob.
+    pub(super) const ALL: [Self; 3] = [Self::RunId, Self::ScheduledAt, Self::InstanceId];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::RunId => "run_id",
+            Self::ScheduledAt => "scheduled_at",
+            Self::InstanceId => "instance_id",
+        }
+    }
+
+    /// The statement that adds it to a table which lacks it.
+    pub(super) fn add_to(self, table: Table) -> String {
+        let kind = match self {
+            Self::RunId => "VARCHAR(40)",
+            Self::ScheduledAt => "BIGINT",
+            Self::InstanceId => "VARCHAR(255)",
+        };
+        format!("ALTER TABLE {} ADD COLUMN {} {kind} NULL", table.name, self.name())
+    }
+
+    /// Those that are among `columns`.
+    pub(super) fn among(columns: &[String]) -> Vec<Self> {
+        Self::ALL.into_iter().filter(|own| columns.iter().any(|known| known == own.name())).collect()
+    }
+}
 
 /// A column of the table of states that ElasticJob created before 3.0.5. It must have a value.
 pub(super) const SOURCE: &str = "source";
@@ -39,7 +73,6 @@ pub(super) const EXECUTION_LOG: Table = Table {
         "is_success",
         "start_time",
         "complete_time",
-        RUN_ID,
     ],
     time: "start_time",
 };
@@ -57,7 +90,6 @@ pub(super) const STATUS_TRACE_LOG: Table = Table {
         "state",
         "message",
         "creation_time",
-        RUN_ID,
     ],
     time: "creation_time",
 };

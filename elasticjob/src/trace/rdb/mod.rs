@@ -1,8 +1,9 @@
 //! The storage `RDB`: the tables `JOB_EXECUTION_LOG` and `JOB_STATUS_TRACE_LOG` of ElasticJob in a database, so that
 //! programs which read them for Java jobs can read them for Rust jobs.
 //!
-//! The storage creates the tables when they are missing. They have one column more than the tables of ElasticJob,
-//! `run_id`, as the last one. The storage adds it to tables that Java created, and Java leaves it empty.
+//! The storage creates the tables when they are missing. They have three columns more than the tables of ElasticJob,
+//! `run_id`, `scheduled_at` and `instance_id`, as the last ones. The storage adds them to tables that lack them, and Java
+//! leaves them empty. Where the user of the database may not add them, rows are written without them.
 //!
 //! Times: PostgreSQL and SQLite keep the wall-clock time of one zone, by default that of the host, as Java writes it.
 //! MySQL keeps the instant, which each reader sees in the zone of its session.

@@ -25,6 +25,8 @@ impl Dialect for MySql {
         start_time TIMESTAMP NULL,
         complete_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
+        scheduled_at BIGINT NULL,
+        instance_id VARCHAR(255) NULL,
         PRIMARY KEY (auto_id),
         UNIQUE KEY `id` (`id`),
         INDEX START_TIME_INDEX (start_time)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
@@ -42,6 +44,8 @@ impl Dialect for MySql {
         message VARCHAR(4000) NULL,
         creation_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
+        scheduled_at BIGINT NULL,
+        instance_id VARCHAR(255) NULL,
         PRIMARY KEY (auto_id),
         INDEX TASK_ID_STATE_INDEX (task_id(128), state),
         INDEX CREATION_TIME_INDEX (creation_time)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];

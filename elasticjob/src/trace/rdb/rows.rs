@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
+use crate::ident::InstanceId;
 use crate::schedule::TimeZone;
 use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent};
 
@@ -12,6 +13,7 @@ const JOB_NAME: usize = 100;
 const TASK_ID: usize = 255;
 const HOSTNAME: usize = 255;
 const IP: usize = 50;
+const INSTANCE_ID: usize = 255;
 const SHARDING_ITEMS: usize = 100;
 const TEXT: usize = 4_000;
 
@@ -33,7 +35,7 @@ pub(super) struct Execution {
     pub(super) success: bool,
     pub(super) start_time: NaiveDateTime,
     pub(super) complete_time: Option<NaiveDateTime>,
-    pub(super) run_id: String,
+    pub(super) own: Own,
 }
 
 pub(super) struct State {
@@ -46,7 +48,24 @@ pub(super) struct State {
     pub(super) state: String,
     pub(super) message: String,
     pub(super) creation_time: NaiveDateTime,
+    pub(super) own: Own,
+}
+
+/// The values of the columns that only this implementation has.
+pub(super) struct Own {
     pub(super) run_id: String,
+    pub(super) scheduled_at: Option<i64>,
+    pub(super) instance_id: String,
+}
+
+impl Own {
+    fn of(run_id: &str, scheduled_at: Option<DateTime<Utc>>, instance: &InstanceId) -> Self {
+        Self {
+            run_id: run_id.to_owned(),
+            scheduled_at: scheduled_at.map(|at| at.timestamp_millis()),
+            instance_id: fit(instance.as_str(), INSTANCE_ID),
+        }
+    }
 }
 
 impl Rows {
@@ -84,7 +103,7 @@ impl Execution {
             success: event.success,
             start_time: time(event.start_time, zone),
             complete_time: event.complete_time.map(|at| time(at, zone)),
-            run_id: event.run_id.to_string(),
+            own: Own::of(&event.run_id, event.scheduled_at, &event.instance),
         }
     }
 }
@@ -101,7 +120,7 @@ impl State {
             state: event.state.to_string(),
             message: fit(&event.message, TEXT),
             creation_time: time(event.creation_time, zone),
-            run_id: event.run_id.to_string(),
+            own: Own::of(&event.run_id, event.scheduled_at, &event.instance),
         }
     }
 }

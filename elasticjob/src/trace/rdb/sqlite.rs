@@ -20,6 +20,8 @@ impl Dialect for Sqlite {
         start_time TIMESTAMP NULL,
         complete_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
+        scheduled_at BIGINT NULL,
+        instance_id VARCHAR(255) NULL,
         PRIMARY KEY (id))",
         "CREATE INDEX IF NOT EXISTS START_TIME_INDEX ON JOB_EXECUTION_LOG (start_time)",
     ];
@@ -37,6 +39,8 @@ impl Dialect for Sqlite {
         message VARCHAR(4000) NULL,
         creation_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
+        scheduled_at BIGINT NULL,
+        instance_id VARCHAR(255) NULL,
         PRIMARY KEY (id))",
         "CREATE INDEX IF NOT EXISTS TASK_ID_STATE_INDEX ON JOB_STATUS_TRACE_LOG (task_id, state)",
         "CREATE INDEX IF NOT EXISTS CREATION_TIME_INDEX ON JOB_STATUS_TRACE_LOG (creation_time)",

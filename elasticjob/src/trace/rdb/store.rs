@@ -8,18 +8,19 @@ use sqlx::{
     AssertSqlSafe, Column, Encode, Executor, FromRow, IntoArguments, Pool, QueryBuilder, SqlSafeStr, Statement, Type,
 };
 
-use super::dialect::{Dialect, EXECUTION_LOG, RUN_ID, SOURCE, STATUS_TRACE_LOG, Table};
+use super::dialect::{Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
 use super::error::RdbError;
 use super::insert::{insert_executions, insert_states, known_states};
 use super::rows::{Rows, time};
 use super::{Calls, Pending, Retention};
+use crate::log::warn;
 use crate::runtime::clock::{Clock, SystemClock};
 use crate::schedule::TimeZone;
 use crate::trace::{JobEvent, WriteError};
 
-/// How often the tables are prepared. Instances that start together may create the same table at the same moment, and
-/// then the database refuses all but one of them.
-const PREPARE_TRIES: u32 = 5;
+/// How often the tables are prepared. Instances that start together may create the same table or add the same column at
+/// the same moment, and then the database refuses all but one of them.
+const PREPARE_TRIES: u32 = 8;
 
 /// How many rows are removed in one step.
 const STEP: u64 = 1_000;
@@ -33,6 +34,9 @@ pub(super) struct Store<DB: Dialect> {
     /// The zone of times, `None` for UTC.
     zone: Option<TimeZone>,
     retention: Retention,
+    /// The columns of this implementation that the tables have.
+    own_of_executions: Vec<OwnColumn>,
+    own_of_states: Vec<OwnColumn>,
     /// Whether the table of states is one of ElasticJob before 3.0.5, see [`SOURCE`].
     has_source: bool,
     /// Whether the last write may have been applied without an answer.
@@ -49,6 +53,7 @@ where
     for<'e> i32: Encode<'e, DB> + Type<DB>,
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
     for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
     for<'r> (String,): FromRow<'r, DB::Row>,
     for<'r> (i64,): FromRow<'r, DB::Row>,
 {
@@ -60,9 +65,19 @@ where
         retention: Retention,
     ) -> Result<Self, RdbError> {
         let zone = (!DB::KEEPS_INSTANTS).then_some(zone);
-        let mut store = Self { pool, zone, retention, has_source: false, in_doubt: AtomicBool::new(false) };
-        store.have(at, EXECUTION_LOG, DB::CREATE_EXECUTION_LOG).await?;
+        let mut store = Self {
+            pool,
+            zone,
+            retention,
+            own_of_executions: Vec::new(),
+            own_of_states: Vec::new(),
+            has_source: false,
+            in_doubt: AtomicBool::new(false),
+        };
+        let columns = store.have(at, EXECUTION_LOG, DB::CREATE_EXECUTION_LOG).await?;
+        store.own_of_executions = OwnColumn::among(&columns);
         let columns = store.have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
+        store.own_of_states = OwnColumn::among(&columns);
         store.has_source = columns.iter().any(|column| column == SOURCE);
         if DB::KEEPS_INSTANTS {
             store.check_session_zone(at).await?;
@@ -76,18 +91,33 @@ where
             let (at, table) = (at.to_owned(), table.name);
             RdbError::Table { at, table, why: why.to_string() }
         };
-        let add_run_id = format!("ALTER TABLE {} ADD COLUMN {RUN_ID} VARCHAR(40) NULL", table.name);
         let mut why = String::new();
         for attempt in 1..=PREPARE_TRIES {
             let changed = match self.columns(table, attempt).await {
-                Ok(columns) => match table.missing(&columns).as_slice() {
-                    [] => return Ok(columns),
-                    [RUN_ID] => self.run(&[&add_run_id]).await,
-                    missing => {
-                        let (at, table, missing) = (at.to_owned(), table.name, missing.to_vec());
-                        return Err(RdbError::Columns { at, table, missing });
+                Ok(columns) => {
+                    let missing = table.missing(&columns);
+                    if !missing.is_empty() {
+                        return Err(RdbError::Columns { at: at.to_owned(), table: table.name, missing });
                     }
-                },
+                    let has = OwnColumn::among(&columns);
+                    let lacks = OwnColumn::ALL.into_iter().filter(|own| !has.contains(own));
+                    let add: Vec<String> = lacks.map(|own| own.add_to(table)).collect();
+                    if add.is_empty() {
+                        return Ok(columns);
+                    }
+                    match self.run(&add.iter().map(String::as_str).collect::<Vec<_>>()).await {
+                        // The tables of Java are enough to write to.
+                        Err(sqlx::Error::Database(error)) if attempt == PREPARE_TRIES => {
+                            let (name, add) = (table.name, add.join("; "));
+                            warn!(
+                                "tracing: table {name} in {at} lacks columns and this user may not add them, so rows are \
+                                 written without them; let an administrator run: {add} (the database says: {error})"
+                            );
+                            return Ok(columns);
+                        }
+                        added => added,
+                    }
+                }
                 Err(sqlx::Error::Database(error)) if DB::is_missing_table(&*error) => self.run(create).await,
                 Err(error) => return Err(unusable(&error)),
             };
@@ -132,10 +162,18 @@ where
             states.retain(|state| !known.iter().any(|(id,)| *id == state.id));
         }
         if !executions.is_empty() {
-            insert_executions(executions).build().persistent(false).execute(&mut *transaction).await?;
+            insert_executions(executions, &self.own_of_executions)
+                .build()
+                .persistent(false)
+                .execute(&mut *transaction)
+                .await?;
         }
         if !states.is_empty() {
-            insert_states(states, self.has_source).build().persistent(false).execute(&mut *transaction).await?;
+            insert_states(states, &self.own_of_states, self.has_source)
+                .build()
+                .persistent(false)
+                .execute(&mut *transaction)
+                .await?;
         }
         transaction.commit().await?;
         self.in_doubt.store(false, Ordering::Relaxed);
@@ -198,6 +236,7 @@ where
     for<'e> i32: Encode<'e, DB> + Type<DB>,
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
     for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
     for<'r> (String,): FromRow<'r, DB::Row>,
     for<'r> (i64,): FromRow<'r, DB::Row>,
 {
