@@ -7,6 +7,7 @@ pub mod cron_vs_quartz;
 pub mod databases;
 pub mod deaf;
 pub mod fence;
+pub mod frozen;
 pub mod group;
 pub mod harness;
 pub mod java_comparison;

@@ -29,6 +29,7 @@ impl JobEngine {
     /// Takes an event and decides what to do; the actions are polled afterwards.
     pub fn handle(&mut self, now: Now, event: Event) {
         self.session.see(now);
+        self.clock.see(now);
         if self.phase == Phase::Stopped {
             self.note(now, event);
             return;
@@ -63,6 +64,7 @@ impl JobEngine {
     /// all items.
     pub fn note(&mut self, now: Now, event: Event) {
         self.session.see(now);
+        self.clock.see(now);
         if self.phase != Phase::Stopped {
             self.take(now, event);
         } else if let Event::ItemEnded { item, end } = event {

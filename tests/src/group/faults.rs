@@ -4,6 +4,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::{Group, Program};
+use crate::frozen::wait_frozen;
 use crate::records::{Fault, FaultKind, now_us};
 
 impl<P: Program> Group<P> {
@@ -28,7 +29,7 @@ impl<P: Program> Group<P> {
         for _ in 0..50 {
             let from_us = now_us();
             self.process(pid).signal("STOP");
-            self.process(pid).wait_frozen();
+            wait_frozen(self.process(pid).pid()).expect("the process stops");
             if self.program.may_freeze() {
                 self.faults.push(Fault::begun(FaultKind::Frozen { pid }, from_us, now_us()));
                 return;

@@ -4,11 +4,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// How long a signal may take to stop a process.
-const FREEZE_LIMIT: Duration = Duration::from_secs(5);
 
 /// A process whose standard error goes to a file. It is killed when this is dropped.
 #[derive(Debug)]
@@ -62,29 +57,6 @@ impl TestProcess {
     /// How it ended, if it did.
     pub fn exit_status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
-    }
-
-    /// Returns when SIGSTOP has stopped it, that is, all of its threads.
-    ///
-    /// # Panics
-    /// When it does not stop.
-    pub fn wait_frozen(&self) {
-        let deadline = Instant::now() + FREEZE_LIMIT;
-        while !self.is_frozen().expect("the system tells the states of threads") {
-            assert!(Instant::now() < deadline, "process {} does not stop", self.pid());
-            thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    fn is_frozen(&self) -> io::Result<bool> {
-        for thread in fs::read_dir(format!("/proc/{}/task", self.pid()))? {
-            let stat = fs::read_to_string(thread?.path().join("stat"))?;
-            // The state follows the name, which is in parentheses and may contain anything.
-            if stat.rsplit_once(") ").is_none_or(|(_, rest)| !rest.starts_with('T')) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }
 

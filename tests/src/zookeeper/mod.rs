@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 pub use self::backend::ZookeeperBackend;
 pub use self::ensemble::{EnsembleSettings, MEMBERS, ZookeeperEnsemble};
 pub use self::secure::{SecureServer, Stores};
+use crate::frozen::wait_frozen;
 use crate::ports;
 use crate::programs::{self, Missing};
 
@@ -191,12 +192,12 @@ impl ZookeeperServer {
         self.resume()
     }
 
-    /// Stops the process where it is: connections stay and nothing is answered.
+    /// Stops the process where it is: connections stay and nothing is answered. Returns when all its threads stand.
     ///
     /// # Errors
-    /// When the signal cannot be sent.
+    /// When the signal cannot be sent, or does not stop it.
     pub fn freeze(&self) -> io::Result<()> {
-        self.signal("-STOP")
+        wait_frozen(self.signal("-STOP")?)
     }
 
     /// Lets a frozen process go on.
@@ -204,7 +205,7 @@ impl ZookeeperServer {
     /// # Errors
     /// When the signal cannot be sent.
     pub fn thaw(&self) -> io::Result<()> {
-        self.signal("-CONT")
+        self.signal("-CONT").map(drop)
     }
 
     /// Waits until the server serves requests.
@@ -262,10 +263,11 @@ impl ZookeeperServer {
         Ok(answer.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == id))
     }
 
-    fn signal(&self, signal: &str) -> io::Result<()> {
+    /// Sends a signal to the process, and returns its id.
+    fn signal(&self, signal: &str) -> io::Result<u32> {
         let id = self.process().as_ref().map(Child::id).ok_or_else(|| io::Error::other("the server does not run"))?;
         let status = Command::new("kill").args([signal, &id.to_string()]).status()?;
-        if status.success() { Ok(()) } else { Err(io::Error::other(format!("kill {signal} {id}: {status}"))) }
+        if status.success() { Ok(id) } else { Err(io::Error::other(format!("kill {signal} {id}: {status}"))) }
     }
 
     fn process(&self) -> MutexGuard<'_, Option<Child>> {

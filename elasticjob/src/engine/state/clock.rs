@@ -18,6 +18,9 @@ struct ServerTime {
     answered: Duration,
     /// The time that the clock of this host showed when the answer was taken.
     wall: i64,
+    /// The clocks of this host went apart since. They may agree again: the machine was suspended, and then its clock was
+    /// set back.
+    doubted: bool,
 }
 
 /// The difference between the clocks, as far as it is known.
@@ -47,7 +50,7 @@ impl ServerTime {
     /// Whether the clock of this host went further since the answer than the clock that never steps. Either the clock
     /// was set, and the answer still holds; or the machine was suspended, and it is unknown for how long.
     fn is_doubtful(self, now: Now) -> bool {
-        has_leapt(Now { wall: self.wall, mono: self.answered }, now)
+        self.doubted || has_leapt(Now { wall: self.wall, mono: self.answered }, now)
     }
 
     /// Combines this answer with a later one. The more certain one counts. Where they contradict each other, the later
@@ -67,13 +70,20 @@ fn has_leapt(from: Now, to: Now) -> bool {
 }
 
 impl ClockCheck {
+    /// Takes what the clocks show; asked before anything is decided by them.
+    pub(in crate::engine) fn see(&mut self, now: Now) {
+        if let Some(told) = &mut self.told {
+            told.doubted = told.is_doubtful(now);
+        }
+    }
+
     /// Takes the server's time at which an own transaction was applied. A machine that was suspended meanwhile does not
     /// know when that was.
     pub(in crate::engine) fn learn(&mut self, at: i64, sent: Now, now: Now) {
         if has_leapt(sent, now) {
             return;
         }
-        let later = ServerTime { at, sent: sent.mono, answered: now.mono, wall: now.wall };
+        let later = ServerTime { at, sent: sent.mono, answered: now.mono, wall: now.wall, doubted: false };
         self.asked = Some(sent.mono);
         let told = self.told.filter(|told| !told.is_doubtful(now));
         self.told = Some(told.map_or(later, |told| told.and(later)));
@@ -127,7 +137,7 @@ mod tests {
 
     /// An answer that was taken while the clock of this host was right.
     fn told(at: i64, sent: u64, answered: u64) -> ServerTime {
-        ServerTime { at, sent: S(sent), answered: S(answered), wall: at }
+        ServerTime { at, sent: S(sent), answered: S(answered), wall: at, doubted: false }
     }
 
     #[test]
@@ -148,6 +158,19 @@ mod tests {
         let soon = Now { wall: 5_200, mono: S(10) + Duration::from_millis(200) };
         clock.learn(5_150, answered, soon);
         assert!(!clock.is_unsure(soon) && clock.excess(soon, 3).is_none());
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_after_a_suspension_keeps_the_doubt() {
+        let mut clock = ClockCheck::default();
+        clock.learn(1_000, now(1_000, 1), now(1_000, 1));
+        clock.see(now(12_000, 1));
+        let set_back = now(2_000, 2);
+        clock.see(set_back);
+        assert!(clock.is_unsure(set_back));
+        clock.learn(13_000, set_back, set_back);
+        assert!(!clock.is_unsure(set_back));
+        assert_eq!(clock.excess(set_back, 3), Some(-11_000));
     }
 
     #[test]

@@ -154,8 +154,8 @@ struct HostState {
     set_back: (i64, i64),
     /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
     declines_until: i64,
-    /// It went by another configuration until then, by its clock: what it decided by that one stays, also for items that
-    /// come to it later.
+    /// It went by other settings than those of the registry until then, by its clock: what it decided by them stays, also
+    /// for items that come to it later.
     out_of_date_until: i64,
     cause: Option<Cause>,
 }
@@ -218,8 +218,6 @@ impl Duties {
             // An engine that runs meanwhile may have decided by what was there before.
             let is_any_up = scene.hosts.iter().any(|host| host.process.is_some());
             let starts_anew = std::mem::take(&mut self.decides_anew) || !self.is_noted || is_any_up;
-            // The first fire that waits may be one of the schedule that is followed from now on.
-            self.unassigned_since = self.unassigned_since.map(|_| now);
             self.items.values_mut().for_each(|item| {
                 item.ill(Cause::Configuration, now + 1);
                 if starts_anew {
@@ -318,7 +316,7 @@ impl Duties {
                 state.declines_until = wall + (2 * latency + MOMENT) as i64;
             }
             let engine = host.process.as_ref().and_then(engine_of).filter(|engine| engine.configuration().is_some());
-            if engine.is_some_and(|engine| !goes_by(engine, scene)) {
+            if engine.is_some_and(|engine| !decides_alike(engine, scene)) {
                 state.out_of_date_until = wall + MOMENT as i64;
             }
             if let Some(cause) = cause {
@@ -373,16 +371,16 @@ impl Duties {
         if let Some(cause) = taken_out.or(busy.filter(|_| !is_made_up)) {
             state.settle(cause, wall);
         }
-        let is_out_of_date = !goes_by(engine, scene);
+        let decides_alike = decides_alike(engine, scene);
         let others = match () {
             () if is_damaged => Some(Cause::Unheard),
             () if is_held_up || is_moved => Some(Cause::Assignment),
-            () if is_out_of_date => Some(Cause::Configuration),
+            () if !decides_alike || !follows(engine, scene) => Some(Cause::Configuration),
             () => None,
         };
-        // What it follows from the next moment on has no fires of before, and what it decided by the earlier one stays. An
+        // What it follows from the next moment on has no fires of before, and what it decided by other settings stays. An
         // engine that joins looks at what came before.
-        if is_out_of_date && engine.configuration().is_some() {
+        if (!decides_alike || matches!(others, Some(Cause::Configuration))) && engine.configuration().is_some() {
             state.settle(Cause::Configuration, wall + MOMENT as i64);
         }
         taken_out.or(others).or(busy)
@@ -453,11 +451,16 @@ fn host_of(hosts: &[Host], owner: &str) -> Option<usize> {
     })
 }
 
-/// Whether an engine goes by the schedule and the settings that are in the registry.
-fn goes_by(engine: &JobEngine, scene: &Scene<'_>) -> bool {
+/// Whether an engine goes by the schedule that is in the registry.
+fn follows(engine: &JobEngine, scene: &Scene<'_>) -> bool {
+    let schedule = engine.configuration().and_then(|configuration| configuration.schedule());
+    schedule.is_some_and(|schedule| schedule.cron().as_str() == scene.cron)
+}
+
+/// Whether an engine decides on fires by the settings that are in the registry.
+fn decides_alike(engine: &JobEngine, scene: &Scene<'_>) -> bool {
     engine.configuration().is_some_and(|configuration| {
-        configuration.schedule().is_some_and(|schedule| schedule.cron().as_str() == scene.cron)
-            && configuration.monitor_execution() == scene.shape.monitored
+        configuration.monitor_execution() == scene.shape.monitored
             && configuration.misfire() == scene.shape.misfire
             && configuration.sharding_total_count() == scene.total
     })

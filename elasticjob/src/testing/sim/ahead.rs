@@ -26,7 +26,7 @@ impl World {
         let is_marked = [ItemNode::Running, ItemNode::Failover, ItemNode::Misfire]
             .into_iter()
             .any(|node| self.tree.get(&JobPath::Item(item, node).absolute(&self.job)).is_ok_and(|node| node.is_some()));
-        if is_marked || record.running().is_some() || record.ahead.is_some() || record.through > Some(now + 60_000) {
+        if is_marked || record.running().is_some() || record.ahead.is_some() || record.through > Some(now + 10_000) {
             return;
         }
         let fire = Fire::Scheduled(at);
