@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::environment::JobEnvironment;
 use crate::api::{ItemHandler, ItemWork};
 use crate::engine::Notice;
-use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::random::uuid_v4;
 use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
@@ -50,6 +50,7 @@ struct RunIdentity {
     hostname: Arc<str>,
     source: ExecutionSource,
     scheduled_at: Option<DateTime<Utc>>,
+    attempt: Option<Attempt>,
     items: Vec<ShardingItem>,
 }
 
@@ -74,8 +75,8 @@ impl Recorder {
     /// Records a notice of the engine. `makes_up` says whether a fire that comes while its job runs is made up for.
     pub(super) fn note(&mut self, instance: &InstanceId, makes_up: bool, notice: &Notice) {
         match notice {
-            Notice::Begun { fire, source, items } => {
-                let run = self.staged(instance, *fire, *source, items.clone());
+            Notice::Begun { fire, source, attempt, items } => {
+                let run = self.staged(instance, *fire, *source, attempt.clone(), items.clone());
                 self.runs.push(TracedRun { run, fire: *fire, errors: BTreeMap::new() });
             }
             Notice::Finished { fire, source, items } => self.finished(*fire, *source, items),
@@ -89,11 +90,11 @@ impl Recorder {
                 };
                 let message =
                     format!("Previous job '{}' - shardingItems '{items:?}' is still running, {then}", self.job);
-                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, items);
+                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, None, items);
                 self.trace.status(&run, TaskState::Finished, message);
             }
             Notice::NothingToRun { fire } => {
-                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, Vec::new());
+                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, None, Vec::new());
                 let message = format!("Sharding item for job '{}' is empty.", self.job);
                 self.trace.status(&run, TaskState::Finished, message);
             }
@@ -149,6 +150,7 @@ impl Recorder {
         instance: &InstanceId,
         fire: Fire,
         source: ExecutionSource,
+        attempt: Option<Attempt>,
         mut items: Vec<ShardingItem>,
     ) -> Arc<RunIdentity> {
         items.sort_unstable();
@@ -160,6 +162,7 @@ impl Recorder {
             hostname: self.hostname.clone(),
             source,
             scheduled_at: scheduled_at(fire),
+            attempt,
             items,
         });
         self.trace.status(&run, TaskState::Staging, format!("Job '{}' execute begin.", self.job));
@@ -242,6 +245,7 @@ impl ItemRecord {
             sharding_item: self.item,
             source: run.source,
             scheduled_at: run.scheduled_at,
+            attempt: run.attempt.clone(),
             start_time,
             complete_time,
             success: complete_time.is_some() && failure_cause.is_none(),
@@ -274,6 +278,7 @@ impl Trace {
             instance: run.instance.clone(),
             execution_type: run.source.into(),
             scheduled_at: run.scheduled_at,
+            attempt: run.attempt.clone(),
             sharding_items: run.items.clone(),
             state,
             message: cut(message),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::fire::ExecutionSource;
+use crate::fire::{Attempt, ExecutionSource};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// Texts of errors are cut to this many characters, as the columns for them are no longer.
@@ -41,6 +41,8 @@ pub struct JobExecutionEvent {
     pub source: ExecutionSource,
     /// The scheduled time of the fire; `None` for a run that was triggered by hand.
     pub scheduled_at: Option<DateTime<Utc>>,
+    /// The attempt that began it, as the registry center has it; `None` where execution is not monitored.
+    pub attempt: Option<Attempt>,
     /// The time of its start.
     pub start_time: DateTime<Utc>,
     /// The time of its end; `None` while it runs.
@@ -68,6 +70,8 @@ pub struct JobStatusTraceEvent {
     pub execution_type: ExecutionType,
     /// The scheduled time of the fire; `None` for a run that was triggered by hand.
     pub scheduled_at: Option<DateTime<Utc>>,
+    /// The attempt that began it, as the registry center has it; `None` where execution is not monitored.
+    pub attempt: Option<Attempt>,
     /// The items, in ascending order.
     pub sharding_items: Vec<ShardingItem>,
     /// The state.

@@ -80,6 +80,7 @@ fn event(job: &str) -> JobEvent {
         instance,
         execution_type: ExecutionType::Ready,
         scheduled_at: None,
+        attempt: None,
         sharding_items: vec![0],
         state: TaskState::Running,
         message: String::new(),

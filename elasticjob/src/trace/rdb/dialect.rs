@@ -1,5 +1,6 @@
 //! The differences between the databases.
 
+use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::error::{DatabaseError, ErrorKind};
 
 /// One of the two tables.
@@ -26,17 +27,20 @@ pub(super) enum OwnColumn {
     /// The scheduled time of the fire in milliseconds since 1970 in UTC, on every database.
     ScheduledAt,
     InstanceId,
+    /// The attempt that began the run, as the record of the item has it.
+    Attempt,
 }
 
 impl OwnColumn {
     /// All, in the order of the tables, after those of ElasticJob.
-    pub(super) const ALL: [Self; 3] = [Self::RunId, Self::ScheduledAt, Self::InstanceId];
+    pub(super) const ALL: [Self; 4] = [Self::RunId, Self::ScheduledAt, Self::InstanceId, Self::Attempt];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::RunId => "run_id",
             Self::ScheduledAt => "scheduled_at",
             Self::InstanceId => "instance_id",
+            Self::Attempt => "attempt",
         }
     }
 
@@ -46,6 +50,7 @@ impl OwnColumn {
             Self::RunId => "VARCHAR(40)",
             Self::ScheduledAt => "BIGINT",
             Self::InstanceId => "VARCHAR(255)",
+            Self::Attempt => "VARCHAR(50)",
         };
         format!("ALTER TABLE {} ADD COLUMN {} {kind} NULL", table.name, self.name())
     }
@@ -94,16 +99,37 @@ pub(super) const STATUS_TRACE_LOG: Table = Table {
     time: "creation_time",
 };
 
+/// A time as the database shows it.
+pub(super) struct Shown(pub(super) NaiveDateTime);
+
+impl From<NaiveDateTime> for Shown {
+    fn from(time: NaiveDateTime) -> Self {
+        Self(time)
+    }
+}
+
+impl From<DateTime<Utc>> for Shown {
+    fn from(time: DateTime<Utc>) -> Self {
+        Self(time.naive_utc())
+    }
+}
+
 /// The statements and errors of one database.
 pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
-    /// Creates [`EXECUTION_LOG`], with an index on its time, which Java's table does not have.
+    /// The type of a time that is read.
+    type Time: Into<Shown>;
+
+    /// Creates [`EXECUTION_LOG`], with indexes on its time, and on job and time, which Java's table does not have.
+    /// Both go on to `id`, so that pages of rows are read in the order of an index.
     const CREATE_EXECUTION_LOG: &'static [&'static str];
-    /// Creates [`STATUS_TRACE_LOG`], with Java's index and one on its time.
+    /// Creates [`STATUS_TRACE_LOG`], with Java's index and the same ones.
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str];
     /// Follows the values of executions: an end completes the row of its start, and no later event undoes an end.
     const COMPLETE_EXECUTION: &'static str;
     /// Follows the values of states: a row that exists stays. Empty where the database could not find such a row.
     const KEEP_STATUS: &'static str;
+    /// The column `job_name` as one that tells capitals apart; `None` where it does so by itself.
+    const EXACT_JOB_NAME: Option<&'static str>;
     /// Whether times are instants; then the wall-clock time of UTC is written.
     const KEEPS_INSTANTS: bool;
 
@@ -115,6 +141,9 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
 
     /// Whether the database says that a table does not exist.
     fn is_missing_table(error: &dyn DatabaseError) -> bool;
+
+    /// Whether the database says that the user may not do that.
+    fn is_not_permitted(error: &dyn DatabaseError) -> bool;
 
     /// Whether the database refuses the values, which no new attempt would change.
     fn refuses(error: &dyn DatabaseError) -> bool {

@@ -46,6 +46,7 @@ pub(super) fn insert_states<DB>(states: Vec<State>, own: &[OwnColumn], has_sourc
 where
     DB: Dialect,
     for<'e> String: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
     for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
 {
@@ -96,6 +97,7 @@ fn push_own<DB>(row: &mut Separated<'_, DB, &'static str>, columns: &[OwnColumn]
 where
     DB: Dialect,
     for<'e> String: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
     for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
 {
     for column in columns {
@@ -103,6 +105,7 @@ where
             OwnColumn::RunId => row.push_bind(values.run_id.clone()),
             OwnColumn::ScheduledAt => row.push_bind(values.scheduled_at),
             OwnColumn::InstanceId => row.push_bind(values.instance_id.clone()),
+            OwnColumn::Attempt => row.push_bind(values.attempt.clone()),
         };
     }
 }

@@ -11,7 +11,8 @@ use sqlx::{
 use super::dialect::{Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
 use super::error::RdbError;
 use super::insert::{insert_executions, insert_states, known_states};
-use super::rows::{Rows, time};
+use super::rows::Rows;
+use super::wall_time::WallClock;
 use super::{Calls, Pending, Retention};
 use crate::log::warn;
 use crate::runtime::clock::{Clock, SystemClock};
@@ -31,8 +32,7 @@ const NEXT_ROUND: Duration = Duration::from_secs(600);
 
 pub(super) struct Store<DB: Dialect> {
     pool: Pool<DB>,
-    /// The zone of times, `None` for UTC.
-    zone: Option<TimeZone>,
+    clock: WallClock,
     retention: Retention,
     /// The columns of this implementation that the tables have.
     own_of_executions: Vec<OwnColumn>,
@@ -64,10 +64,10 @@ where
         zone: TimeZone,
         retention: Retention,
     ) -> Result<Self, RdbError> {
-        let zone = (!DB::KEEPS_INSTANTS).then_some(zone);
+        let clock = WallClock::of(DB::KEEPS_INSTANTS, zone);
         let mut store = Self {
             pool,
-            zone,
+            clock,
             retention,
             own_of_executions: Vec::new(),
             own_of_states: Vec::new(),
@@ -80,7 +80,7 @@ where
         store.own_of_states = OwnColumn::among(&columns);
         store.has_source = columns.iter().any(|column| column == SOURCE);
         if DB::KEEPS_INSTANTS {
-            store.check_session_zone(at).await?;
+            check_session_zone(&store.pool, at).await?;
         }
         Ok(store)
     }
@@ -93,7 +93,7 @@ where
         };
         let mut why = String::new();
         for attempt in 1..=PREPARE_TRIES {
-            let changed = match self.columns(table, attempt).await {
+            let changed = match columns(&self.pool, table, attempt).await {
                 Ok(columns) => {
                     let missing = table.missing(&columns);
                     if !missing.is_empty() {
@@ -107,7 +107,7 @@ where
                     }
                     match self.run(&add.iter().map(String::as_str).collect::<Vec<_>>()).await {
                         // The tables of Java are enough to write to.
-                        Err(sqlx::Error::Database(error)) if attempt == PREPARE_TRIES => {
+                        Err(sqlx::Error::Database(error)) if DB::is_not_permitted(&*error) => {
                             let (name, add) = (table.name, add.join("; "));
                             warn!(
                                 "tracing: table {name} in {at} lacks columns and this user may not add them, so rows are \
@@ -126,14 +126,6 @@ where
         Err(unusable(&why))
     }
 
-    /// The columns of a table. Each attempt has another text, as connections remember the result for a text.
-    async fn columns(&self, table: Table, attempt: u32) -> Result<Vec<String>, sqlx::Error> {
-        let mut connection = self.pool.acquire().await?;
-        let sql = AssertSqlSafe(format!("SELECT * FROM {} WHERE {attempt} = 0", table.name));
-        let statement = (&mut *connection).prepare(sql.into_sql_str()).await?;
-        Ok(statement.columns().iter().map(|column| column.name().to_lowercase()).collect())
-    }
-
     async fn run(&self, statements: &[&str]) -> Result<(), sqlx::Error> {
         let mut connection = self.pool.acquire().await?;
         for statement in statements {
@@ -142,19 +134,9 @@ where
         Ok(())
     }
 
-    async fn check_session_zone(&self, at: &str) -> Result<(), RdbError> {
-        let mut query =
-            QueryBuilder::new("SELECT CAST(TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP, CURRENT_TIMESTAMP) AS SIGNED)");
-        match query.build_query_as::<(i64,)>().fetch_one(&self.pool).await {
-            Ok((0,)) => Ok(()),
-            Ok(_) => Err(RdbError::SessionZone { at: at.to_owned() }),
-            Err(error) => Err(RdbError::Connect { at: at.to_owned(), why: error.to_string() }),
-        }
-    }
-
     /// Writes all events or none.
     async fn insert(&self, events: &[JobEvent]) -> Result<(), sqlx::Error> {
-        let Rows { executions, mut states } = Rows::of(events, self.zone);
+        let Rows { executions, mut states } = Rows::of(events, self.clock);
         let mut transaction = self.pool.begin().await?;
         if self.in_doubt.swap(true, Ordering::Relaxed) && DB::KEEP_STATUS.is_empty() && !states.is_empty() {
             let mut query = known_states(&states);
@@ -210,7 +192,7 @@ where
 
     fn days_ago(&self, days: u32) -> NaiveDateTime {
         let now = DateTime::from_timestamp_millis(SystemClock.wall_ms()).unwrap_or_default();
-        time(now.checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default(), self.zone)
+        self.clock.time(now.checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default())
     }
 
     fn write_error(error: &sqlx::Error) -> WriteError {
@@ -223,6 +205,33 @@ where
             ),
             error => WriteError::Unavailable(error.to_string()),
         }
+    }
+}
+
+/// The columns of a table. Each attempt has another text, as connections remember the result for a text.
+pub(super) async fn columns<DB>(pool: &Pool<DB>, table: Table, attempt: u32) -> Result<Vec<String>, sqlx::Error>
+where
+    DB: Dialect,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    let mut connection = pool.acquire().await?;
+    let sql = AssertSqlSafe(format!("SELECT * FROM {} WHERE {attempt} = 0", table.name));
+    let statement = (&mut *connection).prepare(sql.into_sql_str()).await?;
+    Ok(statement.columns().iter().map(|column| column.name().to_lowercase()).collect())
+}
+
+/// Refuses a pool whose sessions show times in another zone than UTC.
+pub(super) async fn check_session_zone<DB>(pool: &Pool<DB>, at: &str) -> Result<(), RdbError>
+where
+    DB: Dialect<Arguments: IntoArguments<DB>>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+    for<'r> (i64,): FromRow<'r, DB::Row>,
+{
+    let mut query = QueryBuilder::new("SELECT CAST(TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP, CURRENT_TIMESTAMP) AS SIGNED)");
+    match query.build_query_as::<(i64,)>().fetch_one(pool).await {
+        Ok((0,)) => Ok(()),
+        Ok(_) => Err(RdbError::SessionZone { at: at.to_owned() }),
+        Err(error) => Err(RdbError::Connect { at: at.to_owned(), why: error.to_string() }),
     }
 }
 
