@@ -59,7 +59,7 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     let told = operator.json(&["why", JOB, "1"]).await;
     let disabled = &told["items"][0]["findings"][0];
     assert_eq!((&disabled["code"], &disabled["arguments"]["item"]), (&"item-disabled".into(), &1.into()), "{told}");
-    let since = disabled["since"].as_u64().expect("a time");
+    let since = disabled["since"].as_i64().expect("a time");
     assert!(since.abs_diff(now_us() / 1_000) < 60_000, "{told}");
     operator.says(&["enable", "--job", JOB, "--item", "1"]).await;
     assert!(operator.fails(1, &["disable", "--job", JOB, "--item", "9"]).await.contains("its items are 0 to 3"));
