@@ -154,9 +154,25 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
     /// Creates [`STATUS_TRACE_LOG`], with Java's index and the same ones.
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str];
     /// Creates [`DECISION_LOG`].
-    const CREATE_DECISION_LOG: &'static [&'static str];
+    const CREATE_DECISION_LOG: &'static [&'static str] = &[
+        "CREATE TABLE IF NOT EXISTS JOB_DECISION_LOG (
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        decided_at BIGINT NOT NULL,
+        kind VARCHAR(40) NOT NULL,
+        scheduled_at BIGINT NULL,
+        scheduled_until BIGINT NULL,
+        sharding_items TEXT NOT NULL,
+        instance_id VARCHAR(255) NULL,
+        related_instance VARCHAR(255) NULL,
+        reason TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        PRIMARY KEY (id))",
+        "CREATE INDEX IF NOT EXISTS DECIDED_AT_INDEX ON JOB_DECISION_LOG (decided_at, id)",
+        "CREATE INDEX IF NOT EXISTS JOB_NAME_DECIDED_AT_INDEX ON JOB_DECISION_LOG (job_name, decided_at, id)",
+    ];
     /// Follows the values of decisions: a row that exists stays.
-    const KEEP_DECISION: &'static str;
+    const KEEP_DECISION: &'static str = " ON CONFLICT (id) DO NOTHING";
     /// Follows the values of executions: an end completes the row of its start, and no later event undoes an end.
     const COMPLETE_EXECUTION: &'static str;
     /// Follows the values of states: a row that exists stays. Empty where the database could not find such a row.

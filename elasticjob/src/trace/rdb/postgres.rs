@@ -53,26 +53,6 @@ impl Dialect for Postgres {
         "CREATE INDEX IF NOT EXISTS JOB_NAME_CREATION_TIME_INDEX ON JOB_STATUS_TRACE_LOG (job_name, creation_time, id)",
     ];
 
-    const CREATE_DECISION_LOG: &'static [&'static str] = &[
-        "CREATE TABLE IF NOT EXISTS JOB_DECISION_LOG (
-        id VARCHAR(40) NOT NULL,
-        job_name VARCHAR(100) NOT NULL,
-        decided_at BIGINT NOT NULL,
-        kind VARCHAR(40) NOT NULL,
-        scheduled_at BIGINT NULL,
-        scheduled_until BIGINT NULL,
-        sharding_items TEXT NOT NULL,
-        instance_id VARCHAR(255) NULL,
-        related_instance VARCHAR(255) NULL,
-        reason TEXT NOT NULL,
-        detail TEXT NOT NULL,
-        PRIMARY KEY (id))",
-        "CREATE INDEX IF NOT EXISTS DECIDED_AT_INDEX ON JOB_DECISION_LOG (decided_at, id)",
-        "CREATE INDEX IF NOT EXISTS JOB_NAME_DECIDED_AT_INDEX ON JOB_DECISION_LOG (job_name, decided_at, id)",
-    ];
-
-    const KEEP_DECISION: &'static str = " ON CONFLICT (id) DO NOTHING";
-
     const COMPLETE_EXECUTION: &'static str = " ON CONFLICT (id) DO UPDATE SET is_success = excluded.is_success, \
         failure_cause = excluded.failure_cause, complete_time = excluded.complete_time \
         WHERE excluded.complete_time IS NOT NULL";
