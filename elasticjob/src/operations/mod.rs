@@ -47,13 +47,13 @@ use std::sync::Arc;
 use crate::registry::RegistryCenter;
 use built_in::BuiltIn;
 
+pub use crate::registry::layout::ServerStatus;
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
 pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
-pub use members::ServerStatus;
 pub use removal::{Force, JobRemoved};
 pub use servers::ServerOfJob;
 pub use sharding::{ShardInfo, ShardState};

@@ -7,7 +7,7 @@ use super::{Observation, Scene};
 use crate::engine::Notice;
 use crate::ident::ShardingItem;
 use crate::registry::Op;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::testing::sim::HAYWIRE;
 
