@@ -1,8 +1,11 @@
 //! The command line, as types for its parser.
 
+use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::fire::ExecutionSource;
+use elasticjob::ident::{InstanceId, JobName, ShardingItem};
+use elasticjob::trace::Cursor;
 
 /// Looks at the jobs of a registry center and operates them.
 #[derive(Debug, Parser)]
@@ -58,6 +61,8 @@ pub(crate) struct Registry {
 pub(crate) enum Command {
     /// The coming fires of a cron expression; needs no registry center
     Next(Next),
+    /// The runs of a job, from the database that elasticjob.tracing names; needs no registry center
+    History(History),
     #[command(flatten)]
     OnRegistry(RegistryCommand),
     /// All nodes of a job, with secrets masked
@@ -130,6 +135,57 @@ pub(crate) struct Next {
     /// How many fires
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) count: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The job
+    pub(crate) job: JobName,
+    /// Runs of this item alone
+    #[arg(long)]
+    pub(crate) item: Option<ShardingItem>,
+    /// Runs on this instance alone
+    #[arg(long, value_name = "ID")]
+    pub(crate) instance: Option<InstanceId>,
+    /// Runs that failed or were cut off alone
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Runs of this kind alone
+    #[arg(long, value_name = "KIND")]
+    pub(crate) source: Option<Source>,
+    /// Runs that started at this time or later, for example 2024-03-10T00:00:00-05:00
+    #[arg(long, value_name = "RFC3339")]
+    pub(crate) from: Option<DateTime<Utc>>,
+    /// Runs that started before this time
+    #[arg(long, value_name = "RFC3339")]
+    pub(crate) until: Option<DateTime<Utc>>,
+    /// How many runs, the last ones first
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+    /// The page after this cursor, which the page before told
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<Cursor>,
+}
+
+/// Why items run.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Source {
+    /// By schedule or by hand.
+    Normal,
+    /// Made up for, as the fire came while the run before was going on.
+    Misfire,
+    /// Taken over, as the run before was lost with its instance.
+    Failover,
+}
+
+impl From<Source> for ExecutionSource {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Normal => Self::NormalTrigger,
+            Source::Misfire => Self::Misfire,
+            Source::Failover => Self::Failover,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

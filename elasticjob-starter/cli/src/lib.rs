@@ -7,6 +7,7 @@
 mod args;
 mod connect;
 mod failure;
+mod history;
 mod next;
 mod operate;
 mod settings;
@@ -14,6 +15,7 @@ mod statistics;
 mod status;
 mod table;
 mod time;
+mod traces;
 mod watch;
 mod why;
 
@@ -91,6 +93,7 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             clap_complete::generate(shell, &mut Arguments::command(), "elasticjob", &mut script);
             Ok(String::from_utf8_lossy(&script).into_owned())
         }
+        Command::History(wanted) => history::history(&wanted, &arguments.registry, sources, json, console).await,
         Command::Dump(Dump { job, from: Some(address), .. }) => {
             Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
         }

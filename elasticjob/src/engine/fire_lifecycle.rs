@@ -209,7 +209,8 @@ impl JobEngine {
             };
             run.items.insert(*item, ItemRun { attempt: attempt.cloned(), stage });
         }
-        self.tell(Notice::Begun { fire, source, items: items.iter().map(|(item, _)| *item).collect() });
+        let begun = items.iter().map(|(item, _)| *item).collect();
+        self.tell(Notice::Begun { fire, source, attempt: attempt.cloned(), items: begun });
         if let Some(round) = held_by {
             if is_new {
                 self.go_on(now, round, Hook::Before, 0);

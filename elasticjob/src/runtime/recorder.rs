@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::environment::JobEnvironment;
 use crate::api::{ItemHandler, ItemWork};
 use crate::engine::Notice;
-use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::random::uuid_v4;
 use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
@@ -49,6 +49,8 @@ struct RunIdentity {
     instance: InstanceId,
     hostname: Arc<str>,
     source: ExecutionSource,
+    scheduled_at: Option<DateTime<Utc>>,
+    attempt: Option<Attempt>,
     items: Vec<ShardingItem>,
 }
 
@@ -73,13 +75,13 @@ impl Recorder {
     /// Records a notice of the engine. `makes_up` says whether a fire that comes while its job runs is made up for.
     pub(super) fn note(&mut self, instance: &InstanceId, makes_up: bool, notice: &Notice) {
         match notice {
-            Notice::Begun { fire, source, items } => {
-                let run = self.staged(instance, *source, items.clone());
+            Notice::Begun { fire, source, attempt, items } => {
+                let run = self.staged(instance, *fire, *source, attempt.clone(), items.clone());
                 self.runs.push(TracedRun { run, fire: *fire, errors: BTreeMap::new() });
             }
             Notice::Finished { fire, source, items } => self.finished(*fire, *source, items),
             Notice::RunsAbandoned { items } => self.abandoned(items),
-            Notice::Skipped { reason: SkipReason::StillRunning { since }, .. } => {
+            Notice::Skipped { fire, reason: SkipReason::StillRunning { since }, .. } => {
                 let items = self.items_of(*since);
                 let then = if makes_up {
                     "misfired job will start after previous job completed."
@@ -88,11 +90,11 @@ impl Recorder {
                 };
                 let message =
                     format!("Previous job '{}' - shardingItems '{items:?}' is still running, {then}", self.job);
-                let run = self.staged(instance, ExecutionSource::NormalTrigger, items);
+                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, None, items);
                 self.trace.status(&run, TaskState::Finished, message);
             }
-            Notice::NothingToRun { .. } => {
-                let run = self.staged(instance, ExecutionSource::NormalTrigger, Vec::new());
+            Notice::NothingToRun { fire } => {
+                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, None, Vec::new());
                 let message = format!("Sharding item for job '{}' is empty.", self.job);
                 self.trace.status(&run, TaskState::Finished, message);
             }
@@ -143,7 +145,14 @@ impl Recorder {
         items
     }
 
-    fn staged(&self, instance: &InstanceId, source: ExecutionSource, mut items: Vec<ShardingItem>) -> Arc<RunIdentity> {
+    fn staged(
+        &self,
+        instance: &InstanceId,
+        fire: Fire,
+        source: ExecutionSource,
+        attempt: Option<Attempt>,
+        mut items: Vec<ShardingItem>,
+    ) -> Arc<RunIdentity> {
         items.sort_unstable();
         let run = Arc::new(RunIdentity {
             id: uuid_v4().into(),
@@ -152,6 +161,8 @@ impl Recorder {
             instance: instance.clone(),
             hostname: self.hostname.clone(),
             source,
+            scheduled_at: scheduled_at(fire),
+            attempt,
             items,
         });
         self.trace.status(&run, TaskState::Staging, format!("Job '{}' execute begin.", self.job));
@@ -233,6 +244,8 @@ impl ItemRecord {
             instance: run.instance.clone(),
             sharding_item: self.item,
             source: run.source,
+            scheduled_at: run.scheduled_at,
+            attempt: run.attempt.clone(),
             start_time,
             complete_time,
             success: complete_time.is_some() && failure_cause.is_none(),
@@ -264,11 +277,21 @@ impl Trace {
             task_id: run.task_id.clone(),
             instance: run.instance.clone(),
             execution_type: run.source.into(),
+            scheduled_at: run.scheduled_at,
+            attempt: run.attempt.clone(),
             sharding_items: run.items.clone(),
             state,
             message: cut(message),
             creation_time: self.now(),
         }));
+    }
+}
+
+/// The scheduled time of a fire; a trigger has none.
+fn scheduled_at(fire: Fire) -> Option<DateTime<Utc>> {
+    match fire {
+        Fire::Scheduled(at) => DateTime::from_timestamp_millis(at),
+        _ => None,
     }
 }
 

@@ -18,6 +18,7 @@ mod configuration;
 mod counts;
 mod event;
 mod handle;
+mod history;
 mod loss;
 #[cfg(feature = "tracing-rdb")]
 pub mod rdb;
@@ -34,4 +35,8 @@ pub use counts::TracingCounts;
 pub(crate) use event::cut;
 pub use event::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};
 pub use handle::Tracing;
+pub use history::{
+    AnyTraceReader, Cursor, CursorError, ExecutionFilter, ExecutionOutcome, ExecutionRecord, Page, PageRequest,
+    ReadError, StateFilter, StateRecord, TraceReader,
+};
 pub use storage::{AnyTracingStorage, TracingStorage, WriteError};

@@ -1,13 +1,19 @@
 //! Events as a job tells them.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use elasticjob::fire::ExecutionSource;
+use elasticjob::fire::{Attempt, ExecutionSource};
 use elasticjob::ident::{InstanceId, JobName, TaskId};
+use elasticjob::registry::SessionId;
 use elasticjob::trace::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};
 
 /// A time with milliseconds, in winter.
 pub(super) fn moment() -> DateTime<Utc> {
     DateTime::from_timestamp_millis(1_768_476_896_789).expect("a time of the year 2026")
+}
+
+/// The one that began the runs.
+pub(super) fn attempt() -> Attempt {
+    Attempt::new(SessionId(0x2a), 7, 1)
 }
 
 fn job() -> (JobName, InstanceId, TaskId) {
@@ -28,6 +34,8 @@ pub fn start(id: &str) -> JobExecutionEvent {
         instance,
         sharding_item: 3,
         source: ExecutionSource::NormalTrigger,
+        scheduled_at: Some(moment()),
+        attempt: Some(attempt()),
         start_time: moment(),
         complete_time: None,
         success: false,
@@ -55,6 +63,8 @@ pub fn state(id: &str, state: TaskState) -> JobStatusTraceEvent {
         task_id,
         instance,
         execution_type: ExecutionType::Ready,
+        scheduled_at: Some(moment()),
+        attempt: Some(attempt()),
         sharding_items: vec![3, 4],
         state,
         message: String::new(),
