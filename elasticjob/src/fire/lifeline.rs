@@ -52,6 +52,6 @@ mod tests {
         assert_eq!(node(ours.as_str(), &record), Some(JobPath::Session(SessionId(0x2a))));
         assert_eq!(node(java.as_str(), &record), Some(JobPath::Instance(java.clone())));
         assert_eq!(node(ours.as_str(), &FireRecord::empty()), Some(JobPath::Instance(ours.clone())));
-        assert_eq!((node("x", &record), Lifeline::of(None, &record).node()), (None, None));
+        assert_eq!((node("", &record), Lifeline::of(None, &record).node()), (None, None));
     }
 }

@@ -57,8 +57,9 @@ impl Assignment {
                 // Static sharding leaves items to owners that are gone.
                 self.all_owned(scene, Some(&live).filter(|_| !scene.shape.static_sharding))?;
                 for host in scene.hosts.iter().filter(|host| host.process.is_some() && !host.java) {
-                    if scene.text(&JobPath::Server(host.ip.as_str().into())).is_none() {
-                        return Err(format!("servers/{} is gone, and its instance runs nothing any more", host.ip));
+                    let server = JobPath::Server(host.ip.as_str().into());
+                    if scene.text(&server).is_none() {
+                        return Err(format!("{server} is gone, and its instance runs nothing any more"));
                     }
                 }
                 let items = scene.children(&JobPath::Sharding).len();

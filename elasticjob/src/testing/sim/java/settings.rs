@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::jvm::Jvm;
-use super::nodes::CONFIG;
+use super::nodes::{CONFIG, INSTANCES};
 use crate::config::wire;
 use crate::ident::JobName;
 use crate::schedule::Schedule;
@@ -155,20 +155,20 @@ impl Jvm {
             return None;
         }
         let Some(entries) = Entries::parse(text) else {
-            self.fail(format!("instances/{id} is no map: {text}"));
+            self.fail(format!("{INSTANCES}/{id} is no map: {text}"));
             return None;
         };
         for key in entries.keys() {
             if !["jobInstanceId", "labels", "serverIp"].contains(&key) {
-                self.fail(format!("instances/{id} has the key {key}, on which Java fails"));
+                self.fail(format!("{INSTANCES}/{id} has the key {key}, on which Java fails"));
             }
         }
         if entries.text("jobInstanceId") != Some(id) {
-            self.fail(format!("instances/{id} names {:?}", entries.text("jobInstanceId")));
+            self.fail(format!("{INSTANCES}/{id} names {:?}", entries.text("jobInstanceId")));
         }
         let server = entries.text("serverIp");
         if server.is_none() {
-            self.fail(format!("instances/{id} has no serverIp: Java takes its own"));
+            self.fail(format!("{INSTANCES}/{id} has no serverIp: Java takes its own"));
         }
         server.map(str::to_owned)
     }
