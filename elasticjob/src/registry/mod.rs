@@ -11,7 +11,6 @@
 //! changes may be there as well.
 
 mod error;
-#[doc(hidden)]
 pub mod layout;
 #[cfg(any(feature = "zookeeper", feature = "testing"))]
 pub(crate) mod lease;

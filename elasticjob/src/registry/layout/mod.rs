@@ -6,7 +6,7 @@
 //!
 //! | node | data | format |
 //! |---|---|---|
-//! | any | | the path: [`JobPath`], [`ItemNode`] |
+//! | any | | the path: `JobPath`, `ItemNode` |
 //! | `servers/{ip}` | `ENABLED` or `DISABLED` | [`ServerStatus`] |
 //! | `instances/{id}` | id and server as YAML | `instance_yaml`, `server_of`, `is_of_java` |
 //! | `leader/election/latch/{name}` | none; the name says all | `candidate_prefix`, `candidate_number` |
@@ -25,5 +25,6 @@ mod server;
 
 pub(crate) use candidate::{candidate_number, candidate_prefix};
 pub(crate) use instance::{instance_yaml, is_of_java, server_of};
+#[doc(hidden)]
 pub use path::{ItemNode, JobPath};
 pub use server::ServerStatus;
