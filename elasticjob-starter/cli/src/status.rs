@@ -1,7 +1,7 @@
 //! `elasticjob status`: a job at a glance.
 
 use elasticjob::ident::{InstanceId, JobName};
-use elasticjob::operations::{Finding, JobSnapshot, JobState, Operations, ServerStatus, ShardInfo};
+use elasticjob::operations::{JobSnapshot, JobState, Operations, Reason, ServerStatus, ShardInfo};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ pub(crate) fn render(snapshot: &JobSnapshot, as_json: bool) -> String {
     let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
     let findings = snapshot.findings(now);
     // `why` also shows findings that are always true.
-    let findings = findings.iter().filter(|finding| !matches!(finding, Finding::BoundToPrograms(_)));
+    let findings = findings.iter().filter(|finding| !matches!(finding.reason, Reason::BoundToPrograms(_)));
     let mut findings: Vec<String> = findings.map(|finding| finding.describe(&time)).collect();
     for item in snapshot.items.keys() {
         let obstacles = snapshot.findings_of(*item, now);

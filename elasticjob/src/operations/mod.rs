@@ -27,11 +27,13 @@ mod commit;
 mod configuration;
 pub mod dump;
 mod error;
+mod finding;
 mod instances;
 mod items;
 mod jobs;
 mod members;
 mod read;
+mod reason;
 mod removal;
 mod servers;
 mod sharding;
@@ -51,15 +53,20 @@ pub use crate::registry::layout::ServerStatus;
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
+pub use finding::{Argument, Finding, Remedy};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
 pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
+<<<<<<< HEAD
+=======
+pub use members::ServerStatus;
+pub use reason::Reason;
+>>>>>>> main
 pub use removal::{Force, JobRemoved};
 pub use servers::ServerOfJob;
 pub use sharding::{ShardInfo, ShardState};
 pub use snapshot::{ItemSnapshot, JobSnapshot, RunningMark};
 pub use target::Target;
-pub use why::Finding;
 
 pub use crate::secret::is_secret_key;
 

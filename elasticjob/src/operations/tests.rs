@@ -65,6 +65,11 @@ impl Desk {
     }
 }
 
+/// The reasons for the whole job.
+fn reasons(snapshot: &JobSnapshot) -> Vec<Reason> {
+    snapshot.findings(0).into_iter().map(|finding| finding.reason).collect()
+}
+
 fn name(job: &str) -> JobName {
     JobName::new(job).unwrap()
 }

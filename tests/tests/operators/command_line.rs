@@ -53,7 +53,14 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert_eq!((&servers[0]["server"], &servers[0]["status"]), (&ip.as_str().into(), &"ENABLED".into()));
     operator.says(&["disable", "--job", JOB, "--item", "1"]).await;
     let why = operator.says(&["why", JOB, "1"]).await;
-    assert!(why.contains("item 1\n  ! the item is disabled\n") && !why.contains("item 0"), "{why}");
+    assert!(why.contains("item 1\n  ! the item is disabled (since ") && !why.contains("item 0"), "{why}");
+    let help = format!("      what helps: elasticjob enable --job {JOB} --item 1\n");
+    assert!(why.contains(&help), "{why}");
+    let told = operator.json(&["why", JOB, "1"]).await;
+    let disabled = &told["items"][0]["findings"][0];
+    assert_eq!((&disabled["code"], &disabled["arguments"]["item"]), (&"item-disabled".into(), &1.into()), "{told}");
+    let since = disabled["since"].as_i64().expect("a time");
+    assert!(since.abs_diff(now_us() / 1_000) < 60_000, "{told}");
     operator.says(&["enable", "--job", JOB, "--item", "1"]).await;
     assert!(operator.fails(1, &["disable", "--job", JOB, "--item", "9"]).await.contains("its items are 0 to 3"));
 
