@@ -97,18 +97,9 @@ impl Operations {
     async fn instance(&self, job: &JobName, id: InstanceId) -> Result<Option<InstanceNode>, OperationError> {
         let node = self.get(JobPath::Instance(id.clone()).absolute(job)).await?;
         Ok(node.map(|node| {
-<<<<<<< HEAD
             let (server, is_java) = (server_of(&id, &node.data), is_of_java(&node.data));
-            InstanceNode { id, server, is_sessionless: node.stat.ephemeral_owner.is_none(), is_java }
-=======
-            let server = match wire::instance_from_yaml(&node.data) {
-                Ok(told) => told.server_ip,
-                Err(_) => id.server_ip().to_owned(),
-            };
-            let is_java = wire::is_of_java(&node.data);
             let is_sessionless = node.stat.ephemeral_owner.is_none();
             InstanceNode { id, server, since: node.stat.ctime, is_sessionless, is_java }
->>>>>>> main
         }))
     }
 }

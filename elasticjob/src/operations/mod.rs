@@ -57,11 +57,7 @@ pub use finding::{Argument, Finding, Remedy};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
 pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
-<<<<<<< HEAD
-=======
-pub use members::ServerStatus;
 pub use reason::Reason;
->>>>>>> main
 pub use removal::{Force, JobRemoved};
 pub use servers::ServerOfJob;
 pub use sharding::{ShardInfo, ShardState};

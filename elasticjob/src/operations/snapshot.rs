@@ -9,7 +9,7 @@ use crate::config::wire;
 use crate::engine::ShardingData;
 use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::layout::{ItemNode, JobPath, name};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{NodeData, SessionId};
 
 /// A job in the registry center, without its traces in databases and logs.
@@ -204,13 +204,8 @@ impl Operations {
             job: job.clone(),
             bound_to_programs: usable.map(|usable| self.built_in.bound_notes(usable)).unwrap_or_default(),
             configuration,
-<<<<<<< HEAD
-            leader: leader.and_then(|id| id.parse().ok()),
-            resharding: flags.iter().any(|flag| matches!(flag.as_str(), name::NECESSARY | name::PROCESSING)),
-=======
             leader: leader.and_then(|node| instance(&node)),
             resharding: necessary.is_some() || processing.is_some(),
->>>>>>> main
             items: items.into_iter().flatten().collect(),
             to_take_over: lost,
             triggered,
@@ -260,44 +255,28 @@ impl Operations {
                 }
             }
         };
-<<<<<<< HEAD
-        let (owner, running, failovering, fire) = tokio::try_join!(
+        let (owner, disabled, misfire, running, failovering, fire) = tokio::try_join!(
             read(ItemNode::Instance),
+            read(ItemNode::Disabled),
+            read(ItemNode::Misfire),
             read(ItemNode::Running),
             read(ItemNode::Failovering),
             read(ItemNode::Fire),
-=======
-        let (owner, disabled, misfire, running, failovering, fire) = tokio::try_join!(
-            read(ItemNode::Instance, "instance"),
-            read(ItemNode::Disabled, "disabled"),
-            read(ItemNode::Misfire, "misfire"),
-            read(ItemNode::Running, "running"),
-            read(ItemNode::Failovering, "failovering"),
-            read(ItemNode::Fire, "fire"),
->>>>>>> main
         )?;
         let assigned = owner.as_ref().map(|owner| owner.stat.czxid);
         let snapshot = ItemSnapshot {
             recorded_since: fire.as_ref().filter(|fire| assigned <= Some(fire.stat.mzxid)).map(|fire| fire.stat.ctime),
             owned_since: owner.as_ref().map(|node| node.stat.mtime),
             owner: owner.and_then(|node| instance(&node)),
-<<<<<<< HEAD
             disabled: has(&ItemNode::Disabled),
-=======
-            disabled: has("disabled"),
             disabled_since: disabled.map(|node| node.stat.ctime),
->>>>>>> main
             running: running.map(|node| RunningMark {
                 instance: instance(&node),
                 since: node.stat.ctime,
                 ephemeral: node.stat.ephemeral_owner.is_some(),
             }),
-<<<<<<< HEAD
             misfired: has(&ItemNode::Misfire),
-=======
-            misfired: has("misfire"),
             misfired_since: misfire.map(|node| node.stat.ctime),
->>>>>>> main
             taken_over_by: failovering.and_then(|node| instance(&node)),
             record: fire.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data)),
         };
