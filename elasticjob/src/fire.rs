@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::registry::{SessionId, Zxid};
 
 mod hook;
+mod lifeline;
 mod reasons;
 mod record;
 
 pub use hook::Hook;
+pub(crate) use lifeline::Lifeline;
 pub use reasons::{CancelReason, LateCause, Skip, SkipReason, StopReason, WaitedFor};
 pub(crate) use record::Later;
 pub use record::{Begun, FireRecord};

@@ -5,7 +5,7 @@ use elasticjob::operations::{JobSnapshot, JobState, Operations, Reason, ServerSt
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::statistics::{items, word};
+use crate::statistics::items;
 use crate::table::json;
 use crate::time::{now, or_dash, zone_of};
 
@@ -81,7 +81,7 @@ fn text(snapshot: &JobSnapshot, status: &Status<'_>) -> String {
         },
     };
     let servers: Vec<String> =
-        status.servers.iter().map(|server| format!("{} {}", server.server, word(server.status))).collect();
+        status.servers.iter().map(|server| format!("{} {}", server.server, server.status)).collect();
     let instances: Vec<&str> = status.instances.iter().map(|id| id.as_str()).collect();
     let or_none = |list: &[&str]| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
     let servers: Vec<&str> = servers.iter().map(String::as_str).collect();

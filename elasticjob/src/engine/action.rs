@@ -7,7 +7,7 @@ use super::notice::Notice;
 use crate::config::JobConfiguration;
 use crate::fire::{CancelReason, ExecutionSource, Fire, Hook};
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{Transaction, Zxid};
 
 /// Something to do. Answers come back as [`Event`](super::Event)s.

@@ -15,8 +15,9 @@ use super::state::proposal::{BeginPlan, Proposal, Purpose};
 use super::state::runs::{ItemRun, Stage};
 use super::txn::JobTransaction;
 use crate::clock::Now;
-use crate::config::{JobConfiguration, wire};
+use crate::config::JobConfiguration;
 use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
+use crate::registry::layout::instance_yaml;
 
 impl JobEngine {
     /// Whether the clocks are compared, and the server's time is not known or in doubt.
@@ -115,7 +116,7 @@ impl JobEngine {
     /// Writes the node of the own instance again: the answer brings the server's time.
     pub(super) fn ask_server_time(&self) -> Proposal {
         let mut txn = JobTransaction::new(&self.job, &self.mirror);
-        txn.set(&self.own_node(), wire::instance_yaml(&self.identity.instance), None);
+        txn.set(&self.own_node(), instance_yaml(&self.identity.instance), None);
         Proposal { transaction: txn.build(), purpose: Purpose::AskTime }
     }
 

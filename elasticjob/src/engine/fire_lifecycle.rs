@@ -13,7 +13,7 @@ use crate::config::JobConfiguration;
 use crate::fire::{Attempt, ExecutionSource, Fire, Hook, LateCause, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 impl JobEngine {
     /// Opens the scheduled fire that is due, and closes the open fire whose time is over.

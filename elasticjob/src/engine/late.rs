@@ -12,11 +12,11 @@ use super::notice::Notice;
 use super::planted::Bug;
 use super::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::clock::Now;
-use crate::config::{JobConfiguration, wire};
+use crate::config::JobConfiguration;
 use crate::fire::{ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
 use crate::ident::ShardingItem;
+use crate::registry::layout::{JobPath, is_of_java};
 use crate::registry::mirror::{Unread, read_known};
-use crate::registry::path::JobPath;
 
 /// A begin that is later than this is reported as late: assignments and slow answers take a moment.
 const SAID_FROM: Duration = Duration::from_secs(2);
@@ -174,7 +174,7 @@ impl JobEngine {
         let others = self.mirror.instances().filter(|id| **id != self.identity.instance);
         let are_of_java = others.map(|id| {
             let node = self.mirror.need(&JobPath::Instance(id.clone()))?;
-            Ok(node.is_some_and(|known| known.owner.is_some() && wire::is_of_java(&known.data)))
+            Ok(node.is_some_and(|known| known.owner.is_some() && is_of_java(&known.data)))
         });
         let (are_of_java, all): (Vec<bool>, _) = read_known(are_of_java);
         // One is enough.

@@ -6,8 +6,8 @@ use super::state::runs::Run;
 use crate::fire::{ExecutionSource, Hook};
 use crate::ident::{InstanceId, JobName};
 use crate::job_status::{Activity, JobStatus};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Lookup;
-use crate::registry::path::JobPath;
 use crate::schedule::Schedule;
 
 impl JobEngine {

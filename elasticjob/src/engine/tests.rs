@@ -33,7 +33,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::fire::{CancelReason, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
 use crate::ident::InstanceId;
 use crate::job_status::Activity;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);

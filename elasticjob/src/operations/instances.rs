@@ -8,7 +8,7 @@ use super::commit::{Plan, Step};
 use super::{OperationError, Operations, Outcome, ServerOfJob, Target};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::Op;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 /// An instance of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

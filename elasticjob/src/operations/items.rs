@@ -6,7 +6,7 @@ use super::commit::{Plan, Step};
 use super::{OperationError, Operations, Outcome};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::Op;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 
 /// A sharding item of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -50,7 +50,7 @@ impl Operations {
         };
         let one = ItemOfJob { job: job.clone(), item };
         let mark = JobPath::Item(item, ItemNode::Disabled).absolute(job);
-        let is_disabled = nodes.iter().any(|node| node == "disabled");
+        let is_disabled = nodes.iter().any(|node| node == ItemNode::Disabled.name());
         let op = match disable {
             _ if disable == is_disabled => return Ok(Plan { steps: Vec::new(), unchanged: vec![one] }),
             true => Op::Create { path: mark, data: "".into(), mode: crate::registry::CreateMode::Persistent },

@@ -2,28 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::{OperationError, Operations, read};
-use crate::config::wire;
 use crate::ident::{InstanceId, JobName};
 use crate::registry::NodeData;
-use crate::registry::path::JobPath;
-
-/// Data of a server that runs items.
-pub(super) const ENABLED: &str = "ENABLED";
-/// Data of a server that an operator disabled.
-pub(super) const DISABLED: &str = "DISABLED";
-
-/// Whether a server may run items of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ServerStatus {
-    /// It may.
-    Enabled,
-    /// It may not. Data other than `ENABLED` count as disabled, as for instances of both implementations.
-    Disabled,
-}
+use crate::registry::layout::{JobPath, ServerStatus, is_of_java, server_of};
 
 /// A node `servers/{ip}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +23,7 @@ impl ServerNode {
     }
 
     pub(super) fn status(&self) -> ServerStatus {
-        if self.text == ENABLED { ServerStatus::Enabled } else { ServerStatus::Disabled }
+        ServerStatus::of(Some(&self.text))
     }
 }
 
@@ -111,15 +93,11 @@ impl Operations {
         Ok(node.map(|node| (ip, ServerNode::new(node))))
     }
 
-    /// An instance and its server. The data of the node name the server; the first releases of 3.0 left them empty.
+    /// An instance and its server.
     async fn instance(&self, job: &JobName, id: InstanceId) -> Result<Option<InstanceNode>, OperationError> {
         let node = self.get(JobPath::Instance(id.clone()).absolute(job)).await?;
         Ok(node.map(|node| {
-            let server = match wire::instance_from_yaml(&node.data) {
-                Ok(told) => told.server_ip,
-                Err(_) => id.server_ip().to_owned(),
-            };
-            let is_java = wire::is_of_java(&node.data);
+            let (server, is_java) = (server_of(&id, &node.data), is_of_java(&node.data));
             let is_sessionless = node.stat.ephemeral_owner.is_none();
             InstanceNode { id, server, since: node.stat.ctime, is_sessionless, is_java }
         }))

@@ -49,6 +49,7 @@ use std::sync::Arc;
 use crate::registry::RegistryCenter;
 use built_in::BuiltIn;
 
+pub use crate::registry::layout::ServerStatus;
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
@@ -56,7 +57,6 @@ pub use finding::{Argument, Finding, Remedy};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
 pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
-pub use members::ServerStatus;
 pub use reason::Reason;
 pub use removal::{Force, JobRemoved};
 pub use servers::ServerOfJob;

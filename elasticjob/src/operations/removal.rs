@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::commit::{Step, is_of_a_race};
 use super::{OperationError, Operations, read};
 use crate::ident::{InstanceId, JobName};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Op};
 
 /// How often the nodes of a job are listed again when other clients write below it.

@@ -3,11 +3,10 @@
 use serde::Serialize;
 
 use super::commit::{Plan, Step};
-use super::members::{DISABLED, ENABLED, ServerStatus};
 use super::{OperationError, Operations, Outcome, Target};
 use crate::ident::JobName;
 use crate::registry::Op;
-use crate::registry::path::JobPath;
+use crate::registry::layout::{JobPath, ServerStatus};
 
 /// A server of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -39,10 +38,7 @@ impl Operations {
     }
 
     async fn plan_servers(&self, target: &Target, status: ServerStatus) -> Result<Plan<ServerOfJob>, OperationError> {
-        let data = match status {
-            ServerStatus::Enabled => ENABLED,
-            ServerStatus::Disabled => DISABLED,
-        };
+        let data = status.as_str();
         let (mut steps, mut unchanged) = (Vec::new(), Vec::new());
         for (job, members) in self.jobs_of(target).await? {
             for (server, node) in members.servers.into_iter().filter(|(server, _)| target.includes(server)) {

@@ -7,9 +7,9 @@ use super::{OperationError, Operations, ServerStatus, read};
 use crate::config::JobConfiguration;
 use crate::config::wire;
 use crate::engine::ShardingData;
-use crate::fire::FireRecord;
+use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{NodeData, SessionId};
 
 /// A job in the registry center, without its traces in databases and logs.
@@ -139,9 +139,9 @@ impl JobSnapshot {
         if mark.ephemeral {
             return true;
         }
-        match item.record.running().filter(|begun| mark.instance.as_ref() == Some(&begun.instance)) {
-            Some(begun) => begun.attempt.session().is_some_and(|session| self.sessions.contains(&session)),
-            None => mark.instance.as_ref().is_some_and(|id| self.members.instances.contains_key(id)),
+        match Lifeline::of(mark.instance.as_ref().map(InstanceId::as_str), &item.record) {
+            Lifeline::Session(session) => session.is_some_and(|session| self.sessions.contains(&session)),
+            Lifeline::Instance(id) => id.is_some_and(|id| self.members.instances.contains_key(&id)),
         }
     }
 }
@@ -245,9 +245,9 @@ impl Operations {
         let Some(names) = self.children(JobPath::Item(item, ItemNode::Dir).absolute(job)).await? else {
             return Ok(None);
         };
-        let has = |node: &str| names.iter().any(|name| name == node);
-        let read = |node: ItemNode, name: &str| {
-            let asked = has(name).then(|| self.get(JobPath::Item(item, node).absolute(job)));
+        let has = |node: &ItemNode| names.iter().any(|name| name == node.name());
+        let read = |node: ItemNode| {
+            let asked = has(&node).then(|| self.get(JobPath::Item(item, node).absolute(job)));
             async move {
                 match asked {
                     Some(asked) => asked.await,
@@ -256,26 +256,26 @@ impl Operations {
             }
         };
         let (owner, disabled, misfire, running, failovering, fire) = tokio::try_join!(
-            read(ItemNode::Instance, "instance"),
-            read(ItemNode::Disabled, "disabled"),
-            read(ItemNode::Misfire, "misfire"),
-            read(ItemNode::Running, "running"),
-            read(ItemNode::Failovering, "failovering"),
-            read(ItemNode::Fire, "fire"),
+            read(ItemNode::Instance),
+            read(ItemNode::Disabled),
+            read(ItemNode::Misfire),
+            read(ItemNode::Running),
+            read(ItemNode::Failovering),
+            read(ItemNode::Fire),
         )?;
         let assigned = owner.as_ref().map(|owner| owner.stat.czxid);
         let snapshot = ItemSnapshot {
             recorded_since: fire.as_ref().filter(|fire| assigned <= Some(fire.stat.mzxid)).map(|fire| fire.stat.ctime),
             owned_since: owner.as_ref().map(|node| node.stat.mtime),
             owner: owner.and_then(|node| instance(&node)),
-            disabled: has("disabled"),
+            disabled: has(&ItemNode::Disabled),
             disabled_since: disabled.map(|node| node.stat.ctime),
             running: running.map(|node| RunningMark {
                 instance: instance(&node),
                 since: node.stat.ctime,
                 ephemeral: node.stat.ephemeral_owner.is_some(),
             }),
-            misfired: has("misfire"),
+            misfired: has(&ItemNode::Misfire),
             misfired_since: misfire.map(|node| node.stat.ctime),
             taken_over_by: failovering.and_then(|node| instance(&node)),
             record: fire.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data)),

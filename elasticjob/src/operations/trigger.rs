@@ -4,7 +4,7 @@ use super::commit::{Plan, Step};
 use super::members::Members;
 use super::{InstanceOfJob, OperationError, Operations, Outcome, Target};
 use crate::ident::JobName;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Op};
 
 impl Operations {

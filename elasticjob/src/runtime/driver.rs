@@ -34,7 +34,7 @@ use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_liste
 use crate::fire::{CancelReason, Fire, FireState, ItemEnd, SkipReason};
 use crate::ident::{JobName, ShardingItem, TaskId};
 use crate::job_status::JobStatus;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{Proof, RegistryCenter, SessionState, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
 

@@ -16,8 +16,8 @@ use crate::engine::state::runs::{ItemRun, Run};
 use crate::engine::txn::JobTransaction;
 use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, SkipReason};
 use crate::ident::ShardingItem;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Lookup, Unread, read_all};
-use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, Zxid};
 
 /// Fires that are decided further ahead than this, in milliseconds, were decided by another clock.

@@ -11,8 +11,8 @@ use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::fire::ExecutionSource;
 use crate::registry::CreateMode;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
-use crate::registry::path::{ItemNode, JobPath};
 
 /// Takes over one lost item, in a slot of its own beside the other runs of this instance. The next lost item follows
 /// when this one has begun.

@@ -11,8 +11,8 @@ use crate::engine::txn::JobTransaction;
 use crate::fire::{Attempt, ExecutionSource, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Known, Unread};
-use crate::registry::path::{ItemNode, JobPath};
 
 /// One transaction for all items that ended together: it writes the outcome into the records and deletes the marks.
 /// With failover an item that was cut off waits from then on for an instance that takes it over.

@@ -16,8 +16,8 @@ use crate::engine::txn::JobTransaction;
 use crate::fire::{ExecutionSource, Fire, FireRecord};
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Lookup, Unread};
-use crate::registry::path::{ItemNode, JobPath};
 
 /// Writes which items missed a fire, while the run before goes on: peers and consoles see it, and the instance that
 /// owns the items after that run makes up for it.

@@ -21,8 +21,8 @@ use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::fire::{Attempt, Hook, WaitedFor};
 use crate::registry::CreateMode;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Lookup, Unread};
-use crate::registry::path::JobPath;
 
 /// The decision on a round that waits.
 enum Verdict {

@@ -13,8 +13,8 @@ use crate::engine::state::runs::{ItemRun, Stage};
 use crate::fire::{CancelReason, FireState, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Known, Unread, read_found};
-use crate::registry::path::JobPath;
 
 /// Items whose record names the attempt were begun. In the session of the attempt their marks stand, and this instance
 /// starts them, whichever instance owns them by now. In another session the marks are gone, and [`begin`](super::begin)

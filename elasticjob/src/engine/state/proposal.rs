@@ -11,7 +11,7 @@ use crate::engine::once_calls::SettledClaim;
 use crate::fire::{Attempt, ExecutionSource, Fire};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Transaction;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 /// A transaction to commit, and its purpose.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::engine::{
 };
 use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::tree::{Tree, TreeError};
 use crate::registry::{
     CommitError, CreateMode, Op, SessionId, SessionState, TRANSACTION_LIMIT, Transaction, WatchEvent,

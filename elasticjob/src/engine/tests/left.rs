@@ -8,7 +8,7 @@ use crate::config::JobConfiguration;
 use crate::engine::{Action, CallState, CleanUp, Event, JobEngine, LeftRun, ListenerSpec, OnceCalls, OnceTimeouts};
 use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd};
 use crate::job_status::Activity;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, CreateMode, SessionState, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);

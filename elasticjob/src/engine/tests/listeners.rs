@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
 use crate::engine::{Event, KnownListeners, ListenerSpec, Notice};
 use crate::fire::{CancelReason, ExecutionSource, Fire, Hook, SkipReason};
 use crate::job_status::Activity;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
 

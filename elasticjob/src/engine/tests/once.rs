@@ -8,7 +8,7 @@ use crate::engine::{Event, ListenerSpec, Notice, OnceCalls, OnceTimeouts};
 use crate::fire::{Fire, Hook, SkipReason, WaitedFor};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::job_status::Activity;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);

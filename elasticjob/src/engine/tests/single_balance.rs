@@ -4,7 +4,7 @@ use super::group::{Group, Host, job};
 use crate::config::JobConfiguration;
 use crate::engine::{Event, Notice};
 use crate::fire::Fire;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 fn configuration(total: u32) -> JobConfiguration {

@@ -1,7 +1,7 @@
 use super::*;
 
-use crate::config::wire;
 use crate::ident::InstanceId;
+use crate::registry::layout::instance_yaml;
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\nmonitorExecution: true\nshardingTotalCount: 1\ntimeZone: GMT\n";
 
@@ -169,7 +169,7 @@ async fn a_missed_fire_and_the_end_of_a_run_are_told_with_their_times() {
 async fn a_fire_that_no_instance_began_is_told_until_the_next_begin() {
     let desk = ready().await;
     desk.write(&[
-        ("/job/instances/10.0.0.1@-@7", &wire::instance_yaml(&me())),
+        ("/job/instances/10.0.0.1@-@7", &instance_yaml(&me())),
         ("/job/sharding/0/fire", &record("SUCCEEDED")),
         ("/job/config", &format!("{CONFIG}misfire: true\n")),
     ])

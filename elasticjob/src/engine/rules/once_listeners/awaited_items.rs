@@ -7,8 +7,8 @@ use crate::engine::state::listener_round::{PATIENCE, Waiting};
 use crate::engine::state::open_fire::LATE_ACQUISITION;
 use crate::fire::{ExecutionSource, Fire, Hook};
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Known, Unread, read_found};
-use crate::registry::path::{ItemNode, JobPath};
 
 impl JobEngine {
     /// The items that have not begun yet, or not ended yet, in the round of a run that waits.

@@ -7,8 +7,8 @@ use crate::engine::planted::Bug;
 use crate::engine::rules::sessionless::is_sessionless;
 use crate::fire::SkipReason;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Lookup, Unread, read_all, read_found};
-use crate::registry::path::JobPath;
 use crate::sharding;
 
 impl JobEngine {
