@@ -16,6 +16,9 @@ pub(crate) struct Arguments {
     /// Write JSON, for programs. Times are in milliseconds since 1970 unless they are texts.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Why it is done, for the decision log of the job
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
     #[command(flatten)]
     pub(crate) registry: Registry,
 }
@@ -123,6 +126,20 @@ pub(crate) enum RegistryCommand {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+}
+
+impl RegistryCommand {
+    /// Whether it changes anything.
+    pub(crate) fn changes(&self) -> bool {
+        match self {
+            Self::Jobs(_) | Self::Servers { .. } | Self::Shards { .. } | Self::Status { .. } | Self::Why { .. } => {
+                false
+            }
+            Self::Config { command: ConfigCommand::Get { .. } } => false,
+            Self::Trigger(_) | Self::Enable(_) | Self::Disable(_) | Self::Shutdown(_) | Self::Remove(_) => true,
+            Self::Config { command: ConfigCommand::Set(_) | ConfigCommand::Remove { .. } } => true,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

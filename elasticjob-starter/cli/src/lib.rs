@@ -5,6 +5,7 @@
 //! registry center was not reached.
 
 mod args;
+mod audit;
 mod connect;
 mod failure;
 mod history;
@@ -113,7 +114,17 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
         }
         Command::OnRegistry(command) => {
             let center = connect::connect(&arguments.registry, sources, console).await?;
-            let done = on_registry(command, &Operations::new(center.clone()), json, console).await;
+            let mut operations = Operations::new(center.clone());
+            let mut recording = None;
+            if command.changes() {
+                let reason = arguments.reason.as_deref();
+                let (audited, of) = audit::audited(operations, &arguments.registry, sources, reason, console).await;
+                (operations, recording) = (audited, Some(of));
+            }
+            let done = on_registry(command, &operations, json, console).await;
+            if let Some(recording) = recording {
+                recording.finish(console).await;
+            }
             center.close().await;
             done
         }

@@ -31,7 +31,8 @@ const LATE: TimeDelta = TimeDelta::days(2);
 const SOON: TimeDelta = TimeDelta::minutes(1);
 
 /// The decisions that are about the group and not about one fire.
-const AROUND: [DecisionKind; 16] = [
+const AROUND: [DecisionKind; 17] = [
+    DecisionKind::Operator,
     DecisionKind::Registered,
     DecisionKind::Left,
     DecisionKind::Elected,
@@ -201,7 +202,8 @@ fn run(record: &ExecutionRecord, time: &dyn Fn(i64) -> String) -> Told {
 
 fn decision(record: &DecisionRecord, of_fire: bool, time: &dyn Fn(i64) -> String) -> Told {
     let at = record.at.timestamp_millis();
-    let who = record.instance.as_deref().unwrap_or("-");
+    // The text of an action names its operator.
+    let who = record.instance.as_deref().map(|instance| format!("{instance}: ")).unwrap_or_default();
     let items = if record.sharding_items.is_empty() || of_fire {
         String::new()
     } else {
@@ -216,7 +218,7 @@ fn decision(record: &DecisionRecord, of_fire: bool, time: &dyn Fn(i64) -> String
         related_instance: record.related_instance.clone(),
         reason: record.reason.clone(),
         detail: record.detail.clone(),
-        text: format!("{} {who}: {items}{}", time(at), record.describe(time)),
+        text: format!("{} {who}{items}{}", time(at), record.describe(time)),
     }
 }
 

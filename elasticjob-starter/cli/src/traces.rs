@@ -1,8 +1,8 @@
 //! Opens the database that a program traces to, by the settings of that program.
 
-use elasticjob::trace::AnyTraceReader;
+use elasticjob::trace::{AnyTraceReader, Tracing};
 #[cfg(feature = "tracing-rdb")]
-use elasticjob::trace::rdb::RdbTraceReader;
+use elasticjob::trace::{TracingConfiguration, rdb};
 use elasticjob_starter::settings::{Sources, TracingSettings};
 
 use crate::Console;
@@ -30,7 +30,7 @@ pub(crate) async fn open(
 #[cfg(feature = "tracing-rdb")]
 async fn reader(settings: &TracingSettings) -> Result<AnyTraceReader, Failure> {
     let source = settings.source().map_err(|error| Failure::Settings(vec![error]))?;
-    let reader = RdbTraceReader::connect(&source, settings.time_zone).await?;
+    let reader = rdb::RdbTraceReader::connect(&source, settings.time_zone).await?;
     Ok(AnyTraceReader::new(reader))
 }
 
@@ -41,4 +41,27 @@ async fn reader(_: &TracingSettings) -> Result<AnyTraceReader, Failure> {
          tracing-mysql"
             .to_owned(),
     ))
+}
+
+/// A tracing to that database; `None` where the settings name none. What is wrong is a text, as nothing depends on it.
+pub(crate) async fn recording(flags: &Registry, sources: &Sources) -> Result<Option<Tracing>, String> {
+    let settings = match TracingSettings::load(&files(flags, sources)) {
+        Ok((Some(settings), _)) => settings,
+        Ok((None, _)) => return Ok(None),
+        Err(errors) => return Err(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
+    };
+    tracing(&settings).await.map(Some)
+}
+
+#[cfg(feature = "tracing-rdb")]
+async fn tracing(settings: &TracingSettings) -> Result<Tracing, String> {
+    let source = settings.source().map_err(|error| error.to_string())?;
+    let options = rdb::RdbOptions { time_zone: settings.time_zone, ..rdb::RdbOptions::default() };
+    let storage = rdb::RdbTracingStorage::connect(&source, options).await.map_err(|error| error.to_string())?;
+    Ok(Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current()))
+}
+
+#[cfg(not(feature = "tracing-rdb"))]
+async fn tracing(_: &TracingSettings) -> Result<Tracing, String> {
+    Err("elasticjob-cli was built without a driver for databases".to_owned())
 }

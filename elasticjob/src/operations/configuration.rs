@@ -82,6 +82,16 @@ impl Operations {
         read: &StoredConfiguration,
         settings: &JobSettings,
     ) -> Result<ConfigurationChange, OperationError> {
+        let ended = self.update(read, settings).await;
+        self.record_configuration(read.configuration.job_name(), &ended);
+        ended
+    }
+
+    async fn update(
+        &self,
+        read: &StoredConfiguration,
+        settings: &JobSettings,
+    ) -> Result<ConfigurationChange, OperationError> {
         let before = &read.configuration;
         let job = before.job_name();
         let invalid = |problems| OperationError::Invalid { job: job.clone(), problems };

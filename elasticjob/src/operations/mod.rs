@@ -22,6 +22,7 @@
 //! }
 //! ```
 
+mod audit;
 mod built_in;
 mod commit;
 mod configuration;
@@ -50,6 +51,7 @@ use crate::registry::RegistryCenter;
 use built_in::BuiltIn;
 
 pub use crate::registry::layout::ServerStatus;
+pub use audit::Audit;
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
@@ -71,12 +73,13 @@ pub use crate::secret::is_secret_key;
 pub struct Operations {
     registry: Arc<dyn RegistryCenter>,
     built_in: Arc<BuiltIn>,
+    audit: Option<Arc<Audit>>,
 }
 
 impl Operations {
     /// Operates the jobs of this registry center's namespace.
     pub fn new(registry: Arc<dyn RegistryCenter>) -> Self {
-        Self { registry, built_in: Arc::new(BuiltIn::new()) }
+        Self { registry, built_in: Arc::new(BuiltIn::new()), audit: None }
     }
 
     /// The registry center.

@@ -45,6 +45,12 @@ impl Operations {
     /// [`OperationError::InstancesOnline`]. A job whose nodes do not fit into one transaction may be removed in part
     /// when another error comes; removing it again deletes the rest.
     pub async fn remove_job(&self, job: &JobName, force: Force) -> Result<JobRemoved, OperationError> {
+        let ended = self.remove_all(job, force).await;
+        self.record_removal(job, &ended);
+        ended
+    }
+
+    async fn remove_all(&self, job: &JobName, force: Force) -> Result<JobRemoved, OperationError> {
         let mut done = Vec::new();
         let mut left = Vec::new();
         for _ in 0..ATTEMPTS {

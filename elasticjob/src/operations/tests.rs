@@ -1,5 +1,6 @@
 //! Operations on jobs that run on the embedded registry.
 
+mod audited;
 mod configurations;
 mod explained;
 mod operated;

@@ -109,6 +109,8 @@ kinds! {
     RegistryLost "REGISTRY_LOST",
     /// The registry center is back.
     RegistryBack "REGISTRY_BACK",
+    /// An operator did something, or tried to.
+    Operator "OPERATOR",
 }
 
 impl fmt::Display for DecisionKind {

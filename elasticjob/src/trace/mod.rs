@@ -14,6 +14,10 @@
 ))]
 compile_error!("`tracing-rdb` brings no driver: take `tracing-sqlite`, `tracing-postgres` or `tracing-mysql`");
 
+use chrono::{DateTime, Utc};
+
+use crate::runtime::clock::{Clock, SystemClock};
+
 mod configuration;
 mod counts;
 mod decision;
@@ -27,6 +31,11 @@ mod storage;
 #[cfg(test)]
 mod tests;
 mod writer;
+
+/// The time of the host.
+pub(crate) fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp_millis(SystemClock.wall_ms()).unwrap_or_default()
+}
 
 /// The type name of the built-in storage.
 pub const RDB: &str = "RDB";

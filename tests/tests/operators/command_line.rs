@@ -166,3 +166,30 @@ pub async fn mistyped(server: Arc<ZookeeperServer>) {
     assert_eq!(names.as_deref(), Some(&["right".to_owned()][..]));
     drop(operated);
 }
+
+#[cfg(feature = "databases")]
+pub async fn recorded(server: Arc<ZookeeperServer>) {
+    let operated = Operated::start(&server, "recorded", every_second(100)).await;
+    let database = elasticjob_tests::databases::Database::file().await;
+    let operator = CommandLine::new(server.connect_string(), "recorded").traced_to(database.url());
+    operator.says(&["disable", "--job", JOB, "--item", "1", "--reason", "disk full"]).await;
+    operator.says(&["config", "set", JOB, "description=night"]).await;
+    assert!(operator.fails(1, &["disable", "--job", JOB, "--item", "99"]).await.contains("no item 99"));
+    let at = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
+    let told = operator.says(&["why", JOB, "--at", &at]).await;
+    for part in [
+        "disable-item item 1, ENABLED -> DISABLED: disk full\n",
+        "update-configuration description: '' -> 'night'\n",
+        "disable-item (refused: job 'operated' has no item 99",
+    ] {
+        assert!(told.contains(" operator unknown@") && told.contains(part), "{part}: {told}");
+    }
+
+    // A database that is away keeps nobody from operating.
+    let away = CommandLine::new(server.connect_string(), "recorded").traced_to("postgres://127.0.0.1:1/none");
+    let mut stdout = Vec::new();
+    let (code, stderr) = away.write(&["enable", "--job", JOB, "--item", "1"], &mut stdout).await;
+    assert_eq!((code, stdout.is_empty()), (0, false), "{stderr}");
+    assert!(stderr.starts_with("warning: this action is not recorded in the decision log: "), "{stderr}");
+    drop(operated);
+}

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use elasticjob::api::{ShardingContext, item_handler};
 use elasticjob::config::JobConfiguration;
 use elasticjob::ident::JobName;
-use elasticjob::operations::Operations;
+use elasticjob::operations::{Audit, Operations};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage};
@@ -57,7 +57,9 @@ async fn a_fire_that_was_not_run_is_explained_when_all_is_over() {
     let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.unwrap();
     let environment = JobEnvironment::builder().build().unwrap().with_tracing(TracingConfiguration::new(storage));
     let registry: Arc<dyn RegistryCenter> = environment.embedded_registry();
-    let operations = Operations::new(registry.clone());
+    let tracing = environment.tracing().unwrap().clone();
+    let audit = Audit::new(tracing, "alice@build7").reason("disk full");
+    let operations = Operations::new(registry.clone()).audited(audit);
     let configuration = JobConfiguration::builder("tick", 2).cron("* * * * * ?").time_zone("UTC").build().unwrap();
     let handler = item_handler(|_: ShardingContext| async {});
     let mut job = ScheduleJobBootstrap::new(&environment, registry, configuration, handler).unwrap();
@@ -82,6 +84,7 @@ async fn a_fire_that_was_not_run_is_explained_when_all_is_over() {
     }
     let after = text.split("around it\n").nth(1).expect("the group has decided something");
     assert!(after.contains(": assigned the items: 0: ") && after.contains(": left the group"), "{text}");
+    assert!(text.contains(" operator alice@build7: disable-item item 1, ENABLED -> DISABLED: disk full\n"), "{text}");
     assert!(!desk.text(Some(1), fire).await.contains("item 0"));
 
     let json = desk.json(fire).await;

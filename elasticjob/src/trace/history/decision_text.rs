@@ -55,11 +55,36 @@ impl DecisionRecord {
             Kind::ClockRight => "the clock agrees with the registry center again".to_owned(),
             Kind::RegistryLost => "lost the registry center".to_owned(),
             Kind::RegistryBack => "reached the registry center again".to_owned(),
+            Kind::Operator => with(&self.action()),
         }
     }
 
     fn number(&self, name: &str) -> i64 {
         self.detail.get(name).and_then(Value::as_i64).unwrap_or_default()
+    }
+
+    fn word(&self, name: &str) -> &str {
+        self.detail.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn words(&self, name: &str) -> String {
+        let all = self.detail.get(name).and_then(Value::as_array);
+        all.into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The action of an operator, for example `operator alice: disable-item item 0, ENABLED -> DISABLED`.
+    fn action(&self) -> String {
+        let mut text = format!("operator {}: {}", self.word("actor"), self.word("action"));
+        for part in [self.words("parts"), self.words("changes")].iter().filter(|part| !part.is_empty()) {
+            text.push_str(&format!(" {part}"));
+        }
+        if self.detail.contains_key("after") {
+            text.push_str(&format!(", {} -> {}", self.word("before"), self.word("after")));
+        }
+        match self.word("outcome") {
+            "done" => text,
+            outcome => format!("{text} ({outcome}: {})", self.word("error")).replace(": )", ")"),
+        }
     }
 
     fn moves(&self) -> String {
@@ -109,6 +134,25 @@ mod tests {
         assert_eq!(text(&record("FROM_LATER")), "FROM_LATER: the reason");
         assert_eq!(text(&record("SKIPPED")), "not run here: the reason");
         assert!(text(&record("MISSED")).starts_with("fires from <1> on were missed"));
+    }
+
+    #[test]
+    fn an_action_names_its_operator_and_how_it_ended() {
+        let mut action = record("OPERATOR");
+        let Value::Object(detail) = json!({"actor": "alice", "action": "disable-item", "outcome": "done",
+            "parts": ["item 0"], "before": "ENABLED", "after": "DISABLED"})
+        else {
+            unreachable!("it is an object")
+        };
+        action.detail = detail;
+        assert_eq!(text(&action), "operator alice: disable-item item 0, ENABLED -> DISABLED: the reason");
+        let Value::Object(detail) =
+            json!({"actor": "alice", "action": "remove-job", "outcome": "refused", "error": "instances are online"})
+        else {
+            unreachable!("it is an object")
+        };
+        action.detail = detail;
+        assert_eq!(text(&action), "operator alice: remove-job (refused: instances are online): the reason");
     }
 
     #[test]

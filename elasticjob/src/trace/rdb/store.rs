@@ -15,9 +15,8 @@ use super::rows::Rows;
 use super::wall_time::WallClock;
 use super::{Calls, Pending, Retention};
 use crate::log::warn;
-use crate::runtime::clock::{Clock, SystemClock};
 use crate::schedule::TimeZone;
-use crate::trace::{JobEvent, WriteError};
+use crate::trace::{JobEvent, WriteError, now};
 
 /// How often the tables are prepared. Instances that start together may create the same table or add the same column at
 /// the same moment, and then the database refuses all but one of them.
@@ -247,8 +246,7 @@ where
 }
 
 fn days_ago(days: u32) -> DateTime<Utc> {
-    let now = DateTime::from_timestamp_millis(SystemClock.wall_ms()).unwrap_or_default();
-    now.checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default()
+    now().checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default()
 }
 
 /// The columns of a table. Each attempt has another text, as connections remember the result for a text.
