@@ -10,12 +10,14 @@ mod hook;
 mod lifeline;
 mod reasons;
 mod record;
+mod run;
 
 pub use hook::Hook;
 pub(crate) use lifeline::Lifeline;
 pub use reasons::{CancelReason, LateCause, Skip, SkipReason, StopReason, WaitedFor};
 pub(crate) use record::Later;
 pub use record::{Begun, FireRecord};
+pub use run::RunKey;
 
 /// One scheduled time of a job, or one manual trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

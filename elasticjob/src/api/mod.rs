@@ -12,6 +12,7 @@ mod job_type;
 mod listener;
 mod outcome;
 mod pool;
+mod run;
 
 pub use argument::{ArgumentSite, Inject, JobArgument};
 pub use beans::{Beans, MissingBean};
@@ -21,12 +22,13 @@ pub(crate) use context::fixture;
 pub use context::{ItemRun, ShardingContext};
 pub use dataflow::{Dataflow, IntoFetched, dataflow_handler};
 pub use descriptor::JobDescriptor;
-pub use error_handler::{AnyJobErrorHandler, Failed, FailedRun, JobErrorHandler, JobFailure};
+pub use error_handler::{AnyJobErrorHandler, Failed, JobErrorHandler, JobFailure};
 pub use handler::{BlockingItem, ItemFuture, ItemHandler, ItemWork, blocking_item_handler, item_handler};
 pub use job_type::{AnyJobType, JobType};
 pub use listener::{AnyJobListener, JobListener, ListenerContext, ListenerRound, OnceJobListener};
 pub use outcome::{IntoJobResult, JobError, JobResult};
 pub use pool::PoolSizeProvider;
+pub use run::RunInfo;
 
 pub use crate::config::JobKind;
 pub use crate::sharding::{Assignment, ShardingStrategy};
