@@ -103,6 +103,10 @@ pub(crate) enum RegistryCommand {
         job: JobName,
         /// One of its items
         item: Option<ShardingItem>,
+        /// What became of the fire at this time in the past, for example 2026-11-21T03:00+08:00; from the database that
+        /// elasticjob.tracing names
+        #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
+        at: Option<DateTime<Utc>>,
     },
     /// Run a job now, on all enabled instances or on those of a server
     Trigger(Trigger),
@@ -154,10 +158,10 @@ pub(crate) struct History {
     #[arg(long, value_name = "KIND")]
     pub(crate) source: Option<Source>,
     /// Runs that started at this time or later, for example 2024-03-10T00:00:00-05:00
-    #[arg(long, value_name = "RFC3339")]
+    #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
     pub(crate) from: Option<DateTime<Utc>>,
     /// Runs that started before this time
-    #[arg(long, value_name = "RFC3339")]
+    #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
     pub(crate) until: Option<DateTime<Utc>>,
     /// How many runs, the last ones first
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -272,6 +276,14 @@ pub(crate) struct Dump {
     pub(crate) from: Option<String>,
 }
 
+/// A time of RFC 3339; seconds may be left out.
+fn time_with_offset(text: &str) -> Result<DateTime<Utc>, String> {
+    let without_seconds = || DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%:z");
+    let time = DateTime::parse_from_rfc3339(text).or_else(|_| without_seconds());
+    time.map(Into::into)
+        .map_err(|_| "expected a date, a time and an offset from UTC, for example 2026-11-21T03:00+08:00".to_owned())
+}
+
 fn dump_address(text: &str) -> Result<String, &'static str> {
     let wrong = "expected HOST:PORT, where the port is that of `elasticjob.dump.port`, for example localhost:9888";
     let (host, port) = text.rsplit_once(':').ok_or(wrong)?;
@@ -289,6 +301,16 @@ mod tests {
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_time_has_an_offset_and_may_have_seconds() {
+        let three = time_with_offset("2026-11-21T03:00+08:00");
+        assert_eq!(three.as_ref().map(DateTime::timestamp), Ok(1_795_201_200));
+        assert_eq!(time_with_offset("2026-11-20T19:00:00Z"), three);
+        for wrong in ["2026-11-21T03:00", "03:00", "2026-11-21", "yesterday"] {
+            assert!(time_with_offset(wrong).is_err_and(|why| why.contains("offset")), "{wrong}");
+        }
     }
 
     #[test]

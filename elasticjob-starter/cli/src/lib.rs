@@ -10,6 +10,7 @@ mod failure;
 mod history;
 mod next;
 mod operate;
+mod past;
 mod settings;
 mod statistics;
 mod status;
@@ -103,6 +104,13 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             center.close().await;
             done
         }
+        Command::OnRegistry(RegistryCommand::Why { job, item, at: Some(at) }) => {
+            let reader = traces::open(&arguments.registry, sources, console).await?;
+            let center = connect::connect(&arguments.registry, sources, console).await?;
+            let done = past::past(&Operations::new(center.clone()), &reader, &job, item, at, json).await;
+            center.close().await;
+            done
+        }
         Command::OnRegistry(command) => {
             let center = connect::connect(&arguments.registry, sources, console).await?;
             let done = on_registry(command, &Operations::new(center.clone()), json, console).await;
@@ -124,7 +132,7 @@ async fn on_registry(
         RegistryCommand::Shards { job } => statistics::shards(operations, &job, json).await,
         RegistryCommand::Status { job, watch: false } => status::status(operations, &job, json).await,
         RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
-        RegistryCommand::Why { job, item } => why::why(operations, &job, item, json).await,
+        RegistryCommand::Why { job, item, .. } => why::why(operations, &job, item, json).await,
         RegistryCommand::Trigger(what) => operate::trigger(operations, what, json).await,
         RegistryCommand::Enable(what) => operate::switch(operations, what, true, json).await,
         RegistryCommand::Disable(what) => operate::switch(operations, what, false, json).await,

@@ -5,13 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
+use super::decisions::{Decision, decision};
 use super::environment::JobEnvironment;
 use crate::api::{ItemHandler, ItemWork};
 use crate::engine::Notice;
 use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::random::uuid_v4;
-use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
+use crate::trace::{JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
 
 /// The cause of a run that neither finished nor failed.
 const CUT_OFF: &str = "it was cut off before its end";
@@ -72,6 +73,9 @@ impl Recorder {
 
     /// Records a notice of the engine. `makes_up` says whether a fire that comes while its job runs is made up for.
     pub(super) fn note(&mut self, instance: &InstanceId, makes_up: bool, notice: &Notice) {
+        if let Some(decision) = decision(notice) {
+            self.decided(instance, decision);
+        }
         match notice {
             Notice::Begun { fire, source, attempt, items } => {
                 let run = self.staged(instance, RunKey::new(*fire, *source), attempt.clone(), items.clone());
@@ -98,6 +102,23 @@ impl Recorder {
             }
             _ => {}
         }
+    }
+
+    fn decided(&self, instance: &InstanceId, decision: Decision) {
+        let Decision { kind, scheduled_at, scheduled_until, items, related, reason, detail } = decision;
+        self.trace.tracing.post(JobEvent::Decision(JobDecisionEvent {
+            id: uuid_v4(),
+            job_name: self.job.clone(),
+            at: self.trace.now(),
+            kind,
+            scheduled_at,
+            scheduled_until,
+            sharding_items: items,
+            instance: Some(instance.clone()),
+            related_instance: related,
+            reason: cut(reason),
+            detail,
+        }));
     }
 
     /// Records that items start.

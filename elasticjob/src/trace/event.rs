@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use super::decision::JobDecisionEvent;
 use crate::fire::{Attempt, ExecutionSource};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
@@ -18,6 +19,8 @@ pub enum JobEvent {
     Execution(JobExecutionEvent),
     /// The run of all items of an instance changed to another state.
     Status(JobStatusTraceEvent),
+    /// Something was decided that is no normal run.
+    Decision(JobDecisionEvent),
 }
 
 /// The run of one item. It is posted at the start and, with the same id, at the end.
@@ -111,6 +114,7 @@ impl JobEvent {
         match self {
             Self::Execution(event) => &event.job_name,
             Self::Status(event) => &event.job_name,
+            Self::Decision(event) => &event.job_name,
         }
     }
 }

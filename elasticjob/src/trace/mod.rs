@@ -2,7 +2,7 @@
 //!
 //! [`JobEvent`]s are the events of ElasticJob. In addition each run has an id of its own: the task id is the same for
 //! all runs of the same items on the same instance. A [`TracingStorage`] keeps the events. The built-in one is `RDB`,
-//! two tables of a database, in the module `rdb`; a program adds its own ones by type name.
+//! three tables of a database, in the module `rdb`; a program adds its own ones by type name.
 //!
 //! No job waits for a storage: events go into a bounded queue, and one task writes them in batches. While the storage
 //! is away the task tries again; events that do not fit into the queue are dropped, counted and reported in the log.
@@ -16,6 +16,7 @@ compile_error!("`tracing-rdb` brings no driver: take `tracing-sqlite`, `tracing-
 
 mod configuration;
 mod counts;
+mod decision;
 mod event;
 mod handle;
 mod history;
@@ -32,11 +33,12 @@ pub const RDB: &str = "RDB";
 
 pub use configuration::{JobSelection, TracingConfiguration};
 pub use counts::TracingCounts;
+pub use decision::{DecisionKind, JobDecisionEvent, UnknownDecision};
 pub(crate) use event::cut;
 pub use event::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};
 pub use handle::Tracing;
 pub use history::{
-    AnyTraceReader, Cursor, CursorError, ExecutionFilter, ExecutionOutcome, ExecutionRecord, Page, PageRequest,
-    ReadError, StateFilter, StateRecord, TraceReader,
+    AnyTraceReader, Cursor, CursorError, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome,
+    ExecutionRecord, Page, PageRequest, ReadError, StateFilter, StateRecord, TraceReader,
 };
 pub use storage::{AnyTracingStorage, TracingStorage, WriteError};

@@ -13,12 +13,12 @@ use super::events::{attempt, end, execution, moment, start, state, status};
 use super::tables::{OWN, open, open_with};
 use crate::databases::{Database, Kind};
 
-async fn reader_of(url: &str) -> AnyTraceReader {
+pub(super) async fn reader_of(url: &str) -> AnyTraceReader {
     let source = DataSource::new(url).expect("the URL is right");
     AnyTraceReader::new(RdbTraceReader::connect(&source, None).await.expect("it can be read"))
 }
 
-async fn write(database: &Database, events: &[JobEvent]) {
+pub(super) async fn write(database: &Database, events: &[JobEvent]) {
     open(database).await.write(events).await.expect("it is written");
 }
 
@@ -234,4 +234,22 @@ pub(super) async fn times_are_read_by_the_zone_they_were_written_by(database: Da
         (filter.from, filter.until) = (Some(moment() - TimeDelta::seconds(1)), Some(moment() + TimeDelta::seconds(1)));
     };
     assert_eq!(found(&reader, around).await, "a");
+}
+
+pub(super) async fn runs_are_found_by_the_fire_that_they_are_of(database: Database) {
+    let next = Some(moment() + TimeDelta::milliseconds(1));
+    write(
+        &database,
+        &[execution(end("a", None)), execution(JobExecutionEvent { scheduled_at: next, ..end("b", None) })],
+    )
+    .await;
+    let reader = reader_of(database.url()).await;
+    assert_eq!(found(&reader, |filter| filter.scheduled_at = Some(moment())).await, "a");
+    assert_eq!(found(&reader, |filter| filter.scheduled_at = next).await, "b");
+    database.execute("ALTER TABLE JOB_EXECUTION_LOG DROP COLUMN scheduled_at").await;
+    let reader = reader_of(database.url()).await;
+    let mut filter = ExecutionFilter::default();
+    filter.scheduled_at = next;
+    let error = reader.executions(&filter, &PageRequest::default()).await.expect_err("it cannot be known");
+    assert!(matches!(error, ReadError::NoColumn { column: "scheduled_at", .. }), "{error}");
 }

@@ -1,6 +1,7 @@
 //! What holds for every database that is traced to.
 
 mod beside_java;
+mod decisions;
 mod events;
 mod history;
 mod many;
@@ -68,6 +69,12 @@ cases! {
         tables_of_java_are_read_and_say_what_they_do_not_have,
         a_reader_makes_nothing_and_says_what_is_not_there,
         times_are_read_by_the_zone_they_were_written_by,
+        runs_are_found_by_the_fire_that_they_are_of,
+    }
+    decisions {
+        a_decision_is_kept_once_and_read_as_it_was_written,
+        decisions_are_found_by_fire_kind_time_and_page,
+        an_account_that_may_not_create_tables_traces_all_but_decisions on_servers true,
     }
     retention {
         rows_that_are_too_old_or_too_many_are_removed_in_steps,

@@ -92,6 +92,8 @@ pub(super) async fn tables_are_made_as_elasticjob_has_them_by_whoever_comes_firs
         "JOB_NAME_START_TIME_INDEX",
         "CREATION_TIME_INDEX",
         "JOB_NAME_CREATION_TIME_INDEX",
+        "DECIDED_AT_INDEX",
+        "JOB_NAME_DECIDED_AT_INDEX",
     ] {
         let (from, condition) = match database.kind() {
             Kind::Sqlite => ("sqlite_master", format!("name = '{index}'")),

@@ -52,13 +52,18 @@ async fn is_traced(database: &Database, builder: ElasticJobAppBuilder) -> Result
     app.one_off_job("traced")?.execute().await?;
     let tracing = app.tracing().expect("it is traced").clone();
     let ends = async {
-        // Three states, and start and end of two items.
-        while tracing.counts().written < 7 {
-            tokio::task::yield_now().await;
+        // Start, end and states of the run; decisions are written, too.
+        while database.count("JOB_STATUS_TRACE_LOG").await < 3 || tracing.counts().waiting() > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     tokio::time::timeout(LIMIT, ends).await.expect("it runs");
     app.shutdown().await;
+    let kinds = database.rows("JOB_DECISION_LOG", &["kind"], "job_name = 'traced_by_suite'").await;
+    let kinds: Vec<&str> = kinds.iter().filter_map(|row| row[0].as_deref()).collect();
+    for kind in ["REGISTERED", "ELECTED", "RESHARDED", "LEFT"] {
+        assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
+    }
     let rows = database.rows("JOB_STATUS_TRACE_LOG", &["state", "message", "sharding_item"], "1 = 1").await;
     let text = |row: &[Option<String>]| row.iter().map(|text| text.clone().unwrap_or_default()).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| text(row)).collect();

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::trace::{ExecutionType, TaskState};
+use crate::trace::{DecisionKind, ExecutionType, TaskState};
 
 /// Which runs of items are read. The default is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct ExecutionFilter {
     pub until: Option<DateTime<Utc>>,
     /// Runs on this instance; Java instances included.
     pub instance: Option<InstanceId>,
+    /// Runs for the fire of this scheduled time. A Java instance does not write it.
+    pub scheduled_at: Option<DateTime<Utc>>,
     /// Runs that ended and did not end well.
     pub failed_only: bool,
     /// Runs of this kind.
@@ -48,8 +50,31 @@ pub struct StateFilter {
     pub run_id: Option<String>,
 }
 
+/// Which decisions are read. The default is all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecisionFilter {
+    /// Decisions about this job.
+    pub job: Option<JobName>,
+    /// Decisions that were made at this time or later.
+    pub from: Option<DateTime<Utc>>,
+    /// Decisions that were made before this time.
+    pub until: Option<DateTime<Utc>>,
+    /// Decisions about the fire of this scheduled time.
+    pub fire: Option<DateTime<Utc>>,
+    /// Decisions of these kinds; empty for all kinds.
+    pub kinds: Vec<DecisionKind>,
+}
+
 impl ExecutionFilter {
     /// All runs of a job.
+    pub fn of_job(job: JobName) -> Self {
+        Self { job: Some(job), ..Self::default() }
+    }
+}
+
+impl DecisionFilter {
+    /// All decisions about a job.
     pub fn of_job(job: JobName) -> Self {
         Self { job: Some(job), ..Self::default() }
     }

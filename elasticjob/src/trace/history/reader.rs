@@ -4,9 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use super::filter::{ExecutionFilter, StateFilter};
+use super::filter::{DecisionFilter, ExecutionFilter, StateFilter};
 use super::page::{Page, PageRequest};
-use super::record::{ExecutionRecord, StateRecord};
+use super::record::{DecisionRecord, ExecutionRecord, StateRecord};
 
 /// Reads what a [`TracingStorage`](crate::trace::TracingStorage) keeps. It changes nothing, and needs no right to.
 pub trait TraceReader: Send + Sync + 'static {
@@ -29,6 +29,16 @@ pub trait TraceReader: Send + Sync + 'static {
         filter: &StateFilter,
         page: &PageRequest,
     ) -> impl Future<Output = Result<Page<StateRecord>, ReadError>> + Send;
+
+    /// A page of the decisions, the last one first.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn decisions(
+        &self,
+        filter: &DecisionFilter,
+        page: &PageRequest,
+    ) -> impl Future<Output = Result<Page<DecisionRecord>, ReadError>> + Send;
 }
 
 /// Why records cannot be read.
@@ -92,6 +102,10 @@ impl TraceReader for AnyTraceReader {
     async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
         self.0.states(filter, page).await
     }
+
+    async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
+        self.0.decisions(filter, page).await
+    }
 }
 
 impl fmt::Debug for AnyTraceReader {
@@ -104,6 +118,7 @@ impl fmt::Debug for AnyTraceReader {
 trait Calls: Send + Sync {
     fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord>;
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord>;
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord>;
 }
 
 impl<R: TraceReader> Calls for R {
@@ -113,5 +128,9 @@ impl<R: TraceReader> Calls for R {
 
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord> {
         Box::pin(TraceReader::states(self, filter, page))
+    }
+
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord> {
+        Box::pin(TraceReader::decisions(self, filter, page))
     }
 }

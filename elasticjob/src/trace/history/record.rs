@@ -2,6 +2,7 @@
 //! of older tables.
 
 use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
 
 use crate::ident::ShardingItem;
 
@@ -93,4 +94,32 @@ pub struct StateRecord {
     pub instance: Option<String>,
     /// The attempt that began the run; also `None` where execution is not monitored.
     pub attempt: Option<String>,
+}
+
+/// A decision about a job.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DecisionRecord {
+    /// The id of the record.
+    pub id: String,
+    /// The job.
+    pub job_name: String,
+    /// The time of the decision.
+    pub at: DateTime<Utc>,
+    /// What was decided: the name of a [`DecisionKind`](crate::trace::DecisionKind), or of a kind that a later release has.
+    pub kind: String,
+    /// The scheduled time of the fire that it is about, or of the first of these fires.
+    pub scheduled_at: Option<DateTime<Utc>>,
+    /// The fire that is run instead, where it is about all fires before that one.
+    pub scheduled_until: Option<DateTime<Utc>>,
+    /// The items; empty for the whole job or fire.
+    pub sharding_items: Vec<ShardingItem>,
+    /// The instance that decided it; `None` for an action of an operator.
+    pub instance: Option<String>,
+    /// Another instance that it is about, for example the one whose run was taken over.
+    pub related_instance: Option<String>,
+    /// Why, in English; empty where the kind says it all.
+    pub reason: String,
+    /// The values that a text in another language needs.
+    pub detail: Map<String, Value>,
 }

@@ -3,14 +3,18 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::error::{DatabaseError, ErrorKind};
 
-/// One of the two tables.
+/// One of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) name: &'static str,
     /// The columns of ElasticJob in order.
     pub(super) columns: &'static [&'static str],
+    /// The columns of this implementation.
+    pub(super) own: &'static [OwnColumn],
     /// The column with the time that says how old a row is.
     pub(super) time: &'static str,
+    /// Whether that column has milliseconds since 1970 instead of a time of the database.
+    pub(super) in_milliseconds: bool,
 }
 
 impl Table {
@@ -33,7 +37,7 @@ pub(super) enum OwnColumn {
 
 impl OwnColumn {
     /// All, in the order of the tables, after those of ElasticJob.
-    pub(super) const ALL: [Self; 4] = [Self::RunId, Self::ScheduledAt, Self::InstanceId, Self::Attempt];
+    pub(super) const ALL: &'static [Self] = &[Self::RunId, Self::ScheduledAt, Self::InstanceId, Self::Attempt];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -57,7 +61,7 @@ impl OwnColumn {
 
     /// Those that are among `columns`.
     pub(super) fn among(columns: &[String]) -> Vec<Self> {
-        Self::ALL.into_iter().filter(|own| columns.iter().any(|known| known == own.name())).collect()
+        Self::ALL.iter().copied().filter(|own| columns.iter().any(|known| known == own.name())).collect()
     }
 }
 
@@ -79,7 +83,9 @@ pub(super) const EXECUTION_LOG: Table = Table {
         "start_time",
         "complete_time",
     ],
+    own: OwnColumn::ALL,
     time: "start_time",
+    in_milliseconds: false,
 };
 
 pub(super) const STATUS_TRACE_LOG: Table = Table {
@@ -96,7 +102,30 @@ pub(super) const STATUS_TRACE_LOG: Table = Table {
         "message",
         "creation_time",
     ],
+    own: OwnColumn::ALL,
     time: "creation_time",
+    in_milliseconds: false,
+};
+
+/// The table that only this implementation has.
+pub(super) const DECISION_LOG: Table = Table {
+    name: "JOB_DECISION_LOG",
+    columns: &[
+        "id",
+        "job_name",
+        "decided_at",
+        "kind",
+        "scheduled_at",
+        "scheduled_until",
+        "sharding_items",
+        "instance_id",
+        "related_instance",
+        "reason",
+        "detail",
+    ],
+    own: &[],
+    time: "decided_at",
+    in_milliseconds: true,
 };
 
 /// A time as the database shows it.
@@ -124,6 +153,26 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
     const CREATE_EXECUTION_LOG: &'static [&'static str];
     /// Creates [`STATUS_TRACE_LOG`], with Java's index and the same ones.
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str];
+    /// Creates [`DECISION_LOG`].
+    const CREATE_DECISION_LOG: &'static [&'static str] = &[
+        "CREATE TABLE IF NOT EXISTS JOB_DECISION_LOG (
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        decided_at BIGINT NOT NULL,
+        kind VARCHAR(40) NOT NULL,
+        scheduled_at BIGINT NULL,
+        scheduled_until BIGINT NULL,
+        sharding_items TEXT NOT NULL,
+        instance_id VARCHAR(255) NULL,
+        related_instance VARCHAR(255) NULL,
+        reason TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        PRIMARY KEY (id))",
+        "CREATE INDEX IF NOT EXISTS DECIDED_AT_INDEX ON JOB_DECISION_LOG (decided_at, id)",
+        "CREATE INDEX IF NOT EXISTS JOB_NAME_DECIDED_AT_INDEX ON JOB_DECISION_LOG (job_name, decided_at, id)",
+    ];
+    /// Follows the values of decisions: a row that exists stays.
+    const KEEP_DECISION: &'static str = " ON CONFLICT (id) DO NOTHING";
     /// Follows the values of executions: an end completes the row of its start, and no later event undoes an end.
     const COMPLETE_EXECUTION: &'static str;
     /// Follows the values of states: a row that exists stays. Empty where the database could not find such a row.

@@ -4,8 +4,8 @@ use chrono::NaiveDateTime;
 use sqlx::query_builder::Separated;
 use sqlx::{Encode, QueryBuilder, Type};
 
-use super::dialect::{Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
-use super::rows::{Execution, Own, State};
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
+use super::rows::{Decision, Execution, Own, State};
 
 /// Writes executions: new ones, and the ends of known ones.
 pub(super) fn insert_executions<DB>(executions: Vec<Execution>, own: &[OwnColumn]) -> QueryBuilder<DB>
@@ -70,6 +70,32 @@ where
         }
     });
     query.push(DB::KEEP_STATUS);
+    query
+}
+
+/// Writes decisions.
+pub(super) fn insert_decisions<DB>(decisions: Vec<Decision>) -> QueryBuilder<DB>
+where
+    DB: Dialect,
+    for<'e> String: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new(head(DECISION_LOG, &[], None));
+    query.push_values(decisions, |mut row, decision| {
+        row.push_bind(decision.id)
+            .push_bind(decision.job_name)
+            .push_bind(Some(decision.decided_at))
+            .push_bind(decision.kind)
+            .push_bind(decision.scheduled_at)
+            .push_bind(decision.scheduled_until)
+            .push_bind(decision.sharding_items)
+            .push_bind(decision.instance_id)
+            .push_bind(decision.related_instance)
+            .push_bind(decision.reason)
+            .push_bind(decision.detail);
+    });
+    query.push(DB::KEEP_DECISION);
     query
 }
 

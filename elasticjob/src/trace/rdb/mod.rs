@@ -1,5 +1,6 @@
 //! The storage `RDB`: the tables `JOB_EXECUTION_LOG` and `JOB_STATUS_TRACE_LOG` of ElasticJob in a database, so that
-//! programs which read them for Java jobs can read them for Rust jobs.
+//! programs which read them for Java jobs can read them for Rust jobs, and the table `JOB_DECISION_LOG`, which Java does
+//! not have.
 //!
 //! The storage creates the tables when they are missing. They have four columns more than the tables of ElasticJob,
 //! `run_id`, `scheduled_at`, `instance_id` and `attempt`, as the last ones. The storage adds them to tables that lack them, and Java

@@ -9,7 +9,7 @@ use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuil
 use tokio::sync::OnceCell;
 
 use super::RdbPool;
-use super::dialect::{Dialect, EXECUTION_LOG, OwnColumn, STATUS_TRACE_LOG, Table};
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, STATUS_TRACE_LOG, Table};
 use super::error::RdbError;
 use super::select::{Columns, Placed, Select};
 use super::source::{DataSource, Use};
@@ -17,7 +17,8 @@ use super::store::{check_session_zone, columns};
 use super::wall_time::WallClock;
 use crate::schedule::TimeZone;
 use crate::trace::{
-    ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError, StateFilter, StateRecord, TraceReader,
+    DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError, StateFilter,
+    StateRecord, TraceReader,
 };
 
 /// Reads what was traced to a database, by Java instances as well. It creates nothing, and needs the right to read alone.
@@ -84,6 +85,10 @@ impl TraceReader for RdbTraceReader {
     async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
         self.reader.states(filter, page).await
     }
+
+    async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
+        self.reader.decisions(filter, page).await
+    }
 }
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<Page<T>, ReadError>> + Send + 'a>>;
@@ -92,6 +97,7 @@ type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<Page<T>, ReadError>> + 
 trait Calls: Send + Sync {
     fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord>;
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord>;
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord>;
 }
 
 struct Reader<DB: Dialect> {
@@ -166,7 +172,7 @@ where
     for<'c> &'c str: ColumnIndex<DB::Row>,
     for<'e> String: Encode<'e, DB> + Decode<'e, DB> + Type<DB>,
     for<'e> i32: Encode<'e, DB> + Decode<'e, DB> + Type<DB>,
-    for<'e> i64: Decode<'e, DB> + Type<DB>,
+    for<'e> i64: Encode<'e, DB> + Decode<'e, DB> + Type<DB>,
     for<'e> bool: Decode<'e, DB> + Type<DB>,
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
     for<'e> DB::Time: Decode<'e, DB> + Type<DB>,
@@ -189,6 +195,15 @@ where
             let rows = self.rows(STATUS_TRACE_LOG, query).await?;
             let records = rows.iter().map(|row| Columns::of(row, own, self.clock).state()).collect();
             self.page(STATUS_TRACE_LOG, page, records)
+        })
+    }
+
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord> {
+        Box::pin(async move {
+            let query = Select::decisions(self.clock, filter).page(page);
+            let rows = self.rows(DECISION_LOG, query).await?;
+            let records = rows.iter().map(|row| Columns::of(row, &[], self.clock).decision()).collect();
+            self.page(DECISION_LOG, page, records)
         })
     }
 }

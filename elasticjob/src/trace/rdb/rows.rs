@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
+use serde_json::Value;
+
 use super::wall_time::WallClock;
 use crate::fire::Attempt;
 use crate::ident::InstanceId;
-use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent};
+use crate::trace::{JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent};
 
 /// The sizes of columns, in characters.
 const JOB_NAME: usize = 100;
@@ -23,6 +25,7 @@ const TEXT: usize = 4_000;
 pub(super) struct Rows {
     pub(super) executions: Vec<Execution>,
     pub(super) states: Vec<State>,
+    pub(super) decisions: Vec<Decision>,
 }
 
 pub(super) struct Execution {
@@ -53,6 +56,20 @@ pub(super) struct State {
     pub(super) own: Own,
 }
 
+pub(super) struct Decision {
+    pub(super) id: String,
+    pub(super) job_name: String,
+    pub(super) decided_at: i64,
+    pub(super) kind: String,
+    pub(super) scheduled_at: Option<i64>,
+    pub(super) scheduled_until: Option<i64>,
+    pub(super) sharding_items: String,
+    pub(super) instance_id: Option<String>,
+    pub(super) related_instance: Option<String>,
+    pub(super) reason: String,
+    pub(super) detail: String,
+}
+
 /// The values of the columns that only this implementation has.
 pub(super) struct Own {
     pub(super) run_id: String,
@@ -77,7 +94,7 @@ impl Rows {
     /// the times.
     pub(super) fn of(events: &[JobEvent], clock: WallClock) -> Self {
         let mut executions: BTreeMap<&str, &JobExecutionEvent> = BTreeMap::new();
-        let mut states = Vec::new();
+        let (mut states, mut decisions) = (Vec::new(), Vec::new());
         for event in events {
             match event {
                 JobEvent::Execution(event) => {
@@ -87,9 +104,11 @@ impl Rows {
                     }
                 }
                 JobEvent::Status(event) => states.push(State::of(event, clock)),
+                JobEvent::Decision(event) => decisions.push(Decision::of(event)),
             }
         }
-        Self { executions: executions.into_values().map(|event| Execution::of(event, clock)).collect(), states }
+        let executions = executions.into_values().map(|event| Execution::of(event, clock)).collect();
+        Self { executions, states, decisions }
     }
 }
 
@@ -125,6 +144,26 @@ impl State {
             message: fit(&event.message, TEXT),
             creation_time: clock.time(event.creation_time),
             own: Own::of(&event.run_id, event.scheduled_at, &event.instance, event.attempt.as_ref()),
+        }
+    }
+}
+
+impl Decision {
+    fn of(event: &JobDecisionEvent) -> Self {
+        let instance = |instance: &Option<InstanceId>| instance.as_ref().map(|id| fit(id.as_str(), INSTANCE_ID));
+        Self {
+            id: event.id.clone(),
+            job_name: fit(event.job_name.as_str(), JOB_NAME),
+            decided_at: event.at.timestamp_millis(),
+            kind: event.kind.to_string(),
+            scheduled_at: event.scheduled_at.map(|at| at.timestamp_millis()),
+            scheduled_until: event.scheduled_until.map(|at| at.timestamp_millis()),
+            sharding_items: format!("{:?}", event.sharding_items),
+            instance_id: instance(&event.instance),
+            related_instance: instance(&event.related_instance),
+            reason: fit(&event.reason, TEXT),
+            // JSON writes a zero character with an escape, so that every database takes it.
+            detail: Value::Object(event.detail.clone()).to_string(),
         }
     }
 }

@@ -3,10 +3,13 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::{ColumnIndex, Decode, Encode, QueryBuilder, Row, Type};
 
-use super::dialect::{Dialect, OwnColumn, Shown, Table};
+use super::dialect::{DECISION_LOG, Dialect, OwnColumn, Shown, Table};
 use super::wall_time::{Bound, WallClock};
 use crate::ident::{InstanceId, JobName};
-use crate::trace::{Cursor, ExecutionFilter, ExecutionOutcome, ExecutionRecord, PageRequest, StateFilter, StateRecord};
+use crate::trace::{
+    Cursor, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord, PageRequest,
+    StateFilter, StateRecord,
+};
 
 /// A statement that reads rows of a table, under construction.
 pub(super) struct Select<'a, DB: Dialect> {
@@ -23,6 +26,7 @@ where
     DB: Dialect,
     for<'e> String: Encode<'e, DB> + Type<DB>,
     for<'e> i32: Encode<'e, DB> + Type<DB>,
+    for<'e> i64: Encode<'e, DB> + Type<DB>,
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
 {
     fn new(table: Table, own: &'a [OwnColumn], clock: WallClock) -> Self {
@@ -32,12 +36,18 @@ where
     }
 
     pub(super) fn executions(own: &'a [OwnColumn], clock: WallClock, filter: &ExecutionFilter) -> Self {
-        let ExecutionFilter { job, item, from, until, instance, failed_only, source, run_id } = filter;
+        let ExecutionFilter { job, item, from, until, instance, scheduled_at, failed_only, source, run_id } = filter;
         let mut select = Self::new(super::dialect::EXECUTION_LOG, own, clock);
         select.job(job.as_ref());
         select.times(*from, *until);
         if let Some(item) = item {
             select.query.push(" AND sharding_item = ").push_bind(i32::try_from(*item).unwrap_or(i32::MAX));
+        }
+        if let Some(at) = scheduled_at {
+            match own.contains(&OwnColumn::ScheduledAt) {
+                true => drop(select.query.push(" AND scheduled_at = ").push_bind(at.timestamp_millis())),
+                false => select.lacks = Some(OwnColumn::ScheduledAt),
+            }
         }
         if *failed_only {
             select.query.push(" AND complete_time IS NOT NULL AND NOT is_success");
@@ -60,6 +70,27 @@ where
         select
     }
 
+    pub(super) fn decisions(clock: WallClock, filter: &DecisionFilter) -> Self {
+        let DecisionFilter { job, from, until, fire, kinds } = filter;
+        let mut select = Self::new(DECISION_LOG, &[], clock);
+        select.job(job.as_ref());
+        select.times(*from, *until);
+        if let Some(fire) = fire.map(|fire| fire.timestamp_millis()) {
+            select.query.push(" AND (scheduled_at = ").push_bind(fire);
+            select.query.push(" OR (scheduled_at < ").push_bind(fire);
+            select.query.push(" AND scheduled_until > ").push_bind(fire).push("))");
+        }
+        if !kinds.is_empty() {
+            select.query.push(" AND kind IN (");
+            let mut list = select.query.separated(", ");
+            kinds.iter().for_each(|kind| {
+                list.push_bind(kind.to_string());
+            });
+            select.query.push(")");
+        }
+        select
+    }
+
     fn text(&mut self, column: &str, value: Option<String>) {
         if let Some(value) = value {
             self.query.push(format!(" AND {column} = ")).push_bind(value);
@@ -78,11 +109,28 @@ where
     fn times(&mut self, from: Option<DateTime<Utc>>, until: Option<DateTime<Utc>>) {
         let time = self.table.time;
         if let Some(from) = from {
-            self.query.push(format!(" AND {time} >= ")).push_bind(self.clock.bound(from, Bound::From));
+            self.query.push(format!(" AND {time} >= "));
+            self.bound(from, Bound::From);
         }
         if let Some(until) = until {
-            self.query.push(format!(" AND {time} < ")).push_bind(self.clock.bound(until, Bound::Until));
+            self.query.push(format!(" AND {time} < "));
+            self.bound(until, Bound::Until);
         }
+    }
+
+    fn bound(&mut self, at: DateTime<Utc>, bound: Bound) {
+        match self.table.in_milliseconds {
+            true => self.query.push_bind(at.timestamp_millis()),
+            false => self.query.push_bind(self.clock.bound(at, bound)),
+        };
+    }
+
+    /// The time of a cursor, in the unit of the table.
+    fn after(&mut self, time: i64) {
+        match self.table.in_milliseconds {
+            true => self.query.push_bind(time),
+            false => self.query.push_bind(DateTime::from_timestamp_micros(time).unwrap_or_default().naive_utc()),
+        };
     }
 
     /// A Java instance writes its id as the end of the task id alone.
@@ -118,10 +166,11 @@ where
         }
         let time = self.table.time;
         if let Some(Cursor { time: after, id }) = page.cursor() {
-            let after = DateTime::from_timestamp_micros(*after).unwrap_or_default().naive_utc();
             // A comparison of pairs would say the same, and MySQL uses no index for it.
-            self.query.push(format!(" AND {time} <= ")).push_bind(after);
-            self.query.push(format!(" AND ({time} < ")).push_bind(after);
+            self.query.push(format!(" AND {time} <= "));
+            self.after(*after);
+            self.query.push(format!(" AND ({time} < "));
+            self.after(*after);
             self.query.push(" OR id < ").push_bind(id.clone()).push(")");
         }
         self.query.push(format!(" ORDER BY {time} DESC, id DESC LIMIT {}", page.size() + 1));
@@ -179,11 +228,10 @@ where
     }
 
     fn scheduled_at(&self) -> Result<Option<DateTime<Utc>>, sqlx::Error> {
-        let at: Option<i64> = match self.own.contains(&OwnColumn::ScheduledAt) {
-            true => self.row.try_get(OwnColumn::ScheduledAt.name())?,
-            false => None,
-        };
-        Ok(at.and_then(DateTime::from_timestamp_millis))
+        match self.own.contains(&OwnColumn::ScheduledAt) {
+            true => self.milliseconds(OwnColumn::ScheduledAt.name()),
+            false => Ok(None),
+        }
     }
 
     fn placed<T>(id: &str, time: NaiveDateTime, record: T) -> Placed<T> {
@@ -239,5 +287,29 @@ where
             attempt: self.own_text(OwnColumn::Attempt)?,
         };
         Ok(Self::placed(&id, time, record))
+    }
+
+    fn milliseconds(&self, column: &str) -> Result<Option<DateTime<Utc>>, sqlx::Error> {
+        let at: Option<i64> = self.row.try_get(column)?;
+        Ok(at.and_then(DateTime::from_timestamp_millis))
+    }
+
+    pub(super) fn decision(&self) -> Result<Placed<DecisionRecord>, sqlx::Error> {
+        let (id, at) = (self.text("id")?, self.milliseconds("decided_at")?.unwrap_or_default());
+        let record = DecisionRecord {
+            id: id.clone(),
+            job_name: self.text("job_name")?,
+            at,
+            kind: self.text("kind")?,
+            scheduled_at: self.milliseconds("scheduled_at")?,
+            scheduled_until: self.milliseconds("scheduled_until")?,
+            // Only this implementation writes the table, and it writes both as JSON has them.
+            sharding_items: serde_json::from_str(&self.text("sharding_items")?).unwrap_or_default(),
+            instance: self.row.try_get("instance_id")?,
+            related_instance: self.row.try_get("related_instance")?,
+            reason: self.text("reason")?,
+            detail: serde_json::from_str(&self.text("detail")?).unwrap_or_default(),
+        };
+        Ok(Placed { record, cursor: Cursor::after(at.timestamp_millis(), id) })
     }
 }

@@ -1,16 +1,16 @@
-//! The two tables of one database.
+//! The tables of one database.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use chrono::{DateTime, NaiveDateTime, TimeDelta};
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use sqlx::{
     AssertSqlSafe, Column, Encode, Executor, FromRow, IntoArguments, Pool, QueryBuilder, SqlSafeStr, Statement, Type,
 };
 
-use super::dialect::{Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
 use super::error::RdbError;
-use super::insert::{insert_executions, insert_states, known_states};
+use super::insert::{insert_decisions, insert_executions, insert_states, known_states};
 use super::rows::Rows;
 use super::wall_time::WallClock;
 use super::{Calls, Pending, Retention};
@@ -37,6 +37,8 @@ pub(super) struct Store<DB: Dialect> {
     /// The columns of this implementation that the tables have.
     own_of_executions: Vec<OwnColumn>,
     own_of_states: Vec<OwnColumn>,
+    /// Whether there is a table of decisions. A table of Java's release may be all that the account may write to.
+    has_decisions: bool,
     /// Whether the table of states is one of ElasticJob before 3.0.5, see [`SOURCE`].
     has_source: bool,
     /// Whether the last write may have been applied without an answer.
@@ -71,22 +73,50 @@ where
             retention,
             own_of_executions: Vec::new(),
             own_of_states: Vec::new(),
+            has_decisions: false,
             has_source: false,
             in_doubt: AtomicBool::new(false),
         };
-        let columns = store.have(at, EXECUTION_LOG, DB::CREATE_EXECUTION_LOG).await?;
+        let columns = store.must_have(at, EXECUTION_LOG, DB::CREATE_EXECUTION_LOG).await?;
         store.own_of_executions = OwnColumn::among(&columns);
-        let columns = store.have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
+        let columns = store.must_have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
         store.own_of_states = OwnColumn::among(&columns);
         store.has_source = columns.iter().any(|column| column == SOURCE);
+        store.has_decisions = store.has(at, DECISION_LOG, DB::CREATE_DECISION_LOG).await?;
         if DB::KEEPS_INSTANTS {
             check_session_zone(&store.pool, at).await?;
         }
         Ok(store)
     }
 
-    /// The columns of a table. Creates the table, or adds a column, where that is missing.
-    async fn have(&self, at: &str, table: Table, create: &[&'static str]) -> Result<Vec<String>, RdbError> {
+    /// The columns of a table without which nothing can be traced.
+    async fn must_have(&self, at: &str, table: Table, create: &[&'static str]) -> Result<Vec<String>, RdbError> {
+        let error = match self.have(at, table, create).await? {
+            Ok(columns) => return Ok(columns),
+            Err(error) => error,
+        };
+        Err(RdbError::Table { at: at.to_owned(), table: table.name, why: error })
+    }
+
+    /// Whether there is a table without which less is traced.
+    async fn has(&self, at: &str, table: Table, create: &[&'static str]) -> Result<bool, RdbError> {
+        let Err(error) = self.have(at, table, create).await? else { return Ok(true) };
+        let (name, create) = (table.name, create.join("; "));
+        warn!(
+            "tracing: {at} has no table {name} and this account may not create it, so decisions are not recorded; let an \
+             administrator run: {create} (the database says: {error})"
+        );
+        Ok(false)
+    }
+
+    /// The columns of a table. Creates the table, or adds a column, where that is missing. The inner error is the text of
+    /// the database where the account has not the right to create the table.
+    async fn have(
+        &self,
+        at: &str,
+        table: Table,
+        create: &[&'static str],
+    ) -> Result<Result<Vec<String>, String>, RdbError> {
         let unusable = |why: &dyn std::fmt::Display| {
             let (at, table) = (at.to_owned(), table.name);
             RdbError::Table { at, table, why: why.to_string() }
@@ -100,10 +130,10 @@ where
                         return Err(RdbError::Columns { at: at.to_owned(), table: table.name, missing });
                     }
                     let has = OwnColumn::among(&columns);
-                    let lacks = OwnColumn::ALL.into_iter().filter(|own| !has.contains(own));
+                    let lacks = table.own.iter().filter(|own| !has.contains(own));
                     let add: Vec<String> = lacks.map(|own| own.add_to(table)).collect();
                     if add.is_empty() {
-                        return Ok(columns);
+                        return Ok(Ok(columns));
                     }
                     match self.run(&add.iter().map(String::as_str).collect::<Vec<_>>()).await {
                         // The tables of Java are enough to write to.
@@ -113,12 +143,17 @@ where
                                 "tracing: table {name} in {at} lacks columns and this user may not add them, so rows are \
                                  written without them; let an administrator run: {add} (the database says: {error})"
                             );
-                            return Ok(columns);
+                            return Ok(Ok(columns));
                         }
                         added => added,
                     }
                 }
-                Err(sqlx::Error::Database(error)) if DB::is_missing_table(&*error) => self.run(create).await,
+                Err(sqlx::Error::Database(error)) if DB::is_missing_table(&*error) => match self.run(create).await {
+                    Err(sqlx::Error::Database(error)) if DB::is_not_permitted(&*error) => {
+                        return Ok(Err(error.to_string()));
+                    }
+                    created => created,
+                },
                 Err(error) => return Err(unusable(&error)),
             };
             why = changed.err().map_or(why, |error| error.to_string());
@@ -136,7 +171,7 @@ where
 
     /// Writes all events or none.
     async fn insert(&self, events: &[JobEvent]) -> Result<(), sqlx::Error> {
-        let Rows { executions, mut states } = Rows::of(events, self.clock);
+        let Rows { executions, mut states, decisions } = Rows::of(events, self.clock);
         let mut transaction = self.pool.begin().await?;
         if self.in_doubt.swap(true, Ordering::Relaxed) && DB::KEEP_STATUS.is_empty() && !states.is_empty() {
             let mut query = known_states(&states);
@@ -157,6 +192,9 @@ where
                 .execute(&mut *transaction)
                 .await?;
         }
+        if !decisions.is_empty() && self.has_decisions {
+            insert_decisions(decisions).build().persistent(false).execute(&mut *transaction).await?;
+        }
         transaction.commit().await?;
         self.in_doubt.store(false, Ordering::Relaxed);
         Ok(())
@@ -168,7 +206,12 @@ where
         if let Some(days) = self.retention.days {
             let (head, tail) = DB::delete(table, STEP);
             let mut query = QueryBuilder::new(head);
-            query.push_bind(self.days_ago(days)).push(tail);
+            let oldest = days_ago(days);
+            match table.in_milliseconds {
+                true => query.push_bind(Some(oldest.timestamp_millis())),
+                false => query.push_bind(self.clock.time(oldest)),
+            };
+            query.push(tail);
             removed = DB::rows_affected(&query.build().execute(&self.pool).await?);
         }
         if let Some(rows) = self.retention.rows.filter(|_| removed < STEP) {
@@ -190,11 +233,6 @@ where
         Ok(removed >= STEP)
     }
 
-    fn days_ago(&self, days: u32) -> NaiveDateTime {
-        let now = DateTime::from_timestamp_millis(SystemClock.wall_ms()).unwrap_or_default();
-        self.clock.time(now.checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default())
-    }
-
     fn write_error(error: &sqlx::Error) -> WriteError {
         match error {
             sqlx::Error::Database(database) if DB::refuses(&**database) => WriteError::Refused(error.to_string()),
@@ -206,6 +244,11 @@ where
             error => WriteError::Unavailable(error.to_string()),
         }
     }
+}
+
+fn days_ago(days: u32) -> DateTime<Utc> {
+    let now = DateTime::from_timestamp_millis(SystemClock.wall_ms()).unwrap_or_default();
+    now.checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default()
 }
 
 /// The columns of a table. Each attempt has another text, as connections remember the result for a text.
@@ -259,7 +302,9 @@ where
                 return Ok(None);
             }
             let mut more = false;
-            for table in [EXECUTION_LOG, STATUS_TRACE_LOG] {
+            let tables =
+                [EXECUTION_LOG, STATUS_TRACE_LOG].into_iter().chain(self.has_decisions.then_some(DECISION_LOG));
+            for table in tables {
                 more |= self.remove(table).await.map_err(|error| Self::write_error(&error))?;
             }
             Ok(Some(if more { NEXT_STEP } else { NEXT_ROUND }))
