@@ -16,7 +16,7 @@ use super::state::runs::{ItemRun, Stage};
 use super::txn::JobTransaction;
 use crate::clock::Now;
 use crate::config::JobConfiguration;
-use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
+use crate::fire::{Fire, FireState, ItemEnd, SkipReason};
 use crate::registry::layout::instance_yaml;
 
 impl JobEngine {
@@ -70,7 +70,7 @@ impl JobEngine {
         let is_recorded = self.configuration.is_monitored();
         self.fires.calendar.go_back(schedule, now.wall, is_recorded);
         self.forget_early(|_, at| is_ahead(at));
-        let came_early = |open: &mut Box<OpenFire>| matches!(open.fire, Fire::Scheduled(at) if is_ahead(at));
+        let came_early = |open: &mut Box<OpenFire>| matches!(open.key.fire, Fire::Scheduled(at) if is_ahead(at));
         self.fires.undecided.take_if(|at| is_ahead(*at));
         self.fires.standing.take_if(came_early);
         // The engine reports nothing about this fire: it comes again.
@@ -123,13 +123,12 @@ impl JobEngine {
     /// Ends items that were begun and not started yet when the clock turns out to be off. Returns whether it is off.
     /// Items that are taken over are exempt: their fire was due by the clock of another instance.
     pub(super) fn is_refused_by_clock(&mut self, now: Now, plan: &BeginPlan) -> bool {
-        if plan.source == ExecutionSource::Failover || plan.items.is_empty() {
+        if plan.key.is_takeover() || plan.items.is_empty() {
             return false;
         }
         let Some(difference) = self.check_clock(now) else { return false };
         let reason = SkipReason::ClockOff { difference };
-        if let Some(open) = self.fires.open.as_mut().filter(|open| open.fire == plan.fire && open.source == plan.source)
-        {
+        if let Some(open) = self.fires.open.as_mut().filter(|open| open.key == plan.key) {
             open.begun.extend(&plan.items);
         }
         if let Some(attempt) = &plan.attempt {
@@ -137,10 +136,10 @@ impl JobEngine {
             for item in &plan.items {
                 let stage = Stage::Ended { at: now.mono, end: end.clone() };
                 let item_run = ItemRun { attempt: Some(attempt.clone()), stage };
-                self.runs.of_fire(plan.fire, plan.source).items.insert(*item, item_run);
+                self.runs.of_fire(plan.key).items.insert(*item, item_run);
             }
         }
-        self.tell_skip(plan.fire, plan.items.clone(), reason);
+        self.tell_skip(plan.key.fire, plan.items.clone(), reason);
         true
     }
 }

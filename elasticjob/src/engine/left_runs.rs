@@ -66,12 +66,12 @@ impl JobEngine {
         if self.planted.has(Bug::SessionForEngine) {
             return;
         }
-        for LeftRun { item, fire, source, attempt, skipped, end } in left {
+        for LeftRun { item, key, attempt, skipped, end } in left {
             let stage = match end {
                 None => Stage::Aborted,
                 Some(end) => Stage::Ended { at: Duration::ZERO, end },
             };
-            self.runs.take_over(fire, source, skipped, item, ItemRun { attempt, stage });
+            self.runs.take_over(key, skipped, item, ItemRun { attempt, stage });
         }
     }
 }

@@ -23,7 +23,8 @@
 //! ```
 
 mod audit;
-mod built_in;
+mod briefs;
+mod built_in_checks;
 mod commit;
 mod configuration;
 pub mod dump;
@@ -31,7 +32,6 @@ mod error;
 mod finding;
 mod instances;
 mod items;
-mod jobs;
 mod members;
 mod read;
 mod reason;
@@ -48,17 +48,17 @@ mod why;
 use std::sync::Arc;
 
 use crate::registry::RegistryCenter;
-use built_in::BuiltIn;
+use built_in_checks::BuiltIn;
 
 pub use crate::registry::layout::ServerStatus;
 pub use audit::Audit;
+pub use briefs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
 pub use finding::{Argument, Finding, Remedy};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
-pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use reason::Reason;
 pub use removal::{Force, JobRemoved};
 pub use servers::ServerOfJob;

@@ -9,7 +9,7 @@ use super::decisions::{Decision, decision};
 use super::environment::JobEnvironment;
 use crate::api::{ItemHandler, ItemWork};
 use crate::engine::Notice;
-use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::random::uuid_v4;
 use crate::trace::{JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
@@ -37,7 +37,6 @@ struct Trace {
 
 struct TracedRun {
     run: Arc<RunIdentity>,
-    fire: Fire,
     /// The causes of items that did not end well.
     errors: BTreeMap<ShardingItem, String>,
 }
@@ -49,8 +48,7 @@ struct RunIdentity {
     job: JobName,
     instance: InstanceId,
     hostname: Arc<str>,
-    source: ExecutionSource,
-    scheduled_at: Option<DateTime<Utc>>,
+    key: RunKey,
     attempt: Option<Attempt>,
     items: Vec<ShardingItem>,
 }
@@ -80,10 +78,10 @@ impl Recorder {
         }
         match notice {
             Notice::Begun { fire, source, attempt, items } => {
-                let run = self.staged(instance, *fire, *source, attempt.clone(), items.clone());
-                self.runs.push(TracedRun { run, fire: *fire, errors: BTreeMap::new() });
+                let run = self.staged(instance, RunKey::new(*fire, *source), attempt.clone(), items.clone());
+                self.runs.push(TracedRun { run, errors: BTreeMap::new() });
             }
-            Notice::Finished { fire, source, items } => self.finished(*fire, *source, items),
+            Notice::Finished { fire, source, items } => self.finished(RunKey::new(*fire, *source), items),
             Notice::RunsAbandoned { items } => self.abandoned(items),
             Notice::Skipped { fire, reason: SkipReason::StillRunning { since }, .. } => {
                 let items = self.items_of(*since);
@@ -94,11 +92,11 @@ impl Recorder {
                 };
                 let message =
                     format!("Previous job '{}' - shardingItems '{items:?}' is still running, {then}", self.job);
-                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, None, items);
+                let run = self.staged(instance, came(*fire), None, items);
                 self.trace.status(&run, TaskState::Finished, message);
             }
             Notice::NothingToRun { fire } => {
-                let run = self.staged(instance, *fire, ExecutionSource::NormalTrigger, None, Vec::new());
+                let run = self.staged(instance, came(*fire), None, Vec::new());
                 let message = format!("Sharding item for job '{}' is empty.", self.job);
                 self.trace.status(&run, TaskState::Finished, message);
             }
@@ -160,7 +158,7 @@ impl Recorder {
     }
 
     fn items_of(&self, fire: Fire) -> Vec<ShardingItem> {
-        let runs = self.runs.iter().filter(|run| run.fire == fire);
+        let runs = self.runs.iter().filter(|run| run.run.key.fire == fire);
         let mut items: Vec<ShardingItem> = runs.flat_map(|run| run.run.items.iter().copied()).collect();
         items.sort_unstable();
         items
@@ -169,8 +167,7 @@ impl Recorder {
     fn staged(
         &self,
         instance: &InstanceId,
-        fire: Fire,
-        source: ExecutionSource,
+        key: RunKey,
         attempt: Option<Attempt>,
         mut items: Vec<ShardingItem>,
     ) -> Arc<RunIdentity> {
@@ -181,8 +178,7 @@ impl Recorder {
             job: self.job.clone(),
             instance: instance.clone(),
             hostname: self.hostname.clone(),
-            source,
-            scheduled_at: scheduled_at(fire),
+            key,
             attempt,
             items,
         });
@@ -190,10 +186,10 @@ impl Recorder {
         run
     }
 
-    fn finished(&mut self, fire: Fire, source: ExecutionSource, items: &[(ShardingItem, FireState)]) {
+    fn finished(&mut self, key: RunKey, items: &[(ShardingItem, FireState)]) {
         let is_over = |run: &mut TracedRun| {
             let of_it = |item: &ShardingItem| items.iter().any(|(finished, _)| finished == item);
-            run.fire == fire && run.run.source == source && run.run.items.iter().any(of_it)
+            run.run.key == key && run.run.items.iter().any(of_it)
         };
         let over: Vec<TracedRun> = self.runs.extract_if(.., is_over).collect();
         for TracedRun { run, mut errors, .. } in over {
@@ -264,8 +260,8 @@ impl ItemRecord {
             hostname: run.hostname.clone(),
             instance: run.instance.clone(),
             sharding_item: self.item,
-            source: run.source,
-            scheduled_at: run.scheduled_at,
+            source: run.key.source,
+            scheduled_at: scheduled_at(run.key.fire),
             attempt: run.attempt.clone(),
             start_time,
             complete_time,
@@ -297,8 +293,8 @@ impl Trace {
             job_name: run.job.clone(),
             task_id: run.task_id.clone(),
             instance: run.instance.clone(),
-            execution_type: run.source.into(),
-            scheduled_at: run.scheduled_at,
+            execution_type: run.key.source.into(),
+            scheduled_at: scheduled_at(run.key.fire),
             attempt: run.attempt.clone(),
             sharding_items: run.items.clone(),
             state,
@@ -306,6 +302,11 @@ impl Trace {
             creation_time: self.now(),
         }));
     }
+}
+
+/// The run of a fire that came, also where none of its items begins.
+fn came(fire: Fire) -> RunKey {
+    RunKey::new(fire, ExecutionSource::NormalTrigger)
 }
 
 /// The scheduled time of a fire; a trigger has none.

@@ -27,7 +27,7 @@ const ENUMS: [(&str, &str); 14] = [
     ("CancelReason", "elasticjob/src/fire/reasons.rs"),
     ("ExecutionSource", "elasticjob/src/fire.rs"),
     ("FireState", "elasticjob/src/fire.rs"),
-    ("SkipReason", "elasticjob/src/fire/reasons.rs"),
+    ("SkipReason", "elasticjob/src/fire/skip_reason.rs"),
     ("Step", "elasticjob/src/engine/rules/mod.rs"),
     ("Meanwhile", "elasticjob/src/engine/rules/mod.rs"),
 ];

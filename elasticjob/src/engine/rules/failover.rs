@@ -9,7 +9,7 @@ use crate::engine::state::losses::Loss;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::ExecutionSource;
+use crate::fire::{ExecutionSource, RunKey};
 use crate::registry::CreateMode;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
@@ -68,6 +68,11 @@ fn take(engine: &mut JobEngine, loss: Loss) -> Proposal {
             txn.create(&failovering, me.as_str(), CreateMode::Persistent);
         }
     }
-    let plan = BeginPlan { fire: loss.fire, source, attempt: Some(attempt), items: vec![loss.item], from: loss.from };
+    let plan = BeginPlan {
+        key: RunKey::new(loss.fire, source),
+        attempt: Some(attempt),
+        items: vec![loss.item],
+        from: loss.from,
+    };
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }

@@ -233,7 +233,7 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     };
     let Some(at) = at else { return };
     // Items that moved here while a later fire is open are begun for that one, which makes up for the earlier ones too.
-    let is_later = |open: &OpenFire| matches!(open.fire, Fire::Scheduled(later) if later > at);
+    let is_later = |open: &OpenFire| matches!(open.key.fire, Fire::Scheduled(later) if later > at);
     if engine.fires.open.as_deref().is_some_and(is_later) {
         return;
     }

@@ -10,7 +10,7 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::OpenFire;
 use crate::engine::state::proposal::BeginPlan;
 use crate::engine::state::runs::{ItemRun, Stage};
-use crate::fire::{CancelReason, FireState, ItemEnd};
+use crate::fire::{CancelReason, FireState, ItemEnd, RunKey};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 use crate::registry::layout::JobPath;
@@ -41,10 +41,10 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
             return Ok(Step::Pass);
         }
         let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
-        engine.start_items(now, unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
+        engine.start_items(now, unresolved.key, Some(&unresolved.attempt), items);
     }
     engine.fires.unresolved = None;
-    let of_open = |open: &&mut OpenFire| open.fire == unresolved.fire && open.source == unresolved.source;
+    let of_open = |open: &&mut OpenFire| open.key == unresolved.key;
     if !same_session && engine.planted.has(Bug::DroppedUnresolved) {
         engine.fires.open = None;
     }
@@ -73,9 +73,9 @@ fn is_refused_by_clock(
     unresolved: &Unresolved,
     begun: &[(ShardingItem, Zxid)],
 ) -> bool {
-    let Unresolved { fire, source, attempt, .. } = unresolved.clone();
+    let Unresolved { key, attempt, .. } = unresolved.clone();
     let items = begun.iter().map(|(item, _)| *item).collect();
-    engine.is_refused_by_clock(now, &BeginPlan { fire, source, attempt: Some(attempt), items, from: None })
+    engine.is_refused_by_clock(now, &BeginPlan { key, attempt: Some(attempt), items, from: None })
 }
 
 /// The instance leaves: the items end before they were started.
@@ -85,9 +85,9 @@ fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(
     for (item, _) in begun {
         let stage = Stage::Ended { at: now.mono, end: end.clone() };
         let item_run = ItemRun { attempt: Some(unresolved.attempt.clone()), stage };
-        engine.runs.of_fire(unresolved.fire, unresolved.source).items.insert(*item, item_run);
+        engine.runs.of_fire(unresolved.key).items.insert(*item, item_run);
     }
-    let Unresolved { fire, source, .. } = *unresolved;
+    let RunKey { fire, source } = unresolved.key;
     let items = begun.iter().map(|(item, _)| *item).collect();
     engine.tell(Notice::NotStarted { fire, source, items, reason: CancelReason::Shutdown });
 }

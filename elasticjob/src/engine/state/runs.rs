@@ -6,7 +6,7 @@ use litemap::LiteMap;
 
 use super::listener_round::{Call, Round, RoundStage, Step, Waiting};
 use crate::engine::event::RoundId;
-use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, StopReason};
+use crate::fire::{Attempt, FireState, ItemEnd, RunKey, StopReason};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 
@@ -21,8 +21,7 @@ pub(in crate::engine) struct Runs(Vec<Run>);
 /// The run of a fire: its items that began here.
 #[derive(Debug)]
 pub(in crate::engine) struct Run {
-    pub(in crate::engine) fire: Fire,
-    pub(in crate::engine) source: ExecutionSource,
+    pub(in crate::engine) key: RunKey,
     /// Mostly few, so they are sorted in a vector without room for more: all jobs of a process may run at the same moment.
     pub(in crate::engine) items: LiteMap<ShardingItem, ItemRun>,
     /// How the items ended that are finished already.
@@ -126,30 +125,23 @@ impl Runs {
 
     /// The run of a fire that takes further items of it. A fire whose listeners are already called after its items gets
     /// another run.
-    pub(in crate::engine) fn of_fire(&mut self, fire: Fire, source: ExecutionSource) -> &mut Run {
-        let place = self.0.iter().position(|run| run.fire == fire && run.source == source && run.takes_items());
+    pub(in crate::engine) fn of_fire(&mut self, key: RunKey) -> &mut Run {
+        let place = self.0.iter().position(|run| run.key == key && run.takes_items());
         let place = place.unwrap_or_else(|| {
             if self.0.is_empty() {
                 self.0.reserve_exact(1);
             }
-            self.0.push(Run::new(fire, source));
+            self.0.push(Run::new(key));
             self.0.len() - 1
         });
         &mut self.0[place]
     }
 
     /// Takes the run of an item that an earlier engine began.
-    pub(in crate::engine) fn take_over(
-        &mut self,
-        fire: Fire,
-        source: ExecutionSource,
-        skipped: Option<i64>,
-        item: ShardingItem,
-        run: ItemRun,
-    ) {
-        let place = self.0.iter().position(|run| run.is_left && run.fire == fire && run.source == source);
+    pub(in crate::engine) fn take_over(&mut self, key: RunKey, skipped: Option<i64>, item: ShardingItem, run: ItemRun) {
+        let place = self.0.iter().position(|run| run.is_left && run.key == key);
         let place = place.unwrap_or_else(|| {
-            self.0.push(Run { skipped, is_left: true, ..Run::new(fire, source) });
+            self.0.push(Run { skipped, is_left: true, ..Run::new(key) });
             self.0.len() - 1
         });
         self.0[place].items.insert(item, run);
@@ -169,10 +161,9 @@ impl Runs {
 }
 
 impl Run {
-    fn new(fire: Fire, source: ExecutionSource) -> Self {
+    fn new(key: RunKey) -> Self {
         Self {
-            fire,
-            source,
+            key,
             items: LiteMap::with_capacity(1),
             finished: Vec::new(),
             skipped: None,
@@ -190,7 +181,7 @@ impl Run {
     /// Whether it is the run of a fire that came here; a run that was taken over, or left by an earlier engine, goes on
     /// beside it.
     fn is_regular(&self) -> bool {
-        self.source != ExecutionSource::Failover && !self.is_left
+        !self.key.is_takeover() && !self.is_left
     }
 
     /// Its round, when it has listeners.
@@ -204,8 +195,7 @@ impl Run {
         let RoundStage::Hooks { hook, next, step: Step::Waiting(wait) } = &round.stage else { return None };
         Some(Waiting {
             round: round.id,
-            fire: self.fire,
-            source: self.source,
+            key: self.key,
             listener: round.plan[*next].type_name.clone(),
             next: *next,
             hook: *hook,

@@ -304,7 +304,7 @@ fn a_fire_that_is_made_up_for_where_others_ran_it_is_not_called_again() {
     group.run_until(10_900);
     let mut calls = 0;
     while let Some(host) = group.callers().first().copied() {
-        assert_eq!(group.hosts[host].calls[0].fire, Fire::Scheduled(EPOCH + 10_000));
+        assert_eq!(group.hosts[host].calls[0].key.fire, Fire::Scheduled(EPOCH + 10_000));
         group.end_call(host);
         group.run_until(10_950);
         calls += 1;

@@ -126,7 +126,7 @@ fn items_stay_where_a_manual_trigger_waits_for_the_end_of_their_run() {
     group.hosts.iter_mut().for_each(Host::clear);
     group.end_items(owner, &[0]);
     let manual = &group.hosts[owner].started[0];
-    assert!(matches!(manual.fire, Fire::Manual { .. }));
+    assert!(matches!(manual.key.fire, Fire::Manual { .. }));
     assert_eq!(group.owners(1), [Some(owner)]);
     group.end_items(owner, &[0]);
     assert_eq!(group.owners(1), [Some(1 - owner)], "now it moves on");

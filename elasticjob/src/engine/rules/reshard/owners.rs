@@ -86,7 +86,7 @@ impl JobEngine {
             return;
         }
         let Some(open) = self.fires.open.as_deref() else { return };
-        let (fire, monitored) = (open.fire, self.configuration.is_monitored());
+        let (fire, monitored) = (open.key.fire, self.configuration.is_monitored());
         let mut gone: BTreeMap<InstanceId, Vec<ShardingItem>> = BTreeMap::new();
         for item in self.mirror.items() {
             let Lookup::Known(known) = self.mirror.lookup(&JobPath::owner_of(item)) else { continue };
