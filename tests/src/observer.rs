@@ -1,4 +1,4 @@
-//! Somebody who watches a group in the registry, over a connection of its own that nothing is done to.
+//! An observer: it watches a group in the registry over a connection of its own, which no fault touches.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::records::{Observed, now_us};
 
-/// Notes which instances are there and who owns which item, until it is dropped.
+/// Notes which instances are there and which of them owns an item, until it is dropped.
 #[derive(Debug)]
 pub struct Observer {
     seen: Seen,

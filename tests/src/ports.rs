@@ -3,10 +3,10 @@
 use std::io::{Error, ErrorKind, Result};
 use std::net::TcpListener;
 
-/// What Java, PostgreSQL and MariaDB all log where somebody else was faster.
+/// The text that Java, PostgreSQL and MariaDB log when another program took the port first.
 const TAKEN: &str = "Address already in use";
 
-/// A port of this host that nobody listens on right now.
+/// A port of this host that no program listens on right now.
 ///
 /// # Errors
 /// When there is none.

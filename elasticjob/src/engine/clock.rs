@@ -12,7 +12,7 @@ use super::notice::Notice;
 use super::planted::Bug;
 use super::state::open_fire::OpenFire;
 use super::state::proposal::{BeginPlan, Proposal, Purpose};
-use super::state::runs::{ItemRun, Stage};
+use super::state::runs::{BegunItem, Stage};
 use super::txn::JobTransaction;
 use crate::clock::Now;
 use crate::config::JobConfiguration;
@@ -135,7 +135,7 @@ impl JobEngine {
             let end = ItemEnd { state: FireState::NotRun, took: 0, error: Some(reason.to_string()) };
             for item in &plan.items {
                 let stage = Stage::Ended { at: now.mono, end: end.clone() };
-                let item_run = ItemRun { attempt: Some(attempt.clone()), stage };
+                let item_run = BegunItem { attempt: Some(attempt.clone()), stage };
                 self.runs.of_fire(plan.key).items.insert(*item, item_run);
             }
         }

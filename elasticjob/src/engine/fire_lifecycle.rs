@@ -7,7 +7,7 @@ use super::planted::Bug;
 use super::state::listener_round::Round;
 use super::state::membership::Phase;
 use super::state::open_fire::OpenFire;
-use super::state::runs::{ItemRun, Stage};
+use super::state::runs::{BegunItem, Stage};
 use crate::clock::Now;
 use crate::config::JobConfiguration;
 use crate::fire::{Attempt, ExecutionSource, Fire, Hook, LateCause, RunKey, SkipReason};
@@ -207,7 +207,7 @@ impl JobEngine {
                 Some(_) => Stage::Held { token: *token, wanted: None },
                 None => Stage::Executing,
             };
-            run.items.insert(*item, ItemRun { attempt: attempt.cloned(), stage });
+            run.items.insert(*item, BegunItem { attempt: attempt.cloned(), stage });
         }
         let begun = items.iter().map(|(item, _)| *item).collect();
         self.tell(Notice::Begun { fire, source, attempt: attempt.cloned(), items: begun });

@@ -357,7 +357,7 @@ impl Driver {
             let mailbox = self.mailbox.clone();
             let record = self.recorder.as_ref().and_then(|recorder| recorder.item(item));
             let handler = record.as_ref().map(|record| record.around(&self.handler));
-            let on_end = move |end: executor::ItemEnd| {
+            let on_end = move |end: executor::ExecutionEnd| {
                 let end: ItemEnd = end.into();
                 if let Some(record) = record {
                     record.ended(&end);
@@ -492,8 +492,8 @@ impl Drop for Driver {
     }
 }
 
-impl From<executor::ItemEnd> for ItemEnd {
-    fn from(end: executor::ItemEnd) -> Self {
+impl From<executor::ExecutionEnd> for ItemEnd {
+    fn from(end: executor::ExecutionEnd) -> Self {
         let (state, error) = match end.outcome {
             ItemOutcome::Succeeded => (FireState::Succeeded, None),
             ItemOutcome::Failed(error) | ItemOutcome::Panicked(error) => (FireState::Failed, Some(error)),

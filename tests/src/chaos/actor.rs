@@ -22,8 +22,8 @@ use crate::worker::JobPlan;
 /// How long a process may take to leave: its longest run, with something to spare.
 const LEAVE: Duration = Duration::from_secs(40);
 
-/// How long a Java process may take. While the server is away it does not end, and is killed then, as whoever supervises
-/// it would.
+/// How long a Java process may take. While the server is away it does not end. Then it is killed, as a
+/// supervisor would do.
 const JAVA_LEAVE: Duration = Duration::from_secs(15);
 
 /// How a virtual machine for Java says that it ended in good order at SIGTERM.
@@ -325,7 +325,7 @@ impl Actor {
         }
     }
 
-    /// Nobody ends by itself. Who does is replaced.
+    /// No process ends by itself. One that does is replaced.
     async fn look_for_crashes(&mut self) {
         for place in 0..self.places.len() {
             let Place { pid, state, .. } = self.places[place];

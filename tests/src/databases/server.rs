@@ -20,7 +20,7 @@ use crate::ports;
 const START_LIMIT: Duration = Duration::from_secs(120);
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
-/// Who the tests are.
+/// The user of the tests.
 pub(super) const USER: &str = "tester";
 pub(super) const PASSWORD: &str = "open sesame";
 

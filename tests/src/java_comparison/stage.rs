@@ -43,7 +43,7 @@ impl Stage {
         })
     }
 
-    /// A connection for whoever looks on.
+    /// A connection of the observer.
     pub async fn registry(&self, namespace: &str) -> io::Result<Arc<dyn RegistryCenter>> {
         let config = ZookeeperConfiguration::new(self.server.connect_string(), namespace);
         let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await;

@@ -113,7 +113,7 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert!(operator.fails(1, &["status", JOB]).await.contains("there is no job"));
 }
 
-/// Takes what is written, until nobody reads it.
+/// Takes what is written, until it is dropped.
 struct Reader(mpsc::UnboundedSender<String>);
 
 impl Write for Reader {

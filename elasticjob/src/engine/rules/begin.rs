@@ -12,7 +12,7 @@ use crate::engine::state::fires::Unresolved;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{BEGIN_TRIES, LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
-use crate::engine::state::runs::{ItemRun, Run};
+use crate::engine::state::runs::{BegunItem, Run};
 use crate::engine::txn::JobTransaction;
 use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, RunKey, SkipReason};
 use crate::ident::ShardingItem;
@@ -329,7 +329,7 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
     let busy = |by| Verdict::Busy(SkipReason::RunsElsewhere { by });
     // The item runs here, also where a Java peer took the mark away, and where the code of an earlier engine goes on
     // under a mark of the session.
-    if engine.runs.item(item).is_some_and(ItemRun::is_executing) || engine.runs.is_left(item) {
+    if engine.runs.item(item).is_some_and(BegunItem::is_executing) || engine.runs.is_left(item) {
         return Ok(busy(Some(engine.identity.instance.clone())));
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover

@@ -9,7 +9,7 @@ use crate::engine::state::fires::Unresolved;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::OpenFire;
 use crate::engine::state::proposal::BeginPlan;
-use crate::engine::state::runs::{ItemRun, Stage};
+use crate::engine::state::runs::{BegunItem, Stage};
 use crate::fire::{CancelReason, FireState, ItemEnd, RunKey};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
@@ -84,7 +84,7 @@ fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(
         ItemEnd { state: FireState::Cancelled, took: 0, error: Some("the instance left before it started".into()) };
     for (item, _) in begun {
         let stage = Stage::Ended { at: now.mono, end: end.clone() };
-        let item_run = ItemRun { attempt: Some(unresolved.attempt.clone()), stage };
+        let item_run = BegunItem { attempt: Some(unresolved.attempt.clone()), stage };
         engine.runs.of_fire(unresolved.key).items.insert(*item, item_run);
     }
     let RunKey { fire, source } = unresolved.key;

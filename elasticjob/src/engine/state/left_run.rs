@@ -1,6 +1,6 @@
 //! A run that outlives its engine.
 
-use super::runs::{ItemRun, Run, Stage};
+use super::runs::{BegunItem, Run, Stage};
 use crate::fire::{Attempt, FireState, ItemEnd, RunKey};
 use crate::ident::ShardingItem;
 
@@ -20,7 +20,7 @@ pub struct LeftRun {
 }
 
 impl LeftRun {
-    pub(in crate::engine) fn of(run: &Run, item: ShardingItem, item_run: &ItemRun) -> Self {
+    pub(in crate::engine) fn of(run: &Run, item: ShardingItem, item_run: &BegunItem) -> Self {
         let end = match &item_run.stage {
             Stage::Ended { end, .. } => Some(end.clone()),
             Stage::Held { .. } => Some(ItemEnd::cut_off("the coordination of the job ended before it started")),

@@ -23,7 +23,7 @@ pub(in crate::engine) struct Runs(Vec<Run>);
 pub(in crate::engine) struct Run {
     pub(in crate::engine) key: RunKey,
     /// Mostly few, so they are sorted in a vector without room for more: all jobs of a process may run at the same moment.
-    pub(in crate::engine) items: LiteMap<ShardingItem, ItemRun>,
+    pub(in crate::engine) items: LiteMap<ShardingItem, BegunItem>,
     /// How the items ended that are finished already.
     pub(in crate::engine) finished: Vec<(ShardingItem, FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
@@ -36,9 +36,9 @@ pub(in crate::engine) struct Run {
     pub(in crate::engine) is_left: bool,
 }
 
-/// The run of one item.
+/// An item that began here, until its end is written.
 #[derive(Debug)]
-pub(in crate::engine) struct ItemRun {
+pub(in crate::engine) struct BegunItem {
     /// Set when execution is monitored.
     pub(in crate::engine) attempt: Option<Attempt>,
     pub(in crate::engine) stage: Stage,
@@ -85,20 +85,20 @@ impl Runs {
     }
 
     /// An item that began here and is not over. It is in one run only.
-    pub(in crate::engine) fn item(&self, item: ShardingItem) -> Option<&ItemRun> {
+    pub(in crate::engine) fn item(&self, item: ShardingItem) -> Option<&BegunItem> {
         self.0.iter().find_map(|run| run.items.get(&item))
     }
 
-    pub(in crate::engine) fn item_mut(&mut self, item: ShardingItem) -> Option<&mut ItemRun> {
+    pub(in crate::engine) fn item_mut(&mut self, item: ShardingItem) -> Option<&mut BegunItem> {
         self.0.iter_mut().find_map(|run| run.items.get_mut(&item))
     }
 
     /// All items that began here and are not over.
-    pub(in crate::engine) fn items(&self) -> impl Iterator<Item = &ItemRun> {
+    pub(in crate::engine) fn items(&self) -> impl Iterator<Item = &BegunItem> {
         self.0.iter().flat_map(|run| run.items.values())
     }
 
-    pub(in crate::engine) fn items_mut(&mut self) -> impl Iterator<Item = (ShardingItem, &mut ItemRun)> {
+    pub(in crate::engine) fn items_mut(&mut self) -> impl Iterator<Item = (ShardingItem, &mut BegunItem)> {
         self.0.iter_mut().flat_map(|run| run.items.iter_mut().map(|(item, run)| (*item, run)))
     }
 
@@ -138,7 +138,13 @@ impl Runs {
     }
 
     /// Takes the run of an item that an earlier engine began.
-    pub(in crate::engine) fn take_over(&mut self, key: RunKey, skipped: Option<i64>, item: ShardingItem, run: ItemRun) {
+    pub(in crate::engine) fn take_over(
+        &mut self,
+        key: RunKey,
+        skipped: Option<i64>,
+        item: ShardingItem,
+        run: BegunItem,
+    ) {
         let place = self.0.iter().position(|run| run.is_left && run.key == key);
         let place = place.unwrap_or_else(|| {
             self.0.push(Run { skipped, is_left: true, ..Run::new(key) });
@@ -235,7 +241,7 @@ impl Run {
     }
 }
 
-impl ItemRun {
+impl BegunItem {
     /// Whether its future lives or will start.
     pub(in crate::engine) fn is_executing(&self) -> bool {
         !matches!(self.stage, Stage::Ended { .. })

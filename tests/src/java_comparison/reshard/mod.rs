@@ -1,4 +1,4 @@
-//! How long it takes, and what it costs, until the items of a job are shared anew after a process joined or was killed.
+//! How long it takes, and what it costs, until the items of a job are shared again after a process joined or was killed.
 //!
 //! Java reshards with the next fire. Fires are some seconds apart, so that the wait for one is seen beside the resharding
 //! itself, and what it costs is told from what the fire costs.

@@ -33,7 +33,7 @@ const NEVER: &str = "0 0 0 1 1 ?";
 #[derive(Debug)]
 pub(super) struct Pair {
     pub group: Group<PairProgram>,
-    /// Who is to be killed.
+    /// The process that is killed.
     pub victim: u32,
     pub survivor: u32,
 }
