@@ -7,13 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::registry::{SessionId, Zxid};
 
 mod hook;
+mod lifeline;
 mod reasons;
 mod record;
+mod run;
+mod skip_reason;
 
 pub use hook::Hook;
-pub use reasons::{CancelReason, LateCause, Skip, SkipReason, StopReason, WaitedFor};
+pub(crate) use lifeline::Lifeline;
+pub use reasons::{CancelReason, LateCause, StopReason, WaitedFor};
 pub(crate) use record::Later;
 pub use record::{Begun, FireRecord};
+pub use run::RunKey;
+pub use skip_reason::{Skip, SkipReason};
 
 /// One scheduled time of a job, or one manual trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

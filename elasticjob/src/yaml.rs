@@ -5,6 +5,8 @@
 //! their type: SnakeYAML writes by the rules of YAML 1.1, and this parser reads by the rules of 1.2.
 
 mod old_forms;
+pub(crate) mod snakeyaml;
+pub(crate) mod yaml11_types;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

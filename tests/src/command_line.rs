@@ -27,6 +27,17 @@ impl CommandLine {
         Self { server, namespace: namespace.into(), folder }
     }
 
+    /// The same commands for a program that traces to this database.
+    ///
+    /// # Panics
+    /// When the settings cannot be written.
+    #[must_use]
+    pub fn traced_to(self, url: &str) -> Self {
+        let yaml = format!("elasticjob:\n  tracing:\n    type: RDB\n    data-source: {{url: '{url}'}}\n");
+        std::fs::write(self.folder.path().join("application.yaml"), yaml).expect("a file");
+        self
+    }
+
     /// Runs a command; returns its exit code and what it says on the standard error.
     ///
     /// # Panics

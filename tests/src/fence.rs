@@ -12,7 +12,7 @@ pub struct Fence {
     folder: PathBuf,
 }
 
-/// Who writes.
+/// The writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writer {
     /// The fencing token.
@@ -118,7 +118,7 @@ impl Fence {
         lines.map(|line| parse(line).ok_or_else(|| io::Error::other(format!("'{line}' is no write")))).collect()
     }
 
-    /// Whether nobody is writing for the item right now.
+    /// Whether no process writes for the item right now.
     ///
     /// # Errors
     /// When the file cannot be used.

@@ -1,14 +1,16 @@
-//! Somebody who watches a group in the registry, over a connection of its own that nothing is done to.
+//! An observer: it watches a group in the registry over a connection of its own, which no fault touches.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use elasticjob::ident::JobName;
+use elasticjob::registry::layout::{ItemNode, JobPath};
 use elasticjob::registry::{RegistryCenter, WatchEvent};
 use tokio::task::JoinSet;
 
 use crate::records::{Observed, now_us};
 
-/// Notes which instances are there and who owns which item, until it is dropped.
+/// Notes which instances are there and which of them owns an item, until it is dropped.
 #[derive(Debug)]
 pub struct Observer {
     seen: Seen,
@@ -44,9 +46,13 @@ impl Observer {
 }
 
 async fn watch_instances(center: Arc<dyn RegistryCenter>, job: String, seen: Seen) {
-    let folder = format!("/{job}/instances");
+    let name = JobName::new(job.as_str()).expect("a name for a job");
+    let folder = JobPath::Instances.absolute(&name);
     let mut events = center.watch(&folder);
-    let id = |path: &str| path.strip_prefix(&folder)?.strip_prefix('/').map(str::to_owned);
+    let id = |path: &str| match JobPath::parse(&name, path) {
+        Some(JobPath::Instance(id)) => Some(id.to_string()),
+        _ => None,
+    };
     while let Some(event) = poll_fn(|cx| events.poll_next(cx)).await {
         let at = now_us();
         match event {
@@ -69,9 +75,13 @@ async fn watch_instances(center: Arc<dyn RegistryCenter>, job: String, seen: See
 }
 
 async fn watch_owners(center: Arc<dyn RegistryCenter>, job: String, seen: Seen) {
-    let folder = format!("/{job}/sharding");
+    let name = JobName::new(job.as_str()).expect("a name for a job");
+    let folder = JobPath::Sharding.absolute(&name);
     let mut events = center.watch(&folder);
-    let item = |path: &str| path.strip_prefix(&folder)?.strip_prefix('/')?.strip_suffix("/instance")?.parse().ok();
+    let item = |path: &str| match JobPath::parse(&name, path) {
+        Some(JobPath::Item(item, ItemNode::Instance)) => Some(item),
+        _ => None,
+    };
     while let Some(event) = poll_fn(|cx| events.poll_next(cx)).await {
         let at = now_us();
         let items: Vec<u32> = match event {
@@ -85,7 +95,7 @@ async fn watch_owners(center: Arc<dyn RegistryCenter>, job: String, seen: Seen) 
         };
         for item in items {
             // An error is followed by a gap.
-            if let Ok(owner) = center.get(&format!("{folder}/{item}/instance")).await {
+            if let Ok(owner) = center.get(&JobPath::owner_of(item).absolute(&name)).await {
                 let owner =
                     owner.and_then(|owner| owner.data.text().map(str::to_owned)).filter(|owner| !owner.is_empty());
                 seen.lock().owned(at, &job, item, owner);

@@ -14,10 +14,10 @@ const RANGE: Range<u16> = 12_000..32_000;
 /// Those of this process are not given twice, also while nobody listens on them.
 static GIVEN: LazyLock<Mutex<HashSet<u16>>> = LazyLock::new(Mutex::default);
 
-/// What Java, PostgreSQL and MariaDB all log where somebody else was faster.
+/// The text that Java, PostgreSQL and MariaDB log when another program took the port first.
 const TAKEN: &str = "Address already in use";
 
-/// A port of this host that nobody listens on right now, and that no outgoing connection gets.
+/// A port of this host that no program listens on right now, and that no outgoing connection gets.
 ///
 /// # Errors
 /// When there is none.

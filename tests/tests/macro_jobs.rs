@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use chrono::DateTime;
 use elasticjob::api::{
-    Beans, Inject, ItemHandler, ItemRun, ItemWork, JobDescriptor, JobKind, JobResult, ShardingContext,
+    Beans, Inject, ItemHandler, ItemRun, ItemWork, JobDescriptor, JobKind, JobResult, RunInfo, ShardingContext,
 };
 use elasticjob::config::JobConfiguration;
 use elasticjob::elastic_job;
-use elasticjob::ident::{InstanceId, JobName, TaskId};
+use elasticjob::fire::{ExecutionSource, Fire, RunKey};
+use elasticjob::ident::{InstanceId, JobName};
 use elasticjob::runtime::{OneOffJob, ScheduleJob};
 use elasticjob::spi::JOBS;
 
@@ -91,12 +92,14 @@ fn context(job: &str, item: u32) -> ShardingContext {
 fn context_of(configuration: JobConfiguration, item: u32) -> ShardingContext {
     let instance = InstanceId::of_process("192.0.2.2", 1);
     ShardingContext::new(ItemRun {
-        task_id: TaskId::new(configuration.job_name(), [item], &instance),
-        configuration: Arc::new(configuration),
-        instance,
+        run: Arc::new(RunInfo::new(
+            RunKey::new(Fire::Scheduled(0), ExecutionSource::NormalTrigger),
+            Arc::new(configuration),
+            instance,
+            vec![item],
+            DateTime::UNIX_EPOCH.fixed_offset(),
+        )),
         item,
-        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
-        source: elasticjob::fire::ExecutionSource::NormalTrigger,
         fencing_token: None,
         stop: Default::default(),
         cancellation: Default::default(),

@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use elasticjob::trace::DecisionKind;
 use elasticjob_starter::prelude::*;
 use elasticjob_starter::settings::Sources;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -32,6 +33,7 @@ impl TracingStorage for Sends {
             let text = match event {
                 JobEvent::Execution(run) => format!("{} {}", run.job_name, run.success),
                 JobEvent::Status(state) => format!("{} {}", state.job_name, state.state),
+                JobEvent::Decision(decision) => format!("{} {}", decision.job_name, decision.kind),
             };
             self.0.send(text).map_err(|error| WriteError::Refused(error.to_string()))?;
         }
@@ -72,15 +74,24 @@ async fn a_selected_job_is_traced_to_a_storage_of_the_application() {
         .unwrap();
     app.one_off_job("untold").unwrap().execute().await.unwrap();
     app.one_off_job("told").unwrap().execute().await.unwrap();
-    let mut lines = Vec::new();
-    for _ in 0..5 {
-        lines.push(timeout(LIMIT, told.recv()).await.expect("it is told in time").unwrap());
+    let (mut lines, mut decided) = (Vec::new(), Vec::new());
+    while lines.len() < 5 {
+        let line = timeout(LIMIT, told.recv()).await.expect("it is told in time").unwrap();
+        match DecisionKind::ALL.iter().find(|kind| line.ends_with(kind.as_str())) {
+            Some(kind) => decided.push(*kind),
+            None => lines.push(line),
+        }
+    }
+    for kind in [DecisionKind::Registered, DecisionKind::Elected, DecisionKind::Resharded] {
+        assert!(decided.contains(&kind), "{decided:?}");
     }
     let expected = ["TASK_STAGING", "TASK_RUNNING", "false", "true", "TASK_FINISHED"];
     assert_eq!(lines, expected.map(|text| format!("told_about {text}")));
     let tracing = app.tracing().unwrap().clone();
     app.shutdown().await;
-    assert_eq!((tracing.counts().written, tracing.counts().lost), (5, 0));
+    let after = std::iter::from_fn(|| told.try_recv().ok()).count();
+    let written = u64::try_from(lines.len() + decided.len() + after).unwrap();
+    assert_eq!((tracing.counts().written, tracing.counts().lost), (written, 0));
 }
 
 async fn problem(test: &str, tracing: &str) -> String {

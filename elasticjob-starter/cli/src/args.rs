@@ -1,8 +1,11 @@
 //! The command line, as types for its parser.
 
+use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::fire::ExecutionSource;
+use elasticjob::ident::{InstanceId, JobName, ShardingItem};
+use elasticjob::trace::Cursor;
 
 /// Looks at the jobs of a registry center and operates them.
 #[derive(Debug, Parser)]
@@ -13,6 +16,9 @@ pub(crate) struct Arguments {
     /// Write JSON, for programs. Times are in milliseconds since 1970 unless they are texts.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Why it is done, for the decision log of the job
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
     #[command(flatten)]
     pub(crate) registry: Registry,
 }
@@ -58,6 +64,8 @@ pub(crate) struct Registry {
 pub(crate) enum Command {
     /// The coming fires of a cron expression; needs no registry center
     Next(Next),
+    /// The runs of a job, from the database that elasticjob.tracing names; needs no registry center
+    History(History),
     #[command(flatten)]
     OnRegistry(RegistryCommand),
     /// All nodes of a job, with secrets masked
@@ -98,6 +106,10 @@ pub(crate) enum RegistryCommand {
         job: JobName,
         /// One of its items
         item: Option<ShardingItem>,
+        /// What became of the fire at this time in the past, for example 2026-11-21T03:00+08:00; from the database that
+        /// elasticjob.tracing names
+        #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
+        at: Option<DateTime<Utc>>,
     },
     /// Run a job now, on all enabled instances or on those of a server
     Trigger(Trigger),
@@ -116,6 +128,20 @@ pub(crate) enum RegistryCommand {
     },
 }
 
+impl RegistryCommand {
+    /// Whether it changes anything.
+    pub(crate) fn changes(&self) -> bool {
+        match self {
+            Self::Jobs(_) | Self::Servers { .. } | Self::Shards { .. } | Self::Status { .. } | Self::Why { .. } => {
+                false
+            }
+            Self::Config { command: ConfigCommand::Get { .. } } => false,
+            Self::Trigger(_) | Self::Enable(_) | Self::Disable(_) | Self::Shutdown(_) | Self::Remove(_) => true,
+            Self::Config { command: ConfigCommand::Set(_) | ConfigCommand::Remove { .. } } => true,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Next {
     /// Seconds, minutes, hours, day of month, month, day of week, and year if wanted
@@ -130,6 +156,57 @@ pub(crate) struct Next {
     /// How many fires
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) count: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The job
+    pub(crate) job: JobName,
+    /// Runs of this item alone
+    #[arg(long)]
+    pub(crate) item: Option<ShardingItem>,
+    /// Runs on this instance alone
+    #[arg(long, value_name = "ID")]
+    pub(crate) instance: Option<InstanceId>,
+    /// Runs that failed or were cut off alone
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Runs of this kind alone
+    #[arg(long, value_name = "KIND")]
+    pub(crate) source: Option<Source>,
+    /// Runs that started at this time or later, for example 2024-03-10T00:00:00-05:00
+    #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
+    pub(crate) from: Option<DateTime<Utc>>,
+    /// Runs that started before this time
+    #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
+    pub(crate) until: Option<DateTime<Utc>>,
+    /// How many runs, the last ones first
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+    /// The page after this cursor, which the page before told
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<Cursor>,
+}
+
+/// Why items run.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Source {
+    /// By schedule or by hand.
+    Normal,
+    /// Made up for, as the fire came while the run before was going on.
+    Misfire,
+    /// Taken over, as the run before was lost with its instance.
+    Failover,
+}
+
+impl From<Source> for ExecutionSource {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Normal => Self::NormalTrigger,
+            Source::Misfire => Self::Misfire,
+            Source::Failover => Self::Failover,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -216,6 +293,14 @@ pub(crate) struct Dump {
     pub(crate) from: Option<String>,
 }
 
+/// A time of RFC 3339; seconds may be left out.
+fn time_with_offset(text: &str) -> Result<DateTime<Utc>, String> {
+    let without_seconds = || DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%:z");
+    let time = DateTime::parse_from_rfc3339(text).or_else(|_| without_seconds());
+    time.map(Into::into)
+        .map_err(|_| "expected a date, a time and an offset from UTC, for example 2026-11-21T03:00+08:00".to_owned())
+}
+
 fn dump_address(text: &str) -> Result<String, &'static str> {
     let wrong = "expected HOST:PORT, where the port is that of `elasticjob.dump.port`, for example localhost:9888";
     let (host, port) = text.rsplit_once(':').ok_or(wrong)?;
@@ -233,6 +318,16 @@ mod tests {
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_time_has_an_offset_and_may_have_seconds() {
+        let three = time_with_offset("2026-11-21T03:00+08:00");
+        assert_eq!(three.as_ref().map(DateTime::timestamp), Ok(1_795_201_200));
+        assert_eq!(time_with_offset("2026-11-20T19:00:00Z"), three);
+        for wrong in ["2026-11-21T03:00", "03:00", "2026-11-21", "yesterday"] {
+            assert!(time_with_offset(wrong).is_err_and(|why| why.contains("offset")), "{wrong}");
+        }
     }
 
     #[test]

@@ -15,6 +15,22 @@ const NO_SERVERS: &str = "no registry center is set: give --server-lists and --n
     elasticjob.reg-center.server-lists in application.yaml or ELASTICJOB_REG_CENTER_SERVER_LISTS; jobs on the embedded \
     registry of a program can be operated in that program alone";
 
+/// The sources of the settings that the flags name. The arguments of this program are none of them.
+pub(crate) fn files(flags: &Registry, sources: &Sources) -> Sources {
+    let given = [("--config", "config.location", &flags.config), ("--profile", "profiles.active", &flags.profile)];
+    with(sources.clone().arguments([""; 0]), given)
+}
+
+fn with<'a>(
+    sources: Sources,
+    given: impl IntoIterator<Item = (&'static str, &'static str, &'a Option<String>)>,
+) -> Sources {
+    given.into_iter().fold(sources, |sources, (flag, key, value)| match value {
+        Some(value) => sources.option(flag, key, value),
+        None => sources,
+    })
+}
+
 /// Connects by the settings; flags win over them. Settings of jobs do not matter here.
 pub(crate) async fn connect(
     flags: &Registry,
@@ -32,15 +48,9 @@ pub(crate) async fn connect(
         ("--server-lists", "reg-center.server-lists", &flags.server_lists),
         ("--namespace", "reg-center.namespace", &flags.namespace),
         ("--digest", "reg-center.digest", &flags.digest),
-        ("--config", "config.location", &flags.config),
-        ("--profile", "profiles.active", &flags.profile),
         (on.unwrap_or("--tls"), "reg-center.tls.enabled", &enabled),
     ];
-    let none = sources.clone().arguments([""; 0]);
-    let sources = given.into_iter().chain(tls).fold(none, |sources, (flag, key, value)| match value {
-        Some(value) => sources.option(flag, key, value),
-        None => sources,
-    });
+    let sources = with(files(flags, sources), given.into_iter().chain(tls));
     let (settings, warnings) = RegCenterSettings::load(&sources).map_err(Failure::Settings)?;
     for warning in warnings {
         let _ = writeln!(console.stderr, "warning: {warning}");

@@ -3,6 +3,9 @@
 use elasticjob::operations::OperationError;
 use elasticjob::operations::dump::DumpError;
 use elasticjob::registry::zookeeper::ConnectError;
+use elasticjob::trace::ReadError;
+#[cfg(feature = "tracing-rdb")]
+use elasticjob::trace::rdb::RdbError;
 use elasticjob_starter::settings::SettingError;
 
 /// The reason why a command failed.
@@ -33,6 +36,13 @@ pub(crate) enum Failure {
         /// The items that exist.
         why: String,
     },
+    /// The database of the traces was not opened.
+    #[error(transparent)]
+    #[cfg(feature = "tracing-rdb")]
+    Traces(#[from] RdbError),
+    /// What was traced cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// Changes cannot be followed.
     #[error("changes are not followed any more: {0}")]
     Watch(String),
@@ -59,6 +69,9 @@ impl Failure {
             Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,
+            Self::Read(_) => 1,
+            #[cfg(feature = "tracing-rdb")]
+            Self::Traces(_) => 1,
         }
     }
 }

@@ -5,15 +5,19 @@
 //! registry center was not reached.
 
 mod args;
+mod audit;
 mod connect;
 mod failure;
+mod history;
 mod next;
 mod operate;
+mod past;
 mod settings;
 mod statistics;
 mod status;
 mod table;
 mod time;
+mod traces;
 mod watch;
 mod why;
 
@@ -91,6 +95,7 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             clap_complete::generate(shell, &mut Arguments::command(), "elasticjob", &mut script);
             Ok(String::from_utf8_lossy(&script).into_owned())
         }
+        Command::History(wanted) => history::history(&wanted, &arguments.registry, sources, json, console).await,
         Command::Dump(Dump { job, from: Some(address), .. }) => {
             Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
         }
@@ -100,9 +105,26 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             center.close().await;
             done
         }
+        Command::OnRegistry(RegistryCommand::Why { job, item, at: Some(at) }) => {
+            let reader = traces::open(&arguments.registry, sources, console).await?;
+            let center = connect::connect(&arguments.registry, sources, console).await?;
+            let done = past::past(&Operations::new(center.clone()), &reader, &job, item, at, json).await;
+            center.close().await;
+            done
+        }
         Command::OnRegistry(command) => {
             let center = connect::connect(&arguments.registry, sources, console).await?;
-            let done = on_registry(command, &Operations::new(center.clone()), json, console).await;
+            let mut operations = Operations::new(center.clone());
+            let mut recording = None;
+            if command.changes() {
+                let reason = arguments.reason.as_deref();
+                let (audited, of) = audit::audited(operations, &arguments.registry, sources, reason, console).await;
+                (operations, recording) = (audited, Some(of));
+            }
+            let done = on_registry(command, &operations, json, console).await;
+            if let Some(recording) = recording {
+                recording.finish(console).await;
+            }
             center.close().await;
             done
         }
@@ -121,7 +143,7 @@ async fn on_registry(
         RegistryCommand::Shards { job } => statistics::shards(operations, &job, json).await,
         RegistryCommand::Status { job, watch: false } => status::status(operations, &job, json).await,
         RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
-        RegistryCommand::Why { job, item } => why::why(operations, &job, item, json).await,
+        RegistryCommand::Why { job, item, .. } => why::why(operations, &job, item, json).await,
         RegistryCommand::Trigger(what) => operate::trigger(operations, what, json).await,
         RegistryCommand::Enable(what) => operate::switch(operations, what, true, json).await,
         RegistryCommand::Disable(what) => operate::switch(operations, what, false, json).await,

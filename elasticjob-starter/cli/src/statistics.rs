@@ -1,20 +1,12 @@
 //! Lists: jobs, servers, items.
 
 use elasticjob::ident::JobName;
-use elasticjob::operations::{JobBrief, JobSnapshot, Operations, ServerStatus, ShardInfo};
+use elasticjob::operations::{JobBrief, JobSnapshot, Operations, ShardInfo};
 
 use crate::args::Jobs;
 use crate::failure::Failure;
 use crate::table::{Table, json};
 use crate::time::{now, or_dash, zone_of};
-
-pub(crate) fn word(status: ServerStatus) -> String {
-    match status {
-        ServerStatus::Enabled => "ENABLED",
-        ServerStatus::Disabled => "DISABLED",
-    }
-    .to_owned()
-}
 
 pub(crate) async fn jobs(operations: &Operations, jobs: Jobs, as_json: bool) -> Result<String, Failure> {
     if let Some(server) = jobs.server {
@@ -24,7 +16,7 @@ pub(crate) async fn jobs(operations: &Operations, jobs: Jobs, as_json: bool) -> 
         }
         let mut table = Table::new(["JOB", "SERVER", "INSTANCES"]);
         for job in jobs {
-            table.row([job.job.to_string(), word(job.status), job.instance_count.to_string()]);
+            table.row([job.job.to_string(), job.status.to_string(), job.instance_count.to_string()]);
         }
         return Ok(table.into_text());
     }
@@ -69,7 +61,7 @@ pub(crate) async fn servers(operations: &Operations, job: Option<JobName>, as_js
         }
         let mut table = Table::new(["SERVER", "STATUS", "INSTANCES"]);
         for server in servers {
-            let status = server.status.map(word).unwrap_or_default();
+            let status = server.status.map(|status| status.to_string()).unwrap_or_default();
             table.row([server.server, status, server.instances.len().to_string()]);
         }
         return Ok(table.into_text());

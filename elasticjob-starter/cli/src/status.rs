@@ -1,11 +1,11 @@
 //! `elasticjob status`: a job at a glance.
 
 use elasticjob::ident::{InstanceId, JobName};
-use elasticjob::operations::{Finding, JobSnapshot, JobState, Operations, ServerStatus, ShardInfo};
+use elasticjob::operations::{JobSnapshot, JobState, Operations, Reason, ServerStatus, ShardInfo};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::statistics::{items, word};
+use crate::statistics::items;
 use crate::table::json;
 use crate::time::{now, or_dash, zone_of};
 
@@ -45,7 +45,7 @@ pub(crate) fn render(snapshot: &JobSnapshot, as_json: bool) -> String {
     let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
     let findings = snapshot.findings(now);
     // `why` also shows findings that are always true.
-    let findings = findings.iter().filter(|finding| !matches!(finding, Finding::BoundToPrograms(_)));
+    let findings = findings.iter().filter(|finding| !matches!(finding.reason, Reason::BoundToPrograms(_)));
     let mut findings: Vec<String> = findings.map(|finding| finding.describe(&time)).collect();
     for item in snapshot.items.keys() {
         let obstacles = snapshot.findings_of(*item, now);
@@ -81,7 +81,7 @@ fn text(snapshot: &JobSnapshot, status: &Status<'_>) -> String {
         },
     };
     let servers: Vec<String> =
-        status.servers.iter().map(|server| format!("{} {}", server.server, word(server.status))).collect();
+        status.servers.iter().map(|server| format!("{} {}", server.server, server.status)).collect();
     let instances: Vec<&str> = status.instances.iter().map(|id| id.as_str()).collect();
     let or_none = |list: &[&str]| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
     let servers: Vec<&str> = servers.iter().map(String::as_str).collect();

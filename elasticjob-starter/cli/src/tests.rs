@@ -1,6 +1,8 @@
 //! Commands that reach no registry center.
 
 mod embedded;
+#[cfg(feature = "tracing-sqlite")]
+mod past;
 
 use super::*;
 
@@ -47,7 +49,7 @@ async fn from_is_exclusive_and_no_fire_is_no_error() {
 
 #[tokio::test]
 async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
-    let cases: [(&[&str], &[&str]); 11] = [
+    let cases: [(&[&str], &[&str]); 17] = [
         (&["next", "0 0 25 * * ?"], &["hour", "25", "0 to 23"]),
         (&["next", "0 0 1 * * ?", "--zone", "Europe/Berln"], &["time zone 'Europe/Berln'", "Europe/Berlin"]),
         (&["next", "0 0 1 * * ?", "--from", "yesterday"], &["--from 'yesterday'", "RFC 3339"]),
@@ -57,6 +59,12 @@ async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
         (&["trigger"], &["JOB", "--server"]),
         (&["disable", "--item", "1", "--server", "a"], &["--item"]),
         (&["why", "a/b"], &["a/b", "'/'"]),
+        (&["history", "tick"], &["elasticjob.tracing.type", "ELASTICJOB_TRACING_DATA_SOURCE_URL"]),
+        (&["why", "tick", "--at", "03:00"], &["--at", "2026-11-21T03:00+08:00"]),
+        (&["why", "tick", "--at", "2026-11-21T03:00+08:00"], &["elasticjob.tracing.type"]),
+        (&["history", "tick", "--limit", "0"], &["--limit", "1..=1000"]),
+        (&["history", "tick", "--after", "yesterday"], &["'yesterday' is no cursor"]),
+        (&["history", "tick", "--from", "yesterday"], &["--from", "yesterday"]),
         (&["jobs"], &["--server-lists", "ELASTICJOB_REG_CENTER_SERVER_LISTS", "embedded"]),
         (&["jobs", "--server-lists", "a:1"], &["namespace"]),
     ];

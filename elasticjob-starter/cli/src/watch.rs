@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
-use elasticjob::registry::path::JobPath;
+use elasticjob::registry::layout::JobPath;
 use elasticjob::registry::{SessionState, WatchStream};
 use elasticjob::schedule::{TimeZone, format_rfc3339};
 use tokio::sync::watch::Receiver;

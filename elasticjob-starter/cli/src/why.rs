@@ -1,7 +1,9 @@
 //! `elasticjob why`: explains why a job runs or does not run.
 
+use std::collections::BTreeMap;
+
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::operations::{Finding, Operations};
+use elasticjob::operations::{Argument, Finding, Operations};
 use elasticjob::schedule::format_rfc3339;
 use serde::Serialize;
 
@@ -23,10 +25,35 @@ struct Item {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Told {
     /// Whether it keeps the job or the item from running.
     obstacle: bool,
+    code: &'static str,
+    arguments: BTreeMap<&'static str, Argument>,
+    /// In milliseconds since 1970.
+    since: Option<i64>,
+    remedy: Option<Help>,
     text: String,
+}
+
+#[derive(Serialize)]
+struct Help {
+    code: &'static str,
+    command: Option<String>,
+}
+
+impl Told {
+    fn of(finding: &Finding, job: &JobName, time: &dyn Fn(i64) -> String) -> Self {
+        Self {
+            obstacle: finding.is_obstacle(),
+            code: finding.code(),
+            arguments: finding.arguments(),
+            since: finding.since,
+            remedy: finding.remedy().map(|remedy| Help { code: remedy.code(), command: remedy.command(job) }),
+            text: finding.describe(time),
+        }
+    }
 }
 
 pub(crate) async fn why(
@@ -39,8 +66,7 @@ pub(crate) async fn why(
     let zone = zone_of(&snapshot);
     let time = |at| format_rfc3339(at, zone);
     let tell = |findings: Vec<Finding>| -> Vec<Told> {
-        let told = |finding: Finding| Told { obstacle: finding.is_obstacle(), text: finding.describe(&time) };
-        findings.into_iter().map(told).collect()
+        findings.iter().map(|finding| Told::of(finding, job, &time)).collect()
     };
     let now = now();
     let items: Vec<ShardingItem> = match item {
@@ -53,7 +79,14 @@ pub(crate) async fn why(
     };
     let mut findings = tell(snapshot.findings(now));
     if let Some(next) = snapshot.next_fire(now) {
-        findings.push(Told { obstacle: false, text: format!("its next fire is {}", time(next)) });
+        findings.push(Told {
+            obstacle: false,
+            code: "next-fire",
+            arguments: BTreeMap::from([("fireAt", Argument::Time(next))]),
+            since: None,
+            remedy: None,
+            text: format!("its next fire is {}", time(next)),
+        });
     }
     let items = items.into_iter().map(|item| Item { item, findings: tell(snapshot.findings_of(item, now)) });
     let why = Why { job, findings, items: items.collect() };
@@ -62,7 +95,11 @@ pub(crate) async fn why(
 
 fn text(why: &Why<'_>) -> String {
     let lines = |findings: &[Told]| -> String {
-        let line = |told: &Told| format!("  {} {}\n", if told.obstacle { '!' } else { '-' }, told.text);
+        let line = |told: &Told| {
+            let help = told.remedy.as_ref().and_then(|remedy| remedy.command.as_deref());
+            let help = help.map(|command| format!("      what helps: {command}\n")).unwrap_or_default();
+            format!("  {} {}\n{help}", if told.obstacle { '!' } else { '-' }, told.text)
+        };
         findings.iter().map(line).collect()
     };
     let mut text = format!("job {}\n{}", why.job, lines(&why.findings));

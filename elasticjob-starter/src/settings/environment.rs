@@ -175,8 +175,12 @@ fn unknown(name: &str, known: &Known<'_>) -> Option<String> {
     keys(&ROOT, &mut Vec::new(), known, &mut all);
     let nearest = nearest(name, all.iter().map(String::as_str));
     let upper = name.to_uppercase();
-    if known.scope.wanted == Wanted::RegistryCenter {
-        let prefixes = ["ELASTICJOB_REG_CENT", "ELASTICJOB_REGCENT"];
+    let prefixes: Option<&[&str]> = match known.scope.wanted {
+        Wanted::All => None,
+        Wanted::RegistryCenter => Some(&["ELASTICJOB_REG_CENT", "ELASTICJOB_REGCENT"]),
+        Wanted::Tracing => Some(&["ELASTICJOB_TRAC"]),
+    };
+    if let Some(prefixes) = prefixes {
         let is_meant = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         if !is_meant(&upper) && !nearest.is_some_and(is_meant) {
             return None;

@@ -14,7 +14,7 @@ use super::placeholder::{self, Found};
 use super::read::{Reader, parse_duration, parse_flag};
 use super::resolve::{Scope, Wanted};
 use super::schema::{Key, KnownNames, squash};
-use super::{RegCenterSettings, Settings, Sources, arguments, dump, jobs, reg_center, tracing};
+use super::{RegCenterSettings, Settings, Sources, TracingSettings, arguments, dump, jobs, reg_center, tracing};
 
 impl Settings {
     /// Reads all sources. `linked` are the names of the jobs of the program, which environment variables may refer to.
@@ -66,6 +66,22 @@ impl RegCenterSettings {
         let read = load.put_together(documents);
         let Read { settings, errors, .. } = load
             .finish(&read, |reader, load| (reg_center::read(reader, &Key::of(["reg-center"])), load.warnings.clone()));
+        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    }
+}
+
+impl TracingSettings {
+    /// Reads the settings of the tracing, `None` when no type is set, and warnings about oddities, from all sources. All
+    /// other settings are ignored, even when they are wrong.
+    ///
+    /// # Errors
+    /// All problems of `elasticjob.tracing` and of the settings that decide which files are read.
+    pub fn load(sources: &Sources) -> Result<(Option<Self>, Vec<String>), Vec<SettingError>> {
+        let mut load = Load::new(sources, KnownNames::default(), Wanted::Tracing);
+        let documents = load.documents();
+        let read = load.put_together(documents);
+        let Read { settings, errors, .. } =
+            load.finish(&read, |reader, load| (tracing::read(reader, &Key::of(["tracing"])), load.warnings.clone()));
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 }

@@ -18,12 +18,18 @@ pub(super) enum Wanted {
     /// Only the settings of the registry center and those that decide which files are read. All other settings are
     /// ignored.
     RegistryCenter,
+    /// The same for the tracing.
+    Tracing,
 }
 
 impl Wanted {
     /// Whether a setting of the top level is one of them.
     pub fn includes(self, name: &str) -> bool {
-        self == Self::All || ["reg-center", "profiles", "config"].contains(&name)
+        match (self, name) {
+            (Self::All, _) | (_, "profiles" | "config") => true,
+            (Self::RegistryCenter, name) => name == "reg-center",
+            (Self::Tracing, name) => name == "tracing",
+        }
     }
 }
 

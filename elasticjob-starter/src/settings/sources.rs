@@ -80,6 +80,11 @@ impl Sources {
         self
     }
 
+    /// A variable of the environment.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(String::as_str)
+    }
+
     /// The file or folder to read instead of the usual places. `elasticjob.config.location` in the environment or an
     /// argument wins over it.
     pub fn location(mut self, location: impl Into<PathBuf>) -> Self {

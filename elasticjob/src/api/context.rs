@@ -8,6 +8,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 use tokio_util::sync::CancellationToken;
 
+use super::RunInfo;
 use crate::config::JobConfiguration;
 use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
@@ -19,18 +20,10 @@ pub struct ShardingContext(Arc<ItemRun>);
 /// The values behind a [`ShardingContext`]. Made by the runtime, and by tests that call a job function themselves.
 #[derive(Debug, Clone)]
 pub struct ItemRun {
-    /// The job as configured when the run began.
-    pub configuration: Arc<JobConfiguration>,
-    /// The instance that runs the item.
-    pub instance: InstanceId,
-    /// Id of the run of all items of this instance, as ElasticJob writes it.
-    pub task_id: TaskId,
+    /// The run of all items of this instance.
+    pub run: Arc<RunInfo>,
     /// The item.
     pub item: ShardingItem,
-    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
-    pub scheduled_at: DateTime<FixedOffset>,
-    /// Why the item is run.
-    pub source: ExecutionSource,
     /// See [`ShardingContext::fencing_token`].
     pub fencing_token: Option<i64>,
     /// See [`ShardingContext::stop_wanted`]. A child of `cancellation`: a run that has to end is also asked to end.
@@ -47,37 +40,37 @@ impl ShardingContext {
 
     /// Name of the job.
     pub fn job_name(&self) -> &JobName {
-        self.0.configuration.job_name()
+        self.0.run.configuration.job_name()
     }
 
     /// Id of the run as ElasticJob writes it. It is the same for all runs of the same items on the same instance.
     pub fn task_id(&self) -> &TaskId {
-        &self.0.task_id
+        &self.0.run.task_id
     }
 
     /// The instance that runs the item.
     pub fn instance_id(&self) -> &InstanceId {
-        &self.0.instance
+        &self.0.run.instance
     }
 
     /// How many items the job is split into.
     pub fn sharding_total_count(&self) -> u32 {
-        self.0.configuration.sharding_total_count()
+        self.0.run.configuration.sharding_total_count()
     }
 
     /// The parameter of the whole job, empty when none is configured.
     pub fn job_parameter(&self) -> &str {
-        self.0.configuration.job_parameter()
+        self.0.run.configuration.job_parameter()
     }
 
     /// The job as configured when the run began.
     pub(crate) fn configuration(&self) -> &JobConfiguration {
-        &self.0.configuration
+        &self.0.run.configuration
     }
 
     /// A property of the job (`props`), `None` when it is not set.
     pub fn prop(&self, key: &str) -> Option<&str> {
-        self.0.configuration.prop(key)
+        self.0.run.configuration.prop(key)
     }
 
     /// The item to work on, from 0 to the total count minus 1.
@@ -87,18 +80,18 @@ impl ShardingContext {
 
     /// The parameter of the item, `None` when none is configured for it.
     pub fn sharding_parameter(&self) -> Option<&str> {
-        self.0.configuration.sharding_parameter(self.0.item)
+        self.0.run.configuration.sharding_parameter(self.0.item)
     }
 
     /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
     pub fn scheduled_at(&self) -> DateTime<FixedOffset> {
-        self.0.scheduled_at
+        self.0.run.scheduled_at
     }
 
     /// Why the item is run: its fire came, a missed fire is made up for, or the run that a fire began was lost with its
     /// instance and is run again here. In the last case part of the work may have been done before.
     pub fn source(&self) -> ExecutionSource {
-        self.0.source
+        self.0.run.key.source
     }
 
     /// A number that only grows from one run of this item to the next, over all instances.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
 
-use super::JobResult;
+use super::{JobResult, RunInfo};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, caught};
-use crate::fire::{ExecutionSource, Hook};
-use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
+use crate::fire::Hook;
+use crate::ident::{InstanceId, JobName, ShardingItem};
 
 /// The setting that names a handler.
 const SETTING: &str = "job-error-handler-type";
@@ -26,23 +26,11 @@ pub struct JobFailure {
     /// The part that failed.
     pub what: Failed,
     /// The run of a fire that failed. `None` for the check of the clock, for fires that did not begin and for a start.
-    pub run: Option<FailedRun>,
+    pub run: Option<Arc<RunInfo>>,
     /// The cause, with all its causes; for a panic its message and place.
     pub error: String,
     /// When it was noticed, in the zone of the job.
     pub at: DateTime<FixedOffset>,
-}
-
-/// The run of a fire in which something failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FailedRun {
-    /// Id of the run as ElasticJob writes it.
-    pub task_id: TaskId,
-    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
-    pub scheduled_at: DateTime<FixedOffset>,
-    /// Why the items were run.
-    pub source: ExecutionSource,
 }
 
 /// The part of a job that failed.
@@ -70,13 +58,6 @@ pub enum Failed {
     Fires(Vec<ShardingItem>),
 }
 
-impl FailedRun {
-    /// A run in the form that its items and listeners see.
-    pub fn new(task_id: TaskId, scheduled_at: DateTime<FixedOffset>, source: ExecutionSource) -> Self {
-        Self { task_id, scheduled_at, source }
-    }
-}
-
 impl JobFailure {
     /// A failure without a run. Made by the runtime, and by tests that call a handler themselves.
     pub fn new(
@@ -91,7 +72,7 @@ impl JobFailure {
 
     /// The same failure with its run.
     #[must_use]
-    pub fn of_run(self, run: FailedRun) -> Self {
+    pub fn of_run(self, run: Arc<RunInfo>) -> Self {
         Self { run: Some(run), ..self }
     }
 
@@ -115,13 +96,6 @@ impl fmt::Display for JobFailure {
             write!(f, " ({run})")?;
         }
         write!(f, ": {error}")
-    }
-}
-
-impl fmt::Display for FailedRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { task_id, scheduled_at, source } = self;
-        write!(f, "fire of {}, {source}, task {task_id}", scheduled_at.to_rfc3339())
     }
 }
 

@@ -7,23 +7,19 @@
 //! property `1.10` is `1.10` and `True` is `True`, where Java makes `1.1` and `true` of them unless they are quoted.
 
 mod document;
-mod emit;
 mod extra;
-pub(crate) mod implicit;
-mod instance;
-mod scalar;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use document::{Entries, OLDER_THREAD_POOL};
-pub use instance::{InstanceNode, instance_from_yaml, instance_yaml, is_of_java};
 
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
 use super::time_diff;
 use crate::ident::JobName;
 use crate::problems::in_one_line;
+use crate::yaml::snakeyaml::Document;
 use crate::yaml::{Limits, Unreadable};
 
 /// A text in the registry that cannot be used.
@@ -107,7 +103,7 @@ impl fmt::Display for Ignored {
 /// The text of the node `config`.
 pub fn to_yaml(configuration: &JobConfiguration) -> String {
     let c = configuration;
-    let mut out = emit::Document::default();
+    let mut out = Document::default();
     out.optional("cron", c.schedule.as_ref().map(|schedule| schedule.cron().as_str()));
     out.text("description", &c.description);
     out.plain("disabled", c.disabled);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::event::{RoundId, TriggerId};
 use super::notice::Notice;
 use crate::config::JobConfiguration;
-use crate::fire::{CancelReason, ExecutionSource, Fire, Hook};
+use crate::fire::{CancelReason, Hook, RunKey};
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{Transaction, Zxid};
 
 /// Something to do. Answers come back as [`Event`](super::Event)s.
@@ -66,10 +66,8 @@ pub enum Action {
 /// Items to start together.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// The fire they belong to.
-    pub fire: Fire,
-    /// Why they are run.
-    pub source: ExecutionSource,
+    /// The run that they are a part of.
+    pub key: RunKey,
     /// The instance as it is registered.
     pub instance: InstanceId,
     /// The configuration they run with.
@@ -87,10 +85,8 @@ pub struct ListenerCall {
     pub hook: Hook,
     /// Their type names, in order.
     pub listeners: Vec<Arc<str>>,
-    /// The fire of the round.
-    pub fire: Fire,
-    /// Why its items are run.
-    pub source: ExecutionSource,
+    /// The run of the round.
+    pub key: RunKey,
     /// The instance as it is registered.
     pub instance: InstanceId,
     /// The configuration that the items run with.

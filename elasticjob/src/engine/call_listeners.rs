@@ -11,7 +11,7 @@ use super::planted::{Bug, DEAF};
 use super::state::listener_round::{Call, CutOff, RoundStage, Step, Wait, Waiting};
 use super::state::runs::{Run, Stage};
 use crate::clock::Now;
-use crate::fire::{Attempt, CancelReason, ExecutionSource, Fire, Hook};
+use crate::fire::{Attempt, CancelReason, Fire, Hook, RunKey};
 use crate::ident::ShardingItem;
 
 impl JobEngine {
@@ -45,15 +45,14 @@ impl JobEngine {
         let mut items: Vec<ShardingItem> = run.items.keys().copied().collect();
         items.extend(run.finished.iter().map(|(item, _)| *item));
         items.sort_unstable();
-        let Run { fire, source, round: Some(round), .. } = run else { return };
+        let Run { key, round: Some(round), .. } = run else { return };
         let step = Step::Calling { until, call: Call::Executing, claim };
         round.stage = RoundStage::Hooks { hook, next, step };
         let call = ListenerCall {
             round: id,
             hook,
             listeners: round.plan[next..until].iter().map(|spec| spec.type_name.clone()).collect(),
-            fire: *fire,
-            source: *source,
+            key: *key,
             instance,
             configuration: round.configuration.clone(),
             items,
@@ -64,7 +63,7 @@ impl JobEngine {
     /// All listeners were called: the items start, or the round is over.
     fn end_hooks(&mut self, id: RoundId, hook: Hook) {
         let instance = self.identity.instance.clone();
-        let Some(Run { fire, source, items, round: Some(round), .. }) = self.runs.of_round(id) else { return };
+        let Some(Run { key, items, round: Some(round), .. }) = self.runs.of_round(id) else { return };
         if hook == Hook::After {
             round.stage = RoundStage::Over;
             return;
@@ -79,7 +78,7 @@ impl JobEngine {
             }
         }
         let configuration = round.configuration.clone();
-        let start = Start { fire: *fire, source: *source, instance, configuration, items: started };
+        let start = Start { key: *key, instance, configuration, items: started };
         self.act(Action::Start(start));
         for (wanted, reason) in asked {
             self.ask_items(reason, |item| item == wanted);
@@ -110,7 +109,7 @@ impl JobEngine {
         for id in ended {
             self.go_on(now, id, Hook::After, 0);
         }
-        for Run { fire, source, finished, is_counted, is_left, .. } in self.runs.take_finished() {
+        for Run { key: key @ RunKey { fire, source }, finished, is_counted, is_left, .. } in self.runs.take_finished() {
             self.planted.deafen(Bug::DeafAfterRun, now.mono + DEAF * 3 / 8);
             let cut_off = finished.iter().filter(|(_, state)| state.is_unfinished()).map(|(item, _)| *item);
             let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.configuration.is_failover_on()).collect();
@@ -118,7 +117,7 @@ impl JobEngine {
             if !handed_over.is_empty() {
                 self.tell(Notice::HandedOver { fire, items: handed_over });
             }
-            if matches!(fire, Fire::Scheduled(_)) && source != ExecutionSource::Failover && !is_counted && !is_left {
+            if matches!(fire, Fire::Scheduled(_)) && !key.is_takeover() && !is_counted && !is_left {
                 self.fires.over += 1;
             }
         }
@@ -156,7 +155,7 @@ impl JobEngine {
             return;
         }
         let waited_for = self.waited_for(now, &waits);
-        let Waiting { fire, listener, hook, next, claim, .. } = waits;
+        let Waiting { key: RunKey { fire, .. }, listener, hook, next, claim, .. } = waits;
         self.tell(Notice::ListenerTimedOut { fire, listener, hook, waited_for });
         self.retract(claim);
         self.go_on(now, id, hook, next + 1);
@@ -177,7 +176,7 @@ impl JobEngine {
         let mut cut = Vec::new();
         for run in self.runs.iter_mut() {
             if let Some(round) = &mut run.round {
-                cut.push((run.fire, round.id, round.cut_off(abort_at)));
+                cut.push((run.key.fire, round.id, round.cut_off(abort_at)));
             }
         }
         for (fire, id, cut) in cut {

@@ -23,8 +23,8 @@ use super::txn::JobTransaction;
 use crate::clock::Now;
 use crate::fire::{ExecutionSource, FireRecord, ItemEnd};
 use crate::ident::{JobName, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Mirror, Unread};
-use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CommitError, CreateMode, SessionId, SessionState, Transaction, WatchEvent};
 
 /// How long to wait before the registry is asked again after it failed, doubled each time up to the longest.

@@ -12,11 +12,12 @@ use super::notice::Notice;
 use super::planted::Bug;
 use super::state::open_fire::OpenFire;
 use super::state::proposal::{BeginPlan, Proposal, Purpose};
-use super::state::runs::{ItemRun, Stage};
+use super::state::runs::{BegunItem, Stage};
 use super::txn::JobTransaction;
 use crate::clock::Now;
-use crate::config::{JobConfiguration, wire};
-use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
+use crate::config::JobConfiguration;
+use crate::fire::{Fire, FireState, ItemEnd, SkipReason};
+use crate::registry::layout::instance_yaml;
 
 impl JobEngine {
     /// Whether the clocks are compared, and the server's time is not known or in doubt.
@@ -69,7 +70,7 @@ impl JobEngine {
         let is_recorded = self.configuration.is_monitored();
         self.fires.calendar.go_back(schedule, now.wall, is_recorded);
         self.forget_early(|_, at| is_ahead(at));
-        let came_early = |open: &mut Box<OpenFire>| matches!(open.fire, Fire::Scheduled(at) if is_ahead(at));
+        let came_early = |open: &mut Box<OpenFire>| matches!(open.key.fire, Fire::Scheduled(at) if is_ahead(at));
         self.fires.undecided.take_if(|at| is_ahead(*at));
         self.fires.standing.take_if(came_early);
         // The engine reports nothing about this fire: it comes again.
@@ -115,31 +116,30 @@ impl JobEngine {
     /// Writes the node of the own instance again: the answer brings the server's time.
     pub(super) fn ask_server_time(&self) -> Proposal {
         let mut txn = JobTransaction::new(&self.job, &self.mirror);
-        txn.set(&self.own_node(), wire::instance_yaml(&self.identity.instance), None);
+        txn.set(&self.own_node(), instance_yaml(&self.identity.instance), None);
         Proposal { transaction: txn.build(), purpose: Purpose::AskTime }
     }
 
     /// Ends items that were begun and not started yet when the clock turns out to be off. Returns whether it is off.
     /// Items that are taken over are exempt: their fire was due by the clock of another instance.
     pub(super) fn is_refused_by_clock(&mut self, now: Now, plan: &BeginPlan) -> bool {
-        if plan.source == ExecutionSource::Failover || plan.items.is_empty() {
+        if plan.key.is_takeover() || plan.items.is_empty() {
             return false;
         }
         let Some(difference) = self.check_clock(now) else { return false };
         let reason = SkipReason::ClockOff { difference };
-        if let Some(open) = self.fires.open.as_mut().filter(|open| open.fire == plan.fire && open.source == plan.source)
-        {
+        if let Some(open) = self.fires.open.as_mut().filter(|open| open.key == plan.key) {
             open.begun.extend(&plan.items);
         }
         if let Some(attempt) = &plan.attempt {
             let end = ItemEnd { state: FireState::NotRun, took: 0, error: Some(reason.to_string()) };
             for item in &plan.items {
                 let stage = Stage::Ended { at: now.mono, end: end.clone() };
-                let item_run = ItemRun { attempt: Some(attempt.clone()), stage };
-                self.runs.of_fire(plan.fire, plan.source).items.insert(*item, item_run);
+                let item_run = BegunItem { attempt: Some(attempt.clone()), stage };
+                self.runs.of_fire(plan.key).items.insert(*item, item_run);
             }
         }
-        self.tell_skip(plan.fire, plan.items.clone(), reason);
+        self.tell_skip(plan.key.fire, plan.items.clone(), reason);
         true
     }
 }

@@ -5,7 +5,7 @@ use super::notice::Notice;
 use super::state::link::Write;
 use super::state::proposal::Purpose;
 use crate::clock::Now;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Committed, Refusal, SessionId};
 
 impl JobEngine {

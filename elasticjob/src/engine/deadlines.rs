@@ -85,7 +85,12 @@ impl JobEngine {
                 }
             }
             if !held.is_empty() {
-                not_started.push(Notice::NotStarted { fire: run.fire, source: run.source, items: held, reason });
+                not_started.push(Notice::NotStarted {
+                    fire: run.key.fire,
+                    source: run.key.source,
+                    items: held,
+                    reason,
+                });
             }
         }
         self.cut_off_rounds(abort_at, reason);
@@ -123,7 +128,7 @@ impl JobEngine {
         for run in self.runs.iter_mut() {
             if let Some(round) = run.round.as_mut().filter(|round| round.call().is_some()) {
                 round.stage = RoundStage::Over;
-                abandoned.push(run.fire);
+                abandoned.push(run.key.fire);
             }
         }
         abandoned.into_iter().for_each(|fire| self.tell(Notice::ListenersAbandoned { fire }));

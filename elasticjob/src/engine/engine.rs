@@ -23,7 +23,7 @@ use super::state::runs::Runs;
 use super::state::session::Session;
 use crate::clock::Now;
 use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration, room};
-use crate::fire::{Attempt, ExecutionSource, Fire, Skip, SkipReason};
+use crate::fire::{Attempt, Fire, Skip, SkipReason};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::registry::mirror::Mirror;
@@ -149,7 +149,7 @@ impl JobEngine {
         if let Some(open) = self.fires.open.take()
             && !open.looked
         {
-            self.tell_skip(open.fire, vec![], SkipReason::Leaving);
+            self.tell_skip(open.key.fire, vec![], SkipReason::Leaving);
         }
         if let Some(at) = self.fires.undecided.take() {
             self.tell_skip(Fire::Scheduled(at), vec![], SkipReason::Leaving);
@@ -165,7 +165,7 @@ impl JobEngine {
     /// Whether the begin of a fire that came here is in flight.
     pub(super) fn is_beginning(&self) -> bool {
         self.link.write.as_ref().is_some_and(|write| match &write.purpose {
-            Purpose::Begin(plan) => plan.source != ExecutionSource::Failover,
+            Purpose::Begin(plan) => !plan.key.is_takeover(),
             _ => false,
         })
     }

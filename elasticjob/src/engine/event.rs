@@ -5,7 +5,7 @@ use crate::fire::ItemEnd;
 use std::time::Duration;
 
 use crate::ident::ShardingItem;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId, SessionState, WatchEvent};
 
 /// Tells the rounds of an engine apart.

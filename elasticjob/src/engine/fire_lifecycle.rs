@@ -7,13 +7,13 @@ use super::planted::Bug;
 use super::state::listener_round::Round;
 use super::state::membership::Phase;
 use super::state::open_fire::OpenFire;
-use super::state::runs::{ItemRun, Stage};
+use super::state::runs::{BegunItem, Stage};
 use crate::clock::Now;
 use crate::config::JobConfiguration;
-use crate::fire::{Attempt, ExecutionSource, Fire, Hook, LateCause, SkipReason};
+use crate::fire::{Attempt, ExecutionSource, Fire, Hook, LateCause, RunKey, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 impl JobEngine {
     /// Opens the scheduled fire that is due, and closes the open fire whose time is over.
@@ -55,7 +55,7 @@ impl JobEngine {
         let held_up = match executing {
             // This instance makes up for the fire before its time: an instance whose clock is ahead missed it, and the
             // item moved here. Other items of this instance may not have been begun for it: their records say so.
-            Some(run) if run.fire == fire => {
+            Some(run) if run.key.fire == fire => {
                 let others_wait = makes_up && self.configuration.is_monitored();
                 self.fires.missed = self.fires.missed.max(others_wait.then_some(at));
                 return;
@@ -64,7 +64,7 @@ impl JobEngine {
                 if !makes_up {
                     run.skipped = Some(at);
                 }
-                Some(SkipReason::StillRunning { since: run.fire })
+                Some(SkipReason::StillRunning { since: run.key.fire })
             }
             // It falls into the run of the fire before it, or is due: that is known when the outcome of the begin is.
             None if beginning && self.phase == Phase::Active => {
@@ -127,7 +127,7 @@ impl JobEngine {
 
     /// Whether the outcome of the begin of a fire that came here is unknown.
     fn is_begin_unresolved(&self) -> bool {
-        self.fires.unresolved.as_ref().is_some_and(|unresolved| unresolved.source != ExecutionSource::Failover)
+        self.fires.unresolved.as_ref().is_some_and(|unresolved| !unresolved.key.is_takeover())
     }
 
     /// Closes the open fire. A fire that the engine never looked at is reported and counted.
@@ -137,7 +137,7 @@ impl JobEngine {
         {
             let connected = self.session.connected().is_some();
             let reason = if connected { SkipReason::NotBegunInTime } else { SkipReason::RegistryLost };
-            self.skip_fire(open.fire, reason);
+            self.skip_fire(open.key.fire, reason);
         }
     }
 
@@ -153,7 +153,7 @@ impl JobEngine {
     pub(super) fn tell_nothing_to_run(&mut self) {
         let is_new = |open: &&OpenFire| !open.looked && !open.looks_back && open.begun.is_empty();
         if let Some(open) = self.fires.open.as_deref().filter(is_new) {
-            let fire = open.fire;
+            let fire = open.key.fire;
             self.tell(Notice::NothingToRun { fire });
         }
     }
@@ -162,7 +162,7 @@ impl JobEngine {
     pub(super) fn looked_at(&mut self) {
         let Some(open) = &mut self.fires.open else { return };
         let first = !std::mem::replace(&mut open.looked, true);
-        let counts = first && !open.looks_back && matches!(open.fire, Fire::Scheduled(_));
+        let counts = first && !open.looks_back && matches!(open.key.fire, Fire::Scheduled(_));
         if open.why_late == LateCause::Waited {
             open.why_late = LateCause::Acquired;
         }
@@ -178,23 +178,23 @@ impl JobEngine {
     pub(super) fn start_items(
         &mut self,
         now: Now,
-        fire: Fire,
-        source: ExecutionSource,
+        key: RunKey,
         attempt: Option<&Attempt>,
         items: Vec<(ShardingItem, Option<Zxid>)>,
     ) {
         let Some(configuration) = self.configuration.in_force.clone() else { return };
-        if let Some(open) = self.fires.open.as_mut().filter(|open| open.fire == fire && open.source == source) {
+        let RunKey { fire, source } = key;
+        if let Some(open) = self.fires.open.as_mut().filter(|open| open.key == key) {
             open.begun.extend(items.iter().map(|(item, _)| *item));
         }
         if let Fire::Scheduled(at) = fire {
             self.fires.calendar.begun(at);
         }
         let was_looked_at =
-            self.fires.open.as_ref().is_some_and(|open| open.fire == fire && open.looked && !open.looks_back);
+            self.fires.open.as_ref().is_some_and(|open| open.key.fire == fire && open.looked && !open.looks_back);
         self.tell_late(now, fire, source, items.iter().map(|(item, _)| *item).collect());
         let plan = self.configuration.plan.clone();
-        let run = self.runs.of_fire(fire, source);
+        let run = self.runs.of_fire(key);
         let is_new = run.items.is_empty();
         run.is_counted |= is_new && was_looked_at && source == ExecutionSource::NormalTrigger;
         if let Some(plan) = plan.filter(|_| is_new) {
@@ -207,9 +207,10 @@ impl JobEngine {
                 Some(_) => Stage::Held { token: *token, wanted: None },
                 None => Stage::Executing,
             };
-            run.items.insert(*item, ItemRun { attempt: attempt.cloned(), stage });
+            run.items.insert(*item, BegunItem { attempt: attempt.cloned(), stage });
         }
-        self.tell(Notice::Begun { fire, source, items: items.iter().map(|(item, _)| *item).collect() });
+        let begun = items.iter().map(|(item, _)| *item).collect();
+        self.tell(Notice::Begun { fire, source, attempt: attempt.cloned(), items: begun });
         if let Some(round) = held_by {
             if is_new {
                 self.go_on(now, round, Hook::Before, 0);
@@ -217,7 +218,7 @@ impl JobEngine {
             return;
         }
         let instance = self.identity.instance.clone();
-        self.act(Action::Start(Start { fire, source, instance, configuration, items }));
+        self.act(Action::Start(Start { key, instance, configuration, items }));
     }
 
     /// Whether the instance is registered in the live session.

@@ -12,11 +12,11 @@ use super::notice::Notice;
 use super::planted::Bug;
 use super::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::clock::Now;
-use crate::config::{JobConfiguration, wire};
+use crate::config::JobConfiguration;
 use crate::fire::{ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
 use crate::ident::ShardingItem;
+use crate::registry::layout::{JobPath, is_of_java};
 use crate::registry::mirror::{Unread, read_known};
-use crate::registry::path::JobPath;
 
 /// A begin that is later than this is reported as late: assignments and slow answers take a moment.
 const SAID_FROM: Duration = Duration::from_secs(2);
@@ -71,7 +71,7 @@ impl JobEngine {
         };
         open.closes_at = None;
         open.is_over = true;
-        let (fire, is_first) = (open.fire, !std::mem::replace(&mut open.looked, true));
+        let (fire, is_first) = (open.key.fire, !std::mem::replace(&mut open.looked, true));
         if is_first && !open.looks_back {
             let reason = match self.session.connected() {
                 None => SkipReason::RegistryLost,
@@ -93,7 +93,7 @@ impl JobEngine {
     pub(super) fn open_instead(&mut self, open: OpenFire) {
         let before = self.fires.open.replace(Box::new(open));
         let last = self.fires.calendar.last();
-        let is_due = |open: &OpenFire| open.is_regular() && open.looked && last == Some(open.fire.at());
+        let is_due = |open: &OpenFire| open.is_regular() && open.looked && last == Some(open.key.fire.at());
         if let Some(before) = before.filter(|before| is_due(before)) {
             self.fires.standing = Some(before);
         }
@@ -109,14 +109,14 @@ impl JobEngine {
             return false;
         };
         let is_undecided = |item: &ShardingItem| !standing.begun.contains(item) && !standing.dropped.contains(item);
-        let goes_on = match (open.fire, standing.fire) {
+        let goes_on = match (open.key.fire, standing.key.fire) {
             (Fire::Manual { .. }, Fire::Scheduled(_)) => open.looked,
             (Fire::Scheduled(_), Fire::Manual { .. }) => {
                 standing.closes_at.is_some_and(|at| now.mono < at) && mine.iter().any(is_undecided)
             }
             // The missed fire is made up for again when another item missed it.
             (Fire::Scheduled(_), Fire::Scheduled(_))
-                if open.source == ExecutionSource::Misfire && open.looked && mine.iter().any(is_undecided) =>
+                if open.key.source == ExecutionSource::Misfire && open.looked && mine.iter().any(is_undecided) =>
             {
                 self.fires.open = self.fires.standing.take();
                 return true;
@@ -131,8 +131,8 @@ impl JobEngine {
 
     /// Whether an item is given up for the open fire, and the reason where it has to be reported.
     pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Result<GivesUp, Unread> {
-        let Fire::Scheduled(at) = open.fire else { return Ok(GivesUp::No) };
-        if open.source != ExecutionSource::NormalTrigger {
+        let Fire::Scheduled(at) = open.key.fire else { return Ok(GivesUp::No) };
+        if open.key.source != ExecutionSource::NormalTrigger {
             return Ok(GivesUp::No);
         }
         if open.declined.contains(&item) {
@@ -174,7 +174,7 @@ impl JobEngine {
         let others = self.mirror.instances().filter(|id| **id != self.identity.instance);
         let are_of_java = others.map(|id| {
             let node = self.mirror.need(&JobPath::Instance(id.clone()))?;
-            Ok(node.is_some_and(|known| known.owner.is_some() && wire::is_of_java(&known.data)))
+            Ok(node.is_some_and(|known| known.owner.is_some() && is_of_java(&known.data)))
         });
         let (are_of_java, all): (Vec<bool>, _) = read_known(are_of_java);
         // One is enough.
@@ -228,7 +228,7 @@ impl JobEngine {
         if source != ExecutionSource::NormalTrigger || late <= SAID_FROM {
             return;
         }
-        let open = self.fires.open.as_deref().filter(|open| open.fire == fire);
+        let open = self.fires.open.as_deref().filter(|open| open.key.fire == fire);
         let why = open.map_or(LateCause::Waited, |open| open.why_late);
         self.tell(Notice::BegunLate { fire, items, seconds: late.as_secs(), why });
     }

@@ -9,7 +9,7 @@ use super::planted::Bug;
 use super::state::configuration::Configuration;
 use super::state::left_run::LeftRun;
 use super::state::membership::{Identity, Phase};
-use super::state::runs::{ItemRun, Stage};
+use super::state::runs::{BegunItem, Stage};
 
 impl JobEngine {
     /// The identity of this engine.
@@ -66,12 +66,12 @@ impl JobEngine {
         if self.planted.has(Bug::SessionForEngine) {
             return;
         }
-        for LeftRun { item, fire, source, attempt, skipped, end } in left {
+        for LeftRun { item, key, attempt, skipped, end } in left {
             let stage = match end {
                 None => Stage::Aborted,
                 Some(end) => Stage::Ended { at: Duration::ZERO, end },
             };
-            self.runs.take_over(fire, source, skipped, item, ItemRun { attempt, stage });
+            self.runs.take_over(key, skipped, item, BegunItem { attempt, stage });
         }
     }
 }

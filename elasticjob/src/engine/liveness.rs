@@ -1,10 +1,10 @@
 //! Which runs go on, by the mark of an item, its record and the sessions in the registry.
 
 use super::engine::JobEngine;
-use crate::fire::FireRecord;
+use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Known, Unread};
-use crate::registry::path::JobPath;
 
 impl JobEngine {
     /// The node that says that the live session lives.
@@ -12,11 +12,7 @@ impl JobEngine {
         self.session.connected().map(JobPath::Session)
     }
 
-    /// Whether the run of a mark lives.
-    ///
-    /// An ephemeral mark lives as long as its session, also that of an instance which an operator deleted. A persistent
-    /// one that this implementation made belongs to the session of the record's attempt; one of a Java peer to the
-    /// instance that it names.
+    /// Whether the run of a mark lives: an ephemeral mark is deleted with it, of another one see [`Lifeline`].
     pub(super) fn is_run_alive(&self, item: ShardingItem, mark: &Known) -> Result<bool, Unread> {
         // A run here that is not monitored has no mark.
         let marked_here = self.runs.item(item).is_some_and(|run| run.attempt.is_some());
@@ -25,17 +21,15 @@ impl JobEngine {
         }
         let known = self.mirror.need(&JobPath::fire(item))?;
         let record = known.map_or(FireRecord::empty(), |known| self.read_record(known));
-        if record.is_marked_by(mark.text()) {
-            // The begin of an engine that is gone reached the server late: this engine knows what it runs itself.
-            let own = self.session.connected();
-            let is_ours = record.running().zip(own).is_some_and(|(begun, own)| begun.attempt.is_of(own));
-            if is_ours && !self.is_unresolved(item) {
-                return Ok(false);
+        let lifeline = Lifeline::of(mark.text(), &record);
+        // The begin of an engine that is gone reached the server late: this engine knows what it runs itself.
+        let is_over = match &lifeline {
+            Lifeline::Session(session) => {
+                session.is_some() && *session == self.session.connected() && !self.is_unresolved(item)
             }
-            return Ok(self.runs_in_live_session(&record));
-        }
-        let instance: Option<InstanceId> = mark.text().and_then(|text| text.parse().ok());
-        Ok(instance.is_some_and(|id| id != self.identity.instance && self.mirror.exists(&JobPath::Instance(id))))
+            Lifeline::Instance(instance) => instance.as_ref() == Some(&self.identity.instance),
+        };
+        Ok(!is_over && lifeline.node().is_some_and(|node| self.mirror.exists(&node)))
     }
 
     /// Whether the item is one of a begin whose outcome is unknown.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::config::ForeignToJava;
-use crate::fire::{CancelReason, ExecutionSource, Fire, FireState, Hook, LateCause, SkipReason, StopReason, WaitedFor};
+use crate::fire::{
+    Attempt, CancelReason, ExecutionSource, Fire, FireState, Hook, LateCause, SkipReason, StopReason, WaitedFor,
+};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
 use crate::sharding::StrategyFault;
@@ -111,6 +113,8 @@ pub enum Notice {
         fire: Fire,
         /// Why they are run.
         source: ExecutionSource,
+        /// The attempt that began them; `None` where execution is not monitored.
+        attempt: Option<Attempt>,
         /// The items.
         items: Vec<ShardingItem>,
     },

@@ -11,8 +11,8 @@ use super::engine::JobEngine;
 use super::planted::Bug;
 use crate::config::JobConfiguration;
 use crate::fire::{FireRecord, Later};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Known, Unread};
-use crate::registry::path::JobPath;
 
 const SCHEDULE: &str = "schedule";
 

@@ -3,11 +3,11 @@
 use super::engine::JobEngine;
 use super::state::membership::Phase;
 use super::state::runs::Run;
-use crate::fire::{ExecutionSource, Hook};
+use crate::fire::Hook;
 use crate::ident::{InstanceId, JobName};
 use crate::job_status::{Activity, JobStatus};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Lookup;
-use crate::registry::path::JobPath;
 use crate::schedule::Schedule;
 
 impl JobEngine {
@@ -38,7 +38,7 @@ impl JobEngine {
 
     /// What the job does and waits for.
     pub fn status(&self) -> JobStatus {
-        let taken_over = self.runs.iter().filter(|run| run.source == ExecutionSource::Failover);
+        let taken_over = self.runs.iter().filter(|run| run.key.is_takeover());
         let exists = |path| self.mirror.exists(&path);
         JobStatus {
             instance: self.identity.instance.clone(),
@@ -86,18 +86,18 @@ impl JobEngine {
         }
         if let Some(run) = self.runs.regular().or(self.runs.iter().next()) {
             return match run.waiting().map(|waits| waits.hook) {
-                None => Activity::Running(run.fire),
-                Some(Hook::Before) => Activity::AwaitingStarted(run.fire),
-                Some(Hook::After) => Activity::AwaitingCompleted(run.fire),
+                None => Activity::Running(run.key.fire),
+                Some(Hook::Before) => Activity::AwaitingStarted(run.key.fire),
+                Some(Hook::After) => Activity::AwaitingCompleted(run.key.fire),
             };
         }
         let Some(open) = self.fires.open.as_ref().filter(|open| !open.looked) else { return Activity::Idle };
         if !self.mirror.exists(&JobPath::LeaderInstance) {
-            Activity::AwaitingLeader(open.fire)
+            Activity::AwaitingLeader(open.key.fire)
         } else if self.mirror.exists(&JobPath::Necessary) || self.mirror.exists(&JobPath::Processing) {
-            Activity::AwaitingSharding(open.fire)
+            Activity::AwaitingSharding(open.key.fire)
         } else {
-            Activity::Beginning(open.fire)
+            Activity::Beginning(open.key.fire)
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::clock::Now;
 use crate::config::wire::QUICKLY_READ;
 use crate::fire::{FireState, ItemEnd};
 use crate::ident::ShardingItem;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Lookup, Unread};
-use crate::registry::path::JobPath;
 use crate::registry::{Data, SessionState, WatchEvent};
 
 /// How often all rules may be asked again in one step. Each time some rule has done something, and what there is to do

@@ -9,7 +9,7 @@ use super::state::membership::Phase;
 use super::state::runs::Stage;
 use crate::fire::StopReason;
 use crate::ident::ShardingItem;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 
 impl JobEngine {
     /// Asks the runs that have a reason to end, each once.

@@ -5,8 +5,8 @@ use super::state::losses::Loss;
 use crate::fire::{Fire, FireRecord, FireState};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Zxid;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Known, Lookup, Unread, read_found};
-use crate::registry::path::{ItemNode, JobPath};
 
 impl JobEngine {
     /// The items below `total` that an instance has to take over, in ascending order.

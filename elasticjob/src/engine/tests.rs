@@ -33,7 +33,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::fire::{CancelReason, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
 use crate::ident::InstanceId;
 use crate::job_status::Activity;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
@@ -79,7 +79,7 @@ fn a_fire_is_one_transaction_to_begin_and_one_to_finish() {
     let mark = |item| format!("=sharding/{item}/fire {begun}; +~sharding/{item}/running 10.0.0.1@-@7");
     assert_eq!(group.hosts[0].commits, [format!("{}; {}", mark(0), mark(1))]);
     let [start] = &group.hosts[0].started[..] else { panic!("{:?}", group.hosts[0].started) };
-    assert_eq!(start.fire, FIRST);
+    assert_eq!(start.key.fire, FIRST);
     let token = group.tree.get("/job/sharding/0/fire").unwrap().unwrap().stat.mzxid;
     assert_eq!(start.items, [(0, Some(token)), (1, Some(token))]);
 
@@ -187,7 +187,7 @@ fn at_most_one_manual_trigger_waits() {
     assert_eq!(group.hosts[0].started.len(), 1);
     group.end_items(0, &[0]);
     let manual = &group.hosts[0].started[1];
-    assert!(matches!(manual.fire, Fire::Manual { .. }));
+    assert!(matches!(manual.key.fire, Fire::Manual { .. }));
     let begun = group.hosts[0].commits.last().unwrap();
     assert!(begun.starts_with("-trigger/10.0.0.1@-@7; =sharding/0/fire"), "{begun}");
     group.end_items(0, &[0]);
@@ -207,7 +207,7 @@ fn a_trigger_that_the_registry_cannot_be_asked_for_is_given_up() {
     group.hosts[0].clear();
     group.connect_anew(0);
     group.run_until(14_900);
-    assert!(group.hosts[0].started.iter().all(|start| matches!(start.fire, Fire::Scheduled(_))));
+    assert!(group.hosts[0].started.iter().all(|start| matches!(start.key.fire, Fire::Scheduled(_))));
     assert!(!group.exists(&JobPath::Trigger(group.hosts[0].engine.instance().clone())));
 }
 
@@ -229,7 +229,7 @@ fn a_trigger_that_only_seems_to_wait_does_not_swallow_another() {
     group.run_until(6_000);
     assert_eq!(group.hosts[0].answers, [TriggerAnswer::Queued]);
     group.end_items(0, &[0]);
-    assert!(matches!(group.hosts[0].started[1].fire, Fire::Manual { .. }));
+    assert!(matches!(group.hosts[0].started[1].key.fire, Fire::Manual { .. }));
 }
 
 #[test]

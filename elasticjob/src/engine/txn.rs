@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::ident::JobName;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Mirror;
-use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Data, Op, TRANSACTION_LIMIT, Transaction};
 
 /// A transaction in the making. Creates the missing nodes above a node it creates, as plain ones without data.

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 /// How the run of an item ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ItemEnd {
+pub struct ExecutionEnd {
     /// The way it ended.
     pub outcome: ItemOutcome,
     /// How long it ran, without the time it waited for a thread of the program's runtime.
@@ -28,13 +28,13 @@ pub enum ItemOutcome {
 }
 
 /// Reports the end when it is dropped, so that every way out of a run reports it.
-pub(super) struct EndGuard<F: FnOnce(ItemEnd)> {
+pub(super) struct EndGuard<F: FnOnce(ExecutionEnd)> {
     on_end: Option<F>,
     outcome: ItemOutcome,
     began: Option<Instant>,
 }
 
-impl<F: FnOnce(ItemEnd)> EndGuard<F> {
+impl<F: FnOnce(ExecutionEnd)> EndGuard<F> {
     pub(super) fn new(on_end: F) -> Self {
         Self { on_end: Some(on_end), outcome: ItemOutcome::Dropped, began: None }
     }
@@ -53,12 +53,12 @@ impl<F: FnOnce(ItemEnd)> EndGuard<F> {
     }
 }
 
-impl<F: FnOnce(ItemEnd)> Drop for EndGuard<F> {
+impl<F: FnOnce(ExecutionEnd)> Drop for EndGuard<F> {
     fn drop(&mut self) {
         if let Some(on_end) = self.on_end.take() {
             let outcome = std::mem::replace(&mut self.outcome, ItemOutcome::Dropped);
             let duration = self.began.map_or(Duration::ZERO, |began| began.elapsed());
-            on_end(ItemEnd { outcome, duration });
+            on_end(ExecutionEnd { outcome, duration });
         }
     }
 }

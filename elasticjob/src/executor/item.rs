@@ -3,7 +3,7 @@
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::end::{EndGuard, ItemEnd, ItemOutcome};
+use super::end::{EndGuard, ExecutionEnd, ItemOutcome};
 use super::pool::Slots;
 use super::running::Running;
 use crate::api::{ItemHandler, ItemWork, ShardingContext};
@@ -20,7 +20,7 @@ pub fn spawn_item(
     slots: &Slots,
     handler: &ItemHandler,
     context: ShardingContext,
-    on_end: impl FnOnce(ItemEnd) + Send + 'static,
+    on_end: impl FnOnce(ExecutionEnd) + Send + 'static,
 ) -> Running {
     let (stop, cancellation) = (context.stop_token().clone(), context.cancellation_token().clone());
     let token = cancellation.clone();

@@ -7,7 +7,7 @@ mod pool;
 mod running;
 mod turns;
 
-pub use end::{ItemEnd, ItemOutcome};
+pub use end::{ExecutionEnd, ItemOutcome};
 pub use item::spawn_item;
 pub use listeners::spawn_listeners;
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::future::Future;
 
 use serde::Serialize;
 
+use super::audit::{Action, Part};
 use super::{OperationError, Operations};
 use crate::registry::{CommitError, Op, Refusal, TRANSACTION_LIMIT, Transaction};
 
@@ -35,23 +36,40 @@ pub(super) struct Plan<T> {
 impl Operations {
     /// Carries a plan out, in one transaction where it fits into one. When a change of another client makes the
     /// registry center refuse it, the operation is planned again.
-    pub(super) async fn carry_out<T: PartialEq, P>(&self, plan: impl Fn() -> P) -> Result<Outcome<T>, OperationError>
+    /// The action is recorded, with the parts that were changed before a failure.
+    pub(super) async fn carry_out<T: PartialEq + Part, P>(
+        &self,
+        action: Action,
+        plan: impl Fn() -> P,
+    ) -> Result<Outcome<T>, OperationError>
     where
         P: Future<Output = Result<Plan<T>, OperationError>>,
     {
         let mut changed = Vec::new();
+        let ended = self.change(plan, &mut changed).await;
+        self.record(&action, &changed, ended.as_ref());
+        ended.map(|unchanged| Outcome { changed, unchanged })
+    }
+
+    /// Adds what it changes to `changed`, and returns the parts that needed no change.
+    async fn change<T: PartialEq, P>(
+        &self,
+        plan: impl Fn() -> P,
+        changed: &mut Vec<T>,
+    ) -> Result<Vec<T>, OperationError>
+    where
+        P: Future<Output = Result<Plan<T>, OperationError>>,
+    {
         for _ in 0..ATTEMPTS {
             let planned = match plan().await {
-                Err(OperationError::NothingMatched { .. }) if !changed.is_empty() => {
-                    return Ok(Outcome { changed, unchanged: Vec::new() });
-                }
+                Err(OperationError::NothingMatched { .. }) if !changed.is_empty() => return Ok(Vec::new()),
                 planned => planned?,
             };
-            match self.write(planned.steps, &mut changed).await {
+            match self.write(planned.steps, changed).await {
                 Ok(()) => {
                     let mut unchanged = planned.unchanged;
                     unchanged.retain(|one| !changed.contains(one));
-                    return Ok(Outcome { changed, unchanged });
+                    return Ok(unchanged);
                 }
                 Err(CommitError::Refused { reason, .. }) if is_of_a_race(reason) => {}
                 Err(reason) => return Err(OperationError::Write { done: changed.len(), reason }),

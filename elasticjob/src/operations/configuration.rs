@@ -4,7 +4,7 @@ use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
 use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
 use crate::ident::JobName;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
 use crate::secret::{mask_document, mask_inside};
 
@@ -78,6 +78,16 @@ impl Operations {
     /// too: secrets belong to the program. [`OperationError::ChangedMeanwhile`] when another client changed the
     /// configuration since it was read; that other change is not lost then.
     pub async fn update_configuration(
+        &self,
+        read: &StoredConfiguration,
+        settings: &JobSettings,
+    ) -> Result<ConfigurationChange, OperationError> {
+        let ended = self.update(read, settings).await;
+        self.record_configuration(read.configuration.job_name(), &ended);
+        ended
+    }
+
+    async fn update(
         &self,
         read: &StoredConfiguration,
         settings: &JobSettings,

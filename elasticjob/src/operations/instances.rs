@@ -4,11 +4,12 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::audit::Action;
 use super::commit::{Plan, Step};
 use super::{OperationError, Operations, Outcome, ServerOfJob, Target};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::Op;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 /// An instance of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -48,7 +49,7 @@ impl Operations {
     /// # Errors
     /// [`OperationError::NothingMatched`] when no such instance is online.
     pub async fn shut_down(&self, target: &Target) -> Result<Outcome<InstanceOfJob>, OperationError> {
-        self.carry_out(|| self.plan_leave(target)).await
+        self.carry_out(Action::on("shut-down", target), || self.plan_leave(target)).await
     }
 
     async fn plan_leave(&self, target: &Target) -> Result<Plan<InstanceOfJob>, OperationError> {
@@ -73,7 +74,7 @@ impl Operations {
     /// # Errors
     /// [`OperationError::NothingMatched`] when there is no such instance and no such server.
     pub async fn remove_servers(&self, target: &Target) -> Result<Outcome<Removed>, OperationError> {
-        self.carry_out(|| self.plan_removal(target)).await
+        self.carry_out(Action::on("remove-servers", target), || self.plan_removal(target)).await
     }
 
     async fn plan_removal(&self, target: &Target) -> Result<Plan<Removed>, OperationError> {

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
+use super::audit::Action;
 use super::commit::{Plan, Step};
-use super::{OperationError, Operations, Outcome};
+use super::{OperationError, Operations, Outcome, Target};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::Op;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 
 /// A sharding item of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,7 +25,8 @@ impl Operations {
     /// # Errors
     /// [`OperationError::NoSuchItem`]: items exist from the first assignment on. Java creates a node for any number.
     pub async fn disable_item(&self, job: &JobName, item: ShardingItem) -> Result<Outcome<ItemOfJob>, OperationError> {
-        self.carry_out(|| self.plan_item(job, item, true)).await
+        let action = Action::on("disable-item", &Target::Job(job.clone())).to(ServerStatus::Disabled);
+        self.carry_out(action, || self.plan_item(job, item, true)).await
     }
 
     /// Enables an item again.
@@ -32,7 +34,8 @@ impl Operations {
     /// # Errors
     /// [`OperationError::NoSuchItem`].
     pub async fn enable_item(&self, job: &JobName, item: ShardingItem) -> Result<Outcome<ItemOfJob>, OperationError> {
-        self.carry_out(|| self.plan_item(job, item, false)).await
+        let action = Action::on("enable-item", &Target::Job(job.clone())).to(ServerStatus::Enabled);
+        self.carry_out(action, || self.plan_item(job, item, false)).await
     }
 
     async fn plan_item(
@@ -50,7 +53,7 @@ impl Operations {
         };
         let one = ItemOfJob { job: job.clone(), item };
         let mark = JobPath::Item(item, ItemNode::Disabled).absolute(job);
-        let is_disabled = nodes.iter().any(|node| node == "disabled");
+        let is_disabled = nodes.iter().any(|node| node == ItemNode::Disabled.name());
         let op = match disable {
             _ if disable == is_disabled => return Ok(Plan { steps: Vec::new(), unchanged: vec![one] }),
             true => Op::Create { path: mark, data: "".into(), mode: crate::registry::CreateMode::Persistent },

@@ -2,43 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::{OperationError, Operations, read};
-use crate::config::wire;
 use crate::ident::{InstanceId, JobName};
 use crate::registry::NodeData;
-use crate::registry::path::JobPath;
-
-/// Data of a server that runs items.
-pub(super) const ENABLED: &str = "ENABLED";
-/// Data of a server that an operator disabled.
-pub(super) const DISABLED: &str = "DISABLED";
-
-/// Whether a server may run items of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ServerStatus {
-    /// It may.
-    Enabled,
-    /// It may not. Data other than `ENABLED` count as disabled, as for instances of both implementations.
-    Disabled,
-}
+use crate::registry::layout::{JobPath, ServerStatus, is_of_java, server_of};
 
 /// A node `servers/{ip}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerNode {
     pub(super) text: String,
     pub(super) version: i32,
+    /// When its data were set last, in milliseconds since 1970.
+    pub(super) changed: i64,
 }
 
 impl ServerNode {
     fn new(node: NodeData) -> Self {
-        Self { text: node.data.text().unwrap_or_default().to_owned(), version: node.stat.version }
+        let text = node.data.text().unwrap_or_default().to_owned();
+        Self { text, version: node.stat.version, changed: node.stat.mtime }
     }
 
     pub(super) fn status(&self) -> ServerStatus {
-        if self.text == ENABLED { ServerStatus::Enabled } else { ServerStatus::Disabled }
+        ServerStatus::of(Some(&self.text))
     }
 }
 
@@ -49,6 +34,8 @@ pub(super) struct Members {
     pub(super) instances: BTreeMap<InstanceId, String>,
     /// Nodes of instances that no session owns: no instance lives there.
     pub(super) sessionless: BTreeMap<InstanceId, String>,
+    /// When each node of an instance was created, in milliseconds since 1970.
+    since: BTreeMap<InstanceId, i64>,
     /// Whether an instance is a Java instance, which writes no records of its runs.
     pub(super) has_java: bool,
 }
@@ -57,11 +44,17 @@ pub(super) struct Members {
 struct InstanceNode {
     id: InstanceId,
     server: String,
+    since: i64,
     is_sessionless: bool,
     is_java: bool,
 }
 
 impl Members {
+    /// When the node of an instance was created.
+    pub(super) fn since(&self, instance: &InstanceId) -> Option<i64> {
+        self.since.get(instance).copied()
+    }
+
     pub(super) fn is_enabled(&self, server: &str) -> bool {
         self.servers.get(server).is_some_and(|server| server.status() == ServerStatus::Enabled)
     }
@@ -84,8 +77,9 @@ impl Operations {
             read::all(instances.into_iter().map(|id| self.instance(job, id))),
         )?;
         let mut members = Members { servers: servers.into_iter().flatten().collect(), ..Members::default() };
-        for InstanceNode { id, server, is_sessionless, is_java } in instances.into_iter().flatten() {
+        for InstanceNode { id, server, since, is_sessionless, is_java } in instances.into_iter().flatten() {
             members.has_java |= is_java;
+            members.since.insert(id.clone(), since);
             match is_sessionless {
                 true => drop(members.sessionless.insert(id, server)),
                 false => drop(members.instances.insert(id, server)),
@@ -99,16 +93,13 @@ impl Operations {
         Ok(node.map(|node| (ip, ServerNode::new(node))))
     }
 
-    /// An instance and its server. The data of the node name the server; the first releases of 3.0 left them empty.
+    /// An instance and its server.
     async fn instance(&self, job: &JobName, id: InstanceId) -> Result<Option<InstanceNode>, OperationError> {
         let node = self.get(JobPath::Instance(id.clone()).absolute(job)).await?;
         Ok(node.map(|node| {
-            let server = match wire::instance_from_yaml(&node.data) {
-                Ok(told) => told.server_ip,
-                Err(_) => id.server_ip().to_owned(),
-            };
-            let is_java = wire::is_of_java(&node.data);
-            InstanceNode { id, server, is_sessionless: node.stat.ephemeral_owner.is_none(), is_java }
+            let (server, is_java) = (server_of(&id, &node.data), is_of_java(&node.data));
+            let is_sessionless = node.stat.ephemeral_owner.is_none();
+            InstanceNode { id, server, since: node.stat.ctime, is_sessionless, is_java }
         }))
     }
 }

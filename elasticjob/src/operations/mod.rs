@@ -22,16 +22,19 @@
 //! }
 //! ```
 
-mod built_in;
+mod audit;
+mod briefs;
+mod built_in_checks;
 mod commit;
 mod configuration;
 pub mod dump;
 mod error;
+mod finding;
 mod instances;
 mod items;
-mod jobs;
 mod members;
 mod read;
+mod reason;
 mod removal;
 mod servers;
 mod sharding;
@@ -45,21 +48,23 @@ mod why;
 use std::sync::Arc;
 
 use crate::registry::RegistryCenter;
-use built_in::BuiltIn;
+use built_in_checks::BuiltIn;
 
+pub use crate::registry::layout::ServerStatus;
+pub use audit::Audit;
+pub use briefs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::OperationError;
+pub use finding::{Argument, Finding, Remedy};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
-pub use jobs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
-pub use members::ServerStatus;
+pub use reason::Reason;
 pub use removal::{Force, JobRemoved};
 pub use servers::ServerOfJob;
 pub use sharding::{ShardInfo, ShardState};
 pub use snapshot::{ItemSnapshot, JobSnapshot, RunningMark};
 pub use target::Target;
-pub use why::Finding;
 
 pub use crate::secret::is_secret_key;
 
@@ -68,12 +73,13 @@ pub use crate::secret::is_secret_key;
 pub struct Operations {
     registry: Arc<dyn RegistryCenter>,
     built_in: Arc<BuiltIn>,
+    audit: Option<Arc<Audit>>,
 }
 
 impl Operations {
     /// Operates the jobs of this registry center's namespace.
     pub fn new(registry: Arc<dyn RegistryCenter>) -> Self {
-        Self { registry, built_in: Arc::new(BuiltIn::new()) }
+        Self { registry, built_in: Arc::new(BuiltIn::new()), audit: None }
     }
 
     /// The registry center.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::commit::{Step, is_of_a_race};
 use super::{OperationError, Operations, read};
 use crate::ident::{InstanceId, JobName};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Op};
 
 /// How often the nodes of a job are listed again when other clients write below it.
@@ -45,6 +45,12 @@ impl Operations {
     /// [`OperationError::InstancesOnline`]. A job whose nodes do not fit into one transaction may be removed in part
     /// when another error comes; removing it again deletes the rest.
     pub async fn remove_job(&self, job: &JobName, force: Force) -> Result<JobRemoved, OperationError> {
+        let ended = self.remove_all(job, force).await;
+        self.record_removal(job, &ended);
+        ended
+    }
+
+    async fn remove_all(&self, job: &JobName, force: Force) -> Result<JobRemoved, OperationError> {
         let mut done = Vec::new();
         let mut left = Vec::new();
         for _ in 0..ATTEMPTS {

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
+use super::audit::Action;
 use super::commit::{Plan, Step};
-use super::members::{DISABLED, ENABLED, ServerStatus};
 use super::{OperationError, Operations, Outcome, Target};
 use crate::ident::JobName;
 use crate::registry::Op;
-use crate::registry::path::JobPath;
+use crate::registry::layout::{JobPath, ServerStatus};
 
 /// A server of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,7 +27,8 @@ impl Operations {
     /// [`OperationError::NothingMatched`] when no job of the target has such a server: a server is known from the first
     /// start of an instance there. Java creates the node in that case.
     pub async fn disable_servers(&self, target: &Target) -> Result<Outcome<ServerOfJob>, OperationError> {
-        self.carry_out(|| self.plan_servers(target, ServerStatus::Disabled)).await
+        let action = Action::on("disable-servers", target).to(ServerStatus::Disabled);
+        self.carry_out(action, || self.plan_servers(target, ServerStatus::Disabled)).await
     }
 
     /// Enables servers: they get items again with the next fire.
@@ -35,14 +36,12 @@ impl Operations {
     /// # Errors
     /// As [`disable_servers`](Self::disable_servers).
     pub async fn enable_servers(&self, target: &Target) -> Result<Outcome<ServerOfJob>, OperationError> {
-        self.carry_out(|| self.plan_servers(target, ServerStatus::Enabled)).await
+        let action = Action::on("enable-servers", target).to(ServerStatus::Enabled);
+        self.carry_out(action, || self.plan_servers(target, ServerStatus::Enabled)).await
     }
 
     async fn plan_servers(&self, target: &Target, status: ServerStatus) -> Result<Plan<ServerOfJob>, OperationError> {
-        let data = match status {
-            ServerStatus::Enabled => ENABLED,
-            ServerStatus::Disabled => DISABLED,
-        };
+        let data = status.as_str();
         let (mut steps, mut unchanged) = (Vec::new(), Vec::new());
         for (job, members) in self.jobs_of(target).await? {
             for (server, node) in members.servers.into_iter().filter(|(server, _)| target.includes(server)) {

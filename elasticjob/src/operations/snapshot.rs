@@ -7,9 +7,9 @@ use super::{OperationError, Operations, ServerStatus, read};
 use crate::config::JobConfiguration;
 use crate::config::wire;
 use crate::engine::ShardingData;
-use crate::fire::FireRecord;
+use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{NodeData, SessionId};
 
 /// A job in the registry center, without its traces in databases and logs.
@@ -34,8 +34,25 @@ pub struct JobSnapshot {
     pub bound_to_programs: Vec<String>,
     /// Since when the schedule is followed, in milliseconds since 1970.
     pub(super) followed_since: Option<i64>,
+    pub(super) times: Times,
     pub(super) members: Members,
     pub(super) sessions: BTreeSet<SessionId>,
+}
+
+/// The times of nodes, in milliseconds since 1970 by the clock of the registry center. Nodes of Java instances have them,
+/// too.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Times {
+    /// When the configuration was written last.
+    pub(super) configured: Option<i64>,
+    /// When the leader was elected.
+    pub(super) elected: Option<i64>,
+    /// When resharding was asked for.
+    pub(super) resharding: Option<i64>,
+    /// When the run of each item that waits for a takeover was found lost, or was cut off.
+    pub(super) to_take_over: BTreeMap<ShardingItem, i64>,
+    /// When each instance was triggered.
+    pub(super) triggered: BTreeMap<InstanceId, i64>,
 }
 
 /// A sharding item in the registry center.
@@ -44,12 +61,18 @@ pub struct JobSnapshot {
 pub struct ItemSnapshot {
     /// Its owner.
     pub owner: Option<InstanceId>,
+    /// When the leader wrote the owner last, in milliseconds since 1970 by the clock of the registry center.
+    pub owned_since: Option<i64>,
     /// Whether an operator disabled it.
     pub disabled: bool,
+    /// When an operator disabled it.
+    pub disabled_since: Option<i64>,
     /// The mark of its run.
     pub running: Option<RunningMark>,
     /// Whether a fire came while another one ran, and will be made up for.
     pub misfired: bool,
+    /// When that fire was noted.
+    pub misfired_since: Option<i64>,
     /// The instance that took it over, as long as that run goes on.
     pub taken_over_by: Option<InstanceId>,
     /// The record of the last fire that was begun. Empty where only Java instances ran it, or where execution is not
@@ -83,6 +106,26 @@ impl JobSnapshot {
         self.members.servers.iter().map(|(ip, node)| (ip.as_str(), node.status()))
     }
 
+    /// Since when an instance is online, in milliseconds since 1970 by the clock of the registry center.
+    pub fn online_since(&self, instance: &InstanceId) -> Option<i64> {
+        self.members.instances.get(instance).and_then(|_| self.members.since(instance))
+    }
+
+    /// When a server was enabled or disabled last, in milliseconds since 1970 by the clock of the registry center.
+    pub fn server_changed(&self, server: &str) -> Option<i64> {
+        self.members.servers.get(server).map(|server| server.changed)
+    }
+
+    /// Since when the leader leads, in milliseconds since 1970 by the clock of the registry center.
+    pub fn leader_since(&self) -> Option<i64> {
+        self.times.elected
+    }
+
+    /// When the configuration was written last, in milliseconds since 1970 by the clock of the registry center.
+    pub fn configured_since(&self) -> Option<i64> {
+        self.times.configured
+    }
+
     /// The configuration, if it can be used.
     pub fn usable(&self) -> Option<&JobConfiguration> {
         self.configuration.as_ref()?.as_ref().ok()
@@ -96,9 +139,9 @@ impl JobSnapshot {
         if mark.ephemeral {
             return true;
         }
-        match item.record.running().filter(|begun| mark.instance.as_ref() == Some(&begun.instance)) {
-            Some(begun) => begun.attempt.session().is_some_and(|session| self.sessions.contains(&session)),
-            None => mark.instance.as_ref().is_some_and(|id| self.members.instances.contains_key(id)),
+        match Lifeline::of(mark.instance.as_ref().map(InstanceId::as_str), &item.record) {
+            Lifeline::Session(session) => session.is_some_and(|session| self.sessions.contains(&session)),
+            Lifeline::Instance(id) => id.is_some_and(|id| self.members.instances.contains_key(&id)),
         }
     }
 }
@@ -110,13 +153,14 @@ impl Operations {
     /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
     pub async fn snapshot(&self, job: &JobName) -> Result<JobSnapshot, OperationError> {
         let path = |path: JobPath| path.absolute(job);
-        let (members, class, config, sharding, leader, flags, items, lost, triggers, sessions) = tokio::try_join!(
+        let (members, class, config, sharding, leader, necessary, processing, items, lost, triggers, sessions) = tokio::try_join!(
             self.members(job),
             self.text(path(JobPath::Root)),
             self.get(path(JobPath::Config)),
             self.get(path(JobPath::Sharding)),
-            self.text(path(JobPath::LeaderInstance)),
-            self.names(path(JobPath::LeaderSharding)),
+            self.get(path(JobPath::LeaderInstance)),
+            self.get(path(JobPath::Necessary)),
+            self.get(path(JobPath::Processing)),
             self.names(path(JobPath::Sharding)),
             self.names(path(JobPath::FailoverItems)),
             self.names(path(JobPath::Triggers)),
@@ -139,7 +183,20 @@ impl Operations {
             JobPath::Session(session) => Some(session),
             _ => None,
         });
-        let edited_at = config.as_ref().map(|node| node.stat.mtime);
+        let lost: BTreeSet<ShardingItem> = lost.collect();
+        let triggered: BTreeSet<InstanceId> = triggers.iter().filter_map(|id| id.parse().ok()).collect();
+        let (to_take_over, triggered_at) = tokio::try_join!(
+            self.created(lost.iter().map(|item| (*item, path(JobPath::FailoverItem(*item))))),
+            self.created(triggered.iter().map(|id| (id.clone(), path(JobPath::Trigger(id.clone()))))),
+        )?;
+        let created = |node: &Option<NodeData>| node.as_ref().map(|node| node.stat.ctime);
+        let times = Times {
+            configured: config.as_ref().map(|node| node.stat.mtime),
+            elected: created(&leader),
+            resharding: created(&necessary).or(created(&processing)),
+            to_take_over,
+            triggered: triggered_at,
+        };
         let configuration = config.map(|node| self.usable(job, &node, class.as_deref().unwrap_or_default()));
         let usable = configuration.as_ref().and_then(|read| read.as_ref().ok());
         let noted = sharding.zip(usable).and_then(|(node, usable)| ShardingData::parse(&node.data).since(usable));
@@ -147,12 +204,13 @@ impl Operations {
             job: job.clone(),
             bound_to_programs: usable.map(|usable| self.built_in.bound_notes(usable)).unwrap_or_default(),
             configuration,
-            leader: leader.and_then(|id| id.parse().ok()),
-            resharding: flags.iter().any(|flag| matches!(flag.as_str(), "necessary" | "processing")),
+            leader: leader.and_then(|node| instance(&node)),
+            resharding: necessary.is_some() || processing.is_some(),
             items: items.into_iter().flatten().collect(),
-            to_take_over: lost.collect(),
-            triggered: triggers.iter().filter_map(|id| id.parse().ok()).collect(),
-            followed_since: noted.or(edited_at),
+            to_take_over: lost,
+            triggered,
+            followed_since: noted.or(times.configured),
+            times,
             members,
             sessions: sessions.collect(),
         })
@@ -166,6 +224,18 @@ impl Operations {
         if problems.is_empty() { Ok(configuration) } else { Err(problems.join("; ")) }
     }
 
+    /// When nodes were created; nodes that are gone since their names were read are left out.
+    async fn created<K: Ord>(
+        &self,
+        nodes: impl Iterator<Item = (K, String)>,
+    ) -> Result<BTreeMap<K, i64>, OperationError> {
+        let read = read::all(nodes.map(|(key, path)| async move {
+            let node = self.get(path).await?;
+            Ok::<_, OperationError>(node.map(|node| (key, node.stat.ctime)))
+        }));
+        Ok(read.await?.into_iter().flatten().collect())
+    }
+
     /// Reads an item. `None` when it was deleted since its name was read.
     async fn item(
         &self,
@@ -175,9 +245,9 @@ impl Operations {
         let Some(names) = self.children(JobPath::Item(item, ItemNode::Dir).absolute(job)).await? else {
             return Ok(None);
         };
-        let has = |node: &str| names.iter().any(|name| name == node);
-        let read = |node: ItemNode, name: &str| {
-            let asked = has(name).then(|| self.get(JobPath::Item(item, node).absolute(job)));
+        let has = |node: &ItemNode| names.iter().any(|name| name == node.name());
+        let read = |node: ItemNode| {
+            let asked = has(&node).then(|| self.get(JobPath::Item(item, node).absolute(job)));
             async move {
                 match asked {
                     Some(asked) => asked.await,
@@ -185,23 +255,28 @@ impl Operations {
                 }
             }
         };
-        let (owner, running, failovering, fire) = tokio::try_join!(
-            read(ItemNode::Instance, "instance"),
-            read(ItemNode::Running, "running"),
-            read(ItemNode::Failovering, "failovering"),
-            read(ItemNode::Fire, "fire"),
+        let (owner, disabled, misfire, running, failovering, fire) = tokio::try_join!(
+            read(ItemNode::Instance),
+            read(ItemNode::Disabled),
+            read(ItemNode::Misfire),
+            read(ItemNode::Running),
+            read(ItemNode::Failovering),
+            read(ItemNode::Fire),
         )?;
         let assigned = owner.as_ref().map(|owner| owner.stat.czxid);
         let snapshot = ItemSnapshot {
             recorded_since: fire.as_ref().filter(|fire| assigned <= Some(fire.stat.mzxid)).map(|fire| fire.stat.ctime),
+            owned_since: owner.as_ref().map(|node| node.stat.mtime),
             owner: owner.and_then(|node| instance(&node)),
-            disabled: has("disabled"),
+            disabled: has(&ItemNode::Disabled),
+            disabled_since: disabled.map(|node| node.stat.ctime),
             running: running.map(|node| RunningMark {
                 instance: instance(&node),
                 since: node.stat.ctime,
                 ephemeral: node.stat.ephemeral_owner.is_some(),
             }),
-            misfired: has("misfire"),
+            misfired: has(&ItemNode::Misfire),
+            misfired_since: misfire.map(|node| node.stat.ctime),
             taken_over_by: failovering.and_then(|node| instance(&node)),
             record: fire.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data)),
         };

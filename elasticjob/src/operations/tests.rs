@@ -1,5 +1,6 @@
 //! Operations on jobs that run on the embedded registry.
 
+mod audited;
 mod configurations;
 mod explained;
 mod operated;
@@ -63,6 +64,11 @@ impl Desk {
     async fn text(&self, path: &str) -> Option<String> {
         self.operations.text(path.to_owned()).await.unwrap()
     }
+}
+
+/// The reasons for the whole job.
+fn reasons(snapshot: &JobSnapshot) -> Vec<Reason> {
+    snapshot.findings(0).into_iter().map(|finding| finding.reason).collect()
 }
 
 fn name(job: &str) -> JobName {

@@ -1,10 +1,11 @@
 //! Triggers jobs.
 
+use super::audit::Action;
 use super::commit::{Plan, Step};
 use super::members::Members;
 use super::{InstanceOfJob, OperationError, Operations, Outcome, Target};
 use crate::ident::JobName;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Op};
 
 impl Operations {
@@ -16,7 +17,7 @@ impl Operations {
     /// [`OperationError::NoEnabledInstance`] when no instance could run it. An instance that has left meanwhile is not
     /// asked.
     pub async fn trigger(&self, target: &Target) -> Result<Outcome<InstanceOfJob>, OperationError> {
-        self.carry_out(|| self.plan_trigger(target)).await
+        self.carry_out(Action::on("trigger", target), || self.plan_trigger(target)).await
     }
 
     async fn plan_trigger(&self, target: &Target) -> Result<Plan<InstanceOfJob>, OperationError> {

@@ -1,169 +1,62 @@
 //! Explains why items run or do not run, from the nodes in the registry center.
 
-use std::fmt;
-
+use super::finding::Finding;
+use super::reason::Reason;
 use super::{ItemSnapshot, JobSnapshot, ServerStatus};
 use crate::config::JobConfiguration;
 use crate::engine::late_limit;
-use crate::escaped::Escaped;
-use crate::fire::{Begun, FireState};
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::ShardingItem;
 
 /// How long a begin may take, in milliseconds, before it counts as missed.
 const BEGIN: i64 = 2_000;
-
-/// The advice where fires were lost.
-const LOST_FIRES: &str = "trigger the job where they have to be made up for";
-
-/// A reason why a job or an item runs, does not run, or did not run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Finding {
-    /// No instance has started the job so far, or its configuration was removed.
-    NoConfiguration,
-    /// Instances use the last good configuration; new instances do not start.
-    ConfigurationRefused(String),
-    /// No instance is online.
-    NoInstance,
-    /// No session owns these nodes of instances: no instance lives there.
-    SessionlessInstances(Vec<InstanceId>),
-    /// Every server is disabled.
-    AllServersDisabled,
-    /// There is no leader, so items are not assigned.
-    NoLeader,
-    /// The leader reshards before anything runs.
-    Resharding,
-    /// It has no schedule.
-    OneOff,
-    /// Its schedule has ended.
-    NeverFiresAgain,
-    /// These instances were triggered and have not begun.
-    Triggered(Vec<InstanceId>),
-    /// The registry center does not know which items run.
-    NotMonitored,
-    /// How programs handle commands and addresses of its configuration, one property each.
-    BoundToPrograms(Vec<String>),
-    /// The items do not exist yet.
-    NotAssignedYet,
-    /// No item has this number now.
-    NoSuchItem(u32),
-    /// An operator disabled the item.
-    ItemDisabled,
-    /// The item has no owner.
-    NoOwner,
-    /// The owner is not online.
-    OwnerOffline(InstanceId),
-    /// The owner is on a server that is disabled.
-    OwnerDisabled(InstanceId),
-    /// It runs.
-    Running {
-        /// The instance that runs it.
-        instance: Option<InstanceId>,
-        /// The begin, in milliseconds since 1970.
-        since: i64,
-        /// Whether this run took the item over.
-        taken_over: bool,
-    },
-    /// Its run was lost with its instance.
-    RunLost {
-        /// The instance that ran it.
-        instance: Option<InstanceId>,
-        /// Whether another instance will run it again; `None` where the configuration cannot be used and so does not
-        /// say it.
-        failover: Option<bool>,
-    },
-    /// Its run was cut off, and it waits for an instance that takes it over.
-    AwaitsFailover,
-    /// A fire came while another one ran, and is made up for after that run.
-    Misfired(Option<i64>),
-    /// Fires were due since its last run, and no instance began them.
-    NotBegun {
-        /// The first of them, in milliseconds since 1970.
-        first: i64,
-        /// Whether there are more.
-        more: bool,
-        /// How late they may begin, in seconds; `None` where they may begin until the next fire is due.
-        limit: Option<u64>,
-        /// Whether the time to begin them is over.
-        given_up: bool,
-    },
-    /// Its last run was begun and no instance finished it.
-    LeftUndone(Begun),
-    /// The end of its last run.
-    Ended(Begun),
-    /// It has no record.
-    NeverRun,
-}
-
-impl Finding {
-    /// Whether it keeps the item, or the job, from running at the next fire, or kept it from running at the last fire.
-    pub fn is_obstacle(&self) -> bool {
-        match self {
-            Self::NoConfiguration
-            | Self::ConfigurationRefused(_)
-            | Self::NoInstance
-            | Self::AllServersDisabled
-            | Self::NoLeader
-            | Self::Resharding
-            | Self::NeverFiresAgain
-            | Self::NotAssignedYet
-            | Self::NoSuchItem(_)
-            | Self::ItemDisabled
-            | Self::NoOwner
-            | Self::OwnerOffline(_)
-            | Self::OwnerDisabled(_)
-            | Self::RunLost { .. }
-            | Self::AwaitsFailover
-            | Self::NotBegun { .. } => true,
-            Self::OneOff
-            | Self::SessionlessInstances(_)
-            | Self::Triggered(_)
-            | Self::NotMonitored
-            | Self::BoundToPrograms(_)
-            | Self::Running { .. }
-            | Self::Misfired(_)
-            | Self::LeftUndone(_)
-            | Self::Ended(_)
-            | Self::NeverRun => false,
-        }
-    }
-}
 
 impl JobSnapshot {
     /// The reasons for the whole job, at a time in milliseconds since 1970.
     pub fn findings(&self, now: i64) -> Vec<Finding> {
         let mut findings = Vec::new();
+        let mut add = |reason, since| findings.push(Finding::new(reason, since));
+        let times = &self.times;
         match &self.configuration {
-            None => findings.push(Finding::NoConfiguration),
-            Some(Err(reason)) => findings.push(Finding::ConfigurationRefused(reason.clone())),
+            None => add(Reason::NoConfiguration, None),
+            Some(Err(reason)) => add(Reason::ConfigurationRefused(reason.clone()), times.configured),
             Some(Ok(configuration)) => {
                 match configuration.schedule() {
-                    None => findings.push(Finding::OneOff),
-                    Some(schedule) if schedule.next_after(now).is_none() => findings.push(Finding::NeverFiresAgain),
+                    None => add(Reason::OneOff, None),
+                    Some(schedule) if schedule.next_after(now).is_none() => add(Reason::NeverFiresAgain, None),
                     Some(_) => {}
                 }
                 if !configuration.monitor_execution() {
-                    findings.push(Finding::NotMonitored);
+                    add(Reason::NotMonitored, None);
                 }
             }
         }
         if self.members.instances.is_empty() {
-            findings.push(Finding::NoInstance);
+            add(Reason::NoInstance, None);
         } else if self.servers().all(|(_, status)| status == ServerStatus::Disabled) {
-            findings.push(Finding::AllServersDisabled);
+            // All are since the last one is.
+            add(Reason::AllServersDisabled, self.members.servers.values().map(|server| server.changed).max());
         } else {
-            findings.extend(self.leader.is_none().then_some(Finding::NoLeader));
-            findings.extend(self.resharding.then_some(Finding::Resharding));
-            findings.extend(self.items.is_empty().then_some(Finding::NotAssignedYet));
+            if self.leader.is_none() {
+                add(Reason::NoLeader, None);
+            }
+            if self.resharding {
+                add(Reason::Resharding, times.resharding);
+            }
+            if self.items.is_empty() {
+                add(Reason::NotAssignedYet, None);
+            }
         }
         if !self.members.sessionless.is_empty() {
-            findings.push(Finding::SessionlessInstances(self.members.sessionless.keys().cloned().collect()));
+            let instances = self.members.sessionless.keys().cloned().collect();
+            let since = self.members.sessionless.keys().filter_map(|id| self.members.since(id)).min();
+            add(Reason::SessionlessInstances(instances), since);
         }
         if !self.bound_to_programs.is_empty() {
-            findings.push(Finding::BoundToPrograms(self.bound_to_programs.clone()));
+            add(Reason::BoundToPrograms(self.bound_to_programs.clone()), None);
         }
         if !self.triggered.is_empty() {
-            findings.push(Finding::Triggered(self.triggered.iter().cloned().collect()));
+            let since = times.triggered.values().min().copied();
+            add(Reason::Triggered(self.triggered.iter().cloned().collect()), since);
         }
         findings
     }
@@ -171,24 +64,30 @@ impl JobSnapshot {
     /// The reasons for an item, at a time in milliseconds since 1970.
     pub fn findings_of(&self, item: ShardingItem, now: i64) -> Vec<Finding> {
         let Some(nodes) = self.items.get(&item) else {
-            return vec![Finding::NoSuchItem(u32::try_from(self.items.len()).unwrap_or(u32::MAX))];
+            let count = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+            return vec![Finding::new(Reason::NoSuchItem(count), None).of_item(item)];
         };
         let mut findings = Vec::new();
-        findings.extend(nodes.disabled.then_some(Finding::ItemDisabled));
+        if nodes.disabled {
+            findings.push(Finding::new(Reason::ItemDisabled, nodes.disabled_since));
+        }
         findings.extend(self.about_owner(nodes));
         findings.extend(self.about_fires(item, nodes, now));
-        findings.extend(self.about_run(item, nodes));
+        findings.push(self.about_run(item, nodes));
         if nodes.misfired {
-            findings.push(Finding::Misfired(nodes.record.to_make_up()));
+            findings.push(Finding::new(Reason::Misfired(nodes.record.to_make_up()), nodes.misfired_since));
         }
-        findings
+        findings.into_iter().map(|finding| finding.of_item(item)).collect()
     }
 
     fn about_owner(&self, nodes: &ItemSnapshot) -> Option<Finding> {
-        let Some(owner) = &nodes.owner else { return Some(Finding::NoOwner) };
+        let Some(owner) = &nodes.owner else { return Some(Finding::new(Reason::NoOwner, None)) };
         match self.members.instances.get(owner) {
-            None => Some(Finding::OwnerOffline(owner.clone())),
-            Some(server) if !self.members.is_enabled(server) => Some(Finding::OwnerDisabled(owner.clone())),
+            None => Some(Finding::new(Reason::OwnerOffline(owner.clone()), None)),
+            Some(server) if !self.members.is_enabled(server) => {
+                let since = self.members.servers.get(server).map(|server| server.changed);
+                Some(Finding::new(Reason::OwnerDisabled(owner.clone()), since))
+            }
             Some(_) => None,
         }
     }
@@ -210,145 +109,32 @@ impl JobSnapshot {
         let limit = late_limit(configuration).map(|limit| limit.as_secs());
         let is_over =
             limit.is_some_and(|limit| now - first > i64::try_from(limit).unwrap_or(i64::MAX).saturating_mul(1_000));
-        Some(Finding::NotBegun { first, more, limit, given_up: more || is_over })
+        Some(Finding::new(Reason::NotBegun { first, more, limit, given_up: more || is_over }, Some(first)))
     }
 
-    fn about_run(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        let last = nodes.record.last.clone();
-        match &nodes.running {
-            Some(mark) if self.is_run_alive(nodes) => findings.push(Finding::Running {
-                instance: mark.instance.clone(),
-                since: mark.since,
-                taken_over: nodes.taken_over_by.is_some(),
-            }),
-            Some(mark) => {
+    fn about_run(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Finding {
+        let (reason, since) = match (&nodes.running, nodes.record.last.clone()) {
+            (Some(mark), _) if self.is_run_alive(nodes) => {
+                let (instance, taken_over) = (mark.instance.clone(), nodes.taken_over_by.is_some());
+                (Reason::Running { instance, since: mark.since, taken_over }, Some(mark.since))
+            }
+            (Some(mark), _) => {
                 let failover = self.usable().map(JobConfiguration::failover);
-                findings.push(Finding::RunLost { instance: mark.instance.clone(), failover });
+                (Reason::RunLost { instance: mark.instance.clone(), failover }, None)
             }
-            None if self.to_take_over.contains(&item) => findings.push(Finding::AwaitsFailover),
-            None => findings.push(match last {
-                Some(begun) if begun.state.is_unfinished() => Finding::LeftUndone(begun),
-                Some(begun) => Finding::Ended(begun),
-                None => Finding::NeverRun,
-            }),
-        }
-        findings
-    }
-}
-
-/// Texts for operators; times come from the caller of [`Finding::describe`].
-impl Finding {
-    /// The finding as a sentence; `time` writes a time that is given in milliseconds since 1970.
-    pub fn describe(&self, time: &dyn Fn(i64) -> String) -> String {
-        let of = |instance: &Option<InstanceId>| match instance {
-            Some(instance) => format!(" on {instance}"),
-            None => String::new(),
+            (None, _) if self.to_take_over.contains(&item) => {
+                (Reason::AwaitsFailover, self.times.to_take_over.get(&item).copied())
+            }
+            (None, Some(begun)) if begun.state.is_unfinished() => {
+                let since = begun.ended;
+                (Reason::LeftUndone(begun), since)
+            }
+            (None, Some(begun)) => {
+                let since = begun.ended;
+                (Reason::Ended(begun), since)
+            }
+            (None, None) => (Reason::NeverRun, None),
         };
-        match self {
-            Self::NoConfiguration => "it has no configuration: no instance has started it yet".to_owned(),
-            Self::ConfigurationRefused(reason) => format!(
-                "its configuration in the registry center cannot be used: {}; instances keep the last one that could, and new \
-                 ones start when it is corrected",
-                Escaped(reason)
-            ),
-            Self::NoInstance => "no instance is online".to_owned(),
-            Self::SessionlessInstances(instances) => format!(
-                "{}: no session owns the node of this instance, so none lives there; it was copied from another place, and a Java \
-                 leader gives it items for ever; a leader of this implementation deletes it, and so does `elasticjob shutdown`",
-                listed(instances)
-            ),
-            Self::AllServersDisabled => "all its servers are disabled".to_owned(),
-            Self::NoLeader => "it has no leader at the moment, so no instance assigns the items".to_owned(),
-            Self::Resharding => "the leader assigns its items again first".to_owned(),
-            Self::OneOff => "it is a one-off job: it runs when it is triggered".to_owned(),
-            Self::NeverFiresAgain => "its schedule has ended: it never fires again".to_owned(),
-            Self::Triggered(instances) => {
-                format!("it was triggered, and {} has not begun yet", listed(instances))
-            }
-            Self::NotMonitored => {
-                "monitor-execution is off: the registry center does not know what runs or ran".to_owned()
-            }
-            Self::BoundToPrograms(notes) => notes.join("; "),
-            Self::NotAssignedYet => "its items are not assigned yet: that comes with its first fire".to_owned(),
-            Self::NoSuchItem(0) => "there are no items yet".to_owned(),
-            Self::NoSuchItem(count) => format!("there is no such item: the items are 0 to {}", count - 1),
-            Self::ItemDisabled => "the item is disabled".to_owned(),
-            Self::NoOwner => "it belongs to no instance".to_owned(),
-            Self::OwnerOffline(id) => format!("its owner {id} is not online"),
-            Self::OwnerDisabled(id) => format!("the server of its owner {id} is disabled"),
-            Self::Running { instance, since, taken_over } => format!(
-                "it runs{} since {}{}",
-                of(instance),
-                time(*since),
-                if *taken_over { ", taken over from a run that was lost" } else { "" }
-            ),
-            Self::RunLost { instance, failover } => format!(
-                "its run{} was lost with the process; {}",
-                of(instance),
-                match failover {
-                    Some(true) => "it waits to be taken over",
-                    Some(false) => "failover is off, so it is not run again",
-                    None => "whether it is taken over, the configuration tells that its instances keep",
-                }
-            ),
-            Self::AwaitsFailover => "it was cut off, and waits to be taken over".to_owned(),
-            Self::Misfired(Some(at)) => {
-                format!("the fire of {} fell into a running one, and is made up for after it", time(*at))
-            }
-            Self::Misfired(None) => "a fire fell into a running one, and is made up for after it".to_owned(),
-            Self::NotBegun { first, more: true, .. } => {
-                format!("no instance began its fires from {} on: {LOST_FIRES}", time(*first))
-            }
-            Self::NotBegun { first, given_up: false, limit: Some(limit), .. } => {
-                format!("no instance has begun its fire of {} yet; it may begin {limit} s late at most", time(*first))
-            }
-            Self::NotBegun { first, given_up: false, .. } => {
-                format!("no instance has begun its fire of {} yet; it may begin until the next one", time(*first))
-            }
-            Self::NotBegun { first, limit, .. } => format!(
-                "no instance began its fire of {}, and none will: it may begin {} s late at most; {LOST_FIRES}",
-                time(*first),
-                limit.unwrap_or_default()
-            ),
-            Self::LeftUndone(begun) => format!(
-                "{} was {} and is not run again: failover was off",
-                run(begun, time),
-                if begun.state == FireState::Cancelled { "cut off" } else { "lost with the process" }
-            ),
-            Self::Ended(begun) => format!("{} {}", run(begun, time), end(begun, time)),
-            Self::NeverRun => "no run of it is recorded".to_owned(),
-        }
-    }
-}
-
-fn listed(instances: &[InstanceId]) -> String {
-    instances.iter().map(InstanceId::as_str).collect::<Vec<_>>().join(", ")
-}
-
-fn run(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
-    let kind = if begun.manual { "the trigger" } else { "the fire" };
-    let began = begun.began.map(|at| format!(" begun at {}", time(at))).unwrap_or_default();
-    format!("its last run, {} for {kind} of {} on {}{began},", begun.source, time(begun.at), begun.instance)
-}
-
-fn end(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
-    let took = begun.took.map(|took| format!(" after {took} ms")).unwrap_or_default();
-    let took = begun.ended.map_or_else(|| took.clone(), |at| format!("{took} at {}", time(at)));
-    match begun.state {
-        FireState::Succeeded => format!("succeeded{took}"),
-        FireState::Failed => {
-            format!("failed{took}: {}", Escaped(begun.error.as_deref().unwrap_or("no reason was recorded")))
-        }
-        FireState::NotRun => "was not started: the clock of the host was off".to_owned(),
-        FireState::Running | FireState::Cancelled => format!("was cut off{took}"),
-    }
-}
-
-impl fmt::Display for Finding {
-    /// Shows times in UTC.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let utc = |at| crate::schedule::format_rfc3339(at, crate::schedule::TimeZone::UTC);
-        f.write_str(&self.describe(&utc))
+        Finding::new(reason, since)
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use self::nodes::Nodes;
 use self::parsed::Parsed;
-use super::path::{ItemNode, JobPath};
+use super::layout::{ItemNode, JobPath};
 use super::{Committed, CreateMode, Data, NodeData, Op, OpResult, SessionId, Stat, Transaction, WatchEvent, Zxid};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 

@@ -11,14 +11,13 @@
 //! changes may be there as well.
 
 mod error;
+pub mod layout;
 #[cfg(any(feature = "zookeeper", feature = "testing"))]
 pub(crate) mod lease;
 pub(crate) mod limits;
 pub mod memory;
 pub(crate) mod mirror;
 mod model;
-#[doc(hidden)]
-pub mod path;
 mod transaction;
 pub(crate) mod tree;
 pub mod zookeeper;

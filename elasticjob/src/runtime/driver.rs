@@ -25,16 +25,15 @@ use super::pending_replies::Answers;
 use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
 use crate::api::{
-    AnyJobListener, Failed, FailedRun, ItemHandler, ItemRun, JobFailure, ListenerContext, ListenerRound,
-    ShardingContext,
+    AnyJobListener, Failed, ItemHandler, ItemRun, JobFailure, ListenerContext, ListenerRound, RunInfo, ShardingContext,
 };
 use crate::config::JobConfiguration;
 use crate::engine::{Action, Event, JobEngine, ListenerCall, Notice, RoundId, Start, TriggerAnswer, TriggerId};
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
-use crate::fire::{CancelReason, Fire, FireState, ItemEnd, SkipReason};
-use crate::ident::{JobName, ShardingItem, TaskId};
+use crate::fire::{CancelReason, Fire, FireState, ItemEnd, RunKey, SkipReason};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::job_status::JobStatus;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{Proof, RegistryCenter, SessionState, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
 
@@ -346,10 +345,8 @@ impl Driver {
     }
 
     fn start_items(&mut self, start: Start) {
-        let Start { fire, source, instance, configuration, items } = start;
-        let task_id = TaskId::new(&self.job, items.iter().map(|(item, _)| *item), &instance);
-        let scheduled_at = self.scheduled_at(fire, &configuration);
-        let failed_run = FailedRun::new(task_id.clone(), scheduled_at, source);
+        let Start { key, instance, configuration, items } = start;
+        let run = self.run_info(key, configuration.clone(), instance, items.iter().map(|(item, _)| *item).collect());
         let slots = self.slots(&configuration);
         if let Some(recorder) = &self.recorder {
             recorder.running(items.iter().map(|(item, _)| *item));
@@ -357,12 +354,8 @@ impl Driver {
         for (item, fencing_token) in items {
             let cancellation = CancellationToken::new();
             let context = ShardingContext::new(ItemRun {
-                configuration: configuration.clone(),
-                instance: instance.clone(),
-                task_id: task_id.clone(),
+                run: run.clone(),
                 item,
-                scheduled_at,
-                source,
                 fencing_token,
                 stop: cancellation.child_token(),
                 cancellation,
@@ -370,7 +363,7 @@ impl Driver {
             let mailbox = self.mailbox.clone();
             let record = self.recorder.as_ref().and_then(|recorder| recorder.item(item));
             let handler = record.as_ref().map(|record| record.around(&self.handler));
-            let on_end = move |end: executor::ItemEnd| {
+            let on_end = move |end: executor::ExecutionEnd| {
                 let end: ItemEnd = end.into();
                 if let Some(record) = record {
                     record.ended(&end);
@@ -380,7 +373,7 @@ impl Driver {
             };
             let handler = handler.as_ref().unwrap_or(&self.handler);
             let running = spawn_item(self.environment.user(), &slots, handler, context, on_end);
-            self.running.insert(item, LiveItem::new(running, failed_run.clone()));
+            self.running.insert(item, LiveItem::new(running, run.clone()));
         }
     }
 
@@ -392,30 +385,20 @@ impl Driver {
     }
 
     fn call_listeners(&mut self, call: ListenerCall) {
-        let ListenerCall { round, hook, listeners, fire, source, instance, configuration, items } = call;
+        let ListenerCall { round, hook, listeners, key, instance, configuration, items } = call;
         let listeners = listeners
             .iter()
             .filter_map(|name| self.environment.catalog().listeners().get(name).ok())
             .cloned()
             .collect();
-        let scheduled_at = self.scheduled_at(fire, &configuration);
-        let task_id = TaskId::new(&self.job, items.iter().copied(), &instance);
-        let failed_run = FailedRun::new(task_id.clone(), scheduled_at, source);
-        let context = ListenerContext::new(ListenerRound {
-            task_id,
-            scheduled_at,
-            configuration,
-            instance,
-            items,
-            source,
-            cancellation: CancellationToken::new(),
-        });
+        let run = self.run_info(key, configuration, instance, items);
+        let context = ListenerContext::new(ListenerRound { run: run.clone(), cancellation: CancellationToken::new() });
         let failures = self.environment.failures().clone();
         let unnamed = self.failure(Failed::Listener { type_name: String::new(), hook }, String::new());
         let on_failure = move |listener: &AnyJobListener, error: String| {
             if let Some(failure) = unnamed.clone() {
                 let what = Failed::Listener { type_name: listener.type_name().to_owned(), hook };
-                failures.report(JobFailure { what, error, ..failure.of_run(failed_run.clone()) });
+                failures.report(JobFailure { what, error, ..failure.of_run(run.clone()) });
             }
         };
         let mailbox = self.mailbox.clone();
@@ -425,6 +408,18 @@ impl Driver {
         };
         let running = spawn_listeners(self.environment.user(), listeners, hook, context, on_failure, on_end);
         self.listening.insert(round, running);
+    }
+
+    /// A run, as code of the program sees it.
+    fn run_info(
+        &self,
+        key: RunKey,
+        configuration: Arc<JobConfiguration>,
+        instance: InstanceId,
+        items: Vec<ShardingItem>,
+    ) -> Arc<RunInfo> {
+        let scheduled_at = self.scheduled_at(key.fire, &configuration);
+        Arc::new(RunInfo::new(key, configuration, instance, items, scheduled_at))
     }
 
     /// The time of a fire in the zone of the job.
@@ -477,7 +472,7 @@ impl Driver {
             Notice::Missed { from, until } => self.report_missed(*from, *until),
             Notice::Begun { .. } => self.reported_given_up = false,
             Notice::NotStarted { fire, source, items, reason } => {
-                self.report_not_started(*fire, *source, items, *reason)
+                self.report_not_started(RunKey::new(*fire, *source), items, *reason)
             }
             _ => {}
         }
@@ -503,8 +498,8 @@ impl Drop for Driver {
     }
 }
 
-impl From<executor::ItemEnd> for ItemEnd {
-    fn from(end: executor::ItemEnd) -> Self {
+impl From<executor::ExecutionEnd> for ItemEnd {
+    fn from(end: executor::ExecutionEnd) -> Self {
         let (state, error) = match end.outcome {
             ItemOutcome::Succeeded => (FireState::Succeeded, None),
             ItemOutcome::Failed(error) | ItemOutcome::Panicked(error) => (FireState::Failed, Some(error)),

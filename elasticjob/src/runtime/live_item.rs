@@ -1,8 +1,9 @@
 //! The run of an item whose future lives, and the cause of its failure after its end.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
-use crate::api::FailedRun;
+use crate::api::RunInfo;
 use crate::executor::Running;
 use crate::fire::{CancelReason, FireState, ItemEnd};
 
@@ -10,13 +11,13 @@ use crate::fire::{CancelReason, FireState, ItemEnd};
 #[derive(Debug)]
 pub(super) struct LiveItem {
     running: Running,
-    run: FailedRun,
+    run: Arc<RunInfo>,
     cut_off: Option<CancelReason>,
 }
 
 impl LiveItem {
     /// A run that goes on. `run` names it in the report of a failure.
-    pub(super) fn new(running: Running, run: FailedRun) -> Self {
+    pub(super) fn new(running: Running, run: Arc<RunInfo>) -> Self {
         Self { running, run, cut_off: None }
     }
 
@@ -32,7 +33,7 @@ impl LiveItem {
     }
 
     /// The run that failed, and why. `None` when it ended well; it may also end well after it was asked to end.
-    pub(super) fn ended(self, end: &ItemEnd) -> Option<(FailedRun, String)> {
+    pub(super) fn ended(self, end: &ItemEnd) -> Option<(Arc<RunInfo>, String)> {
         if end.state == FireState::Succeeded {
             return None;
         }
@@ -46,12 +47,12 @@ impl LiveItem {
     }
 
     /// The same for a run whose driver ended by a bug.
-    pub(super) fn lost_with_its_driver(self) -> (FailedRun, String) {
+    pub(super) fn lost_with_its_driver(self) -> (Arc<RunInfo>, String) {
         (self.run, "it was cut off: the coordination of the job ended by a bug".to_owned())
     }
 
     /// The same for a run that does not end.
-    pub(super) fn abandoned(self) -> (FailedRun, String) {
+    pub(super) fn abandoned(self) -> (Arc<RunInfo>, String) {
         (self.run, "it was cut off and does not end, as its code blocks: the instance left without it".to_owned())
     }
 }

@@ -77,7 +77,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             time(*from),
             time(*before)
         ),
-        Notice::Begun { fire, source, items } => info!(%job, fire = %name(fire), %source, ?items, "began"),
+        Notice::Begun { fire, source, items, .. } => info!(%job, fire = %name(fire), %source, ?items, "began"),
         Notice::Skipped { fire, items, reason } => {
             let since = match reason {
                 SkipReason::StillRunning { since } => format!(", it began with {}", name(since)),

@@ -4,6 +4,7 @@
 pub mod address;
 mod bootstrap;
 pub(crate) mod clock;
+mod decisions;
 mod driver;
 mod environment;
 mod failures;

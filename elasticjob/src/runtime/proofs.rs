@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{Shared, WeakShared};
 
 use crate::ident::JobName;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{Moment, Proof, RegistryCenter, Transaction};
 
 type Answer = Pin<Box<dyn Future<Output = Option<Proof>> + Send>>;

@@ -5,13 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
+use super::decisions::{Decision, decision};
 use super::environment::JobEnvironment;
 use crate::api::{ItemHandler, ItemWork};
 use crate::engine::Notice;
-use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd, SkipReason};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use crate::random::uuid_v4;
-use crate::trace::{JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
+use crate::trace::{JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
 
 /// The cause of a run that neither finished nor failed.
 const CUT_OFF: &str = "it was cut off before its end";
@@ -36,7 +37,6 @@ struct Trace {
 
 struct TracedRun {
     run: Arc<RunIdentity>,
-    fire: Fire,
     /// The causes of items that did not end well.
     errors: BTreeMap<ShardingItem, String>,
 }
@@ -48,7 +48,8 @@ struct RunIdentity {
     job: JobName,
     instance: InstanceId,
     hostname: Arc<str>,
-    source: ExecutionSource,
+    key: RunKey,
+    attempt: Option<Attempt>,
     items: Vec<ShardingItem>,
 }
 
@@ -72,14 +73,17 @@ impl Recorder {
 
     /// Records a notice of the engine. `makes_up` says whether a fire that comes while its job runs is made up for.
     pub(super) fn note(&mut self, instance: &InstanceId, makes_up: bool, notice: &Notice) {
+        if let Some(decision) = decision(notice) {
+            self.decided(instance, decision);
+        }
         match notice {
-            Notice::Begun { fire, source, items } => {
-                let run = self.staged(instance, *source, items.clone());
-                self.runs.push(TracedRun { run, fire: *fire, errors: BTreeMap::new() });
+            Notice::Begun { fire, source, attempt, items } => {
+                let run = self.staged(instance, RunKey::new(*fire, *source), attempt.clone(), items.clone());
+                self.runs.push(TracedRun { run, errors: BTreeMap::new() });
             }
-            Notice::Finished { fire, source, items } => self.finished(*fire, *source, items),
+            Notice::Finished { fire, source, items } => self.finished(RunKey::new(*fire, *source), items),
             Notice::RunsAbandoned { items } => self.abandoned(items),
-            Notice::Skipped { reason: SkipReason::StillRunning { since }, .. } => {
+            Notice::Skipped { fire, reason: SkipReason::StillRunning { since }, .. } => {
                 let items = self.items_of(*since);
                 let then = if makes_up {
                     "misfired job will start after previous job completed."
@@ -88,16 +92,33 @@ impl Recorder {
                 };
                 let message =
                     format!("Previous job '{}' - shardingItems '{items:?}' is still running, {then}", self.job);
-                let run = self.staged(instance, ExecutionSource::NormalTrigger, items);
+                let run = self.staged(instance, came(*fire), None, items);
                 self.trace.status(&run, TaskState::Finished, message);
             }
-            Notice::NothingToRun { .. } => {
-                let run = self.staged(instance, ExecutionSource::NormalTrigger, Vec::new());
+            Notice::NothingToRun { fire } => {
+                let run = self.staged(instance, came(*fire), None, Vec::new());
                 let message = format!("Sharding item for job '{}' is empty.", self.job);
                 self.trace.status(&run, TaskState::Finished, message);
             }
             _ => {}
         }
+    }
+
+    fn decided(&self, instance: &InstanceId, decision: Decision) {
+        let Decision { kind, scheduled_at, scheduled_until, items, related, reason, detail } = decision;
+        self.trace.tracing.post(JobEvent::Decision(JobDecisionEvent {
+            id: uuid_v4(),
+            job_name: self.job.clone(),
+            at: self.trace.now(),
+            kind,
+            scheduled_at,
+            scheduled_until,
+            sharding_items: items,
+            instance: Some(instance.clone()),
+            related_instance: related,
+            reason: cut(reason),
+            detail,
+        }));
     }
 
     /// Records that items start.
@@ -137,13 +158,19 @@ impl Recorder {
     }
 
     fn items_of(&self, fire: Fire) -> Vec<ShardingItem> {
-        let runs = self.runs.iter().filter(|run| run.fire == fire);
+        let runs = self.runs.iter().filter(|run| run.run.key.fire == fire);
         let mut items: Vec<ShardingItem> = runs.flat_map(|run| run.run.items.iter().copied()).collect();
         items.sort_unstable();
         items
     }
 
-    fn staged(&self, instance: &InstanceId, source: ExecutionSource, mut items: Vec<ShardingItem>) -> Arc<RunIdentity> {
+    fn staged(
+        &self,
+        instance: &InstanceId,
+        key: RunKey,
+        attempt: Option<Attempt>,
+        mut items: Vec<ShardingItem>,
+    ) -> Arc<RunIdentity> {
         items.sort_unstable();
         let run = Arc::new(RunIdentity {
             id: uuid_v4().into(),
@@ -151,17 +178,18 @@ impl Recorder {
             job: self.job.clone(),
             instance: instance.clone(),
             hostname: self.hostname.clone(),
-            source,
+            key,
+            attempt,
             items,
         });
         self.trace.status(&run, TaskState::Staging, format!("Job '{}' execute begin.", self.job));
         run
     }
 
-    fn finished(&mut self, fire: Fire, source: ExecutionSource, items: &[(ShardingItem, FireState)]) {
+    fn finished(&mut self, key: RunKey, items: &[(ShardingItem, FireState)]) {
         let is_over = |run: &mut TracedRun| {
             let of_it = |item: &ShardingItem| items.iter().any(|(finished, _)| finished == item);
-            run.fire == fire && run.run.source == source && run.run.items.iter().any(of_it)
+            run.run.key == key && run.run.items.iter().any(of_it)
         };
         let over: Vec<TracedRun> = self.runs.extract_if(.., is_over).collect();
         for TracedRun { run, mut errors, .. } in over {
@@ -232,7 +260,9 @@ impl ItemRecord {
             hostname: run.hostname.clone(),
             instance: run.instance.clone(),
             sharding_item: self.item,
-            source: run.source,
+            source: run.key.source,
+            scheduled_at: scheduled_at(run.key.fire),
+            attempt: run.attempt.clone(),
             start_time,
             complete_time,
             success: complete_time.is_some() && failure_cause.is_none(),
@@ -263,12 +293,27 @@ impl Trace {
             job_name: run.job.clone(),
             task_id: run.task_id.clone(),
             instance: run.instance.clone(),
-            execution_type: run.source.into(),
+            execution_type: run.key.source.into(),
+            scheduled_at: scheduled_at(run.key.fire),
+            attempt: run.attempt.clone(),
             sharding_items: run.items.clone(),
             state,
             message: cut(message),
             creation_time: self.now(),
         }));
+    }
+}
+
+/// The run of a fire that came, also where none of its items begins.
+fn came(fire: Fire) -> RunKey {
+    RunKey::new(fire, ExecutionSource::NormalTrigger)
+}
+
+/// The scheduled time of a fire; a trigger has none.
+fn scheduled_at(fire: Fire) -> Option<DateTime<Utc>> {
+    match fire {
+        Fire::Scheduled(at) => DateTime::from_timestamp_millis(at),
+        _ => None,
     }
 }
 

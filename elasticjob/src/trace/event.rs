@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::fire::ExecutionSource;
+use super::decision::JobDecisionEvent;
+use crate::fire::{Attempt, ExecutionSource};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// Texts of errors are cut to this many characters, as the columns for them are no longer.
@@ -18,6 +19,8 @@ pub enum JobEvent {
     Execution(JobExecutionEvent),
     /// The run of all items of an instance changed to another state.
     Status(JobStatusTraceEvent),
+    /// Something was decided that is no normal run.
+    Decision(JobDecisionEvent),
 }
 
 /// The run of one item. It is posted at the start and, with the same id, at the end.
@@ -39,6 +42,10 @@ pub struct JobExecutionEvent {
     pub sharding_item: ShardingItem,
     /// Why it is run.
     pub source: ExecutionSource,
+    /// The scheduled time of the fire; `None` for a run that was triggered by hand.
+    pub scheduled_at: Option<DateTime<Utc>>,
+    /// The attempt that began it, as the registry center has it; `None` where execution is not monitored.
+    pub attempt: Option<Attempt>,
     /// The time of its start.
     pub start_time: DateTime<Utc>,
     /// The time of its end; `None` while it runs.
@@ -64,6 +71,10 @@ pub struct JobStatusTraceEvent {
     pub instance: InstanceId,
     /// Whether the run is a failover.
     pub execution_type: ExecutionType,
+    /// The scheduled time of the fire; `None` for a run that was triggered by hand.
+    pub scheduled_at: Option<DateTime<Utc>>,
+    /// The attempt that began it, as the registry center has it; `None` where execution is not monitored.
+    pub attempt: Option<Attempt>,
     /// The items, in ascending order.
     pub sharding_items: Vec<ShardingItem>,
     /// The state.
@@ -103,6 +114,7 @@ impl JobEvent {
         match self {
             Self::Execution(event) => &event.job_name,
             Self::Status(event) => &event.job_name,
+            Self::Decision(event) => &event.job_name,
         }
     }
 }

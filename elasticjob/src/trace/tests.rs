@@ -79,6 +79,8 @@ fn event(job: &str) -> JobEvent {
         job_name,
         instance,
         execution_type: ExecutionType::Ready,
+        scheduled_at: None,
+        attempt: None,
         sharding_items: vec![0],
         state: TaskState::Running,
         message: String::new(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use elasticjob::registry::layout::ServerStatus;
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::runtime::JobEnvironment;
 
@@ -21,8 +22,8 @@ use crate::worker::JobPlan;
 /// How long a process may take to leave: its longest run, with something to spare.
 const LEAVE: Duration = Duration::from_secs(40);
 
-/// How long a Java process may take. While the server is away it does not end, and is killed then, as whoever supervises
-/// it would.
+/// How long a Java process may take. While the server is away it does not end. Then it is killed, as a
+/// supervisor would do.
 const JAVA_LEAVE: Duration = Duration::from_secs(15);
 
 /// How a virtual machine for Java says that it ended in good order at SIGTERM.
@@ -193,10 +194,10 @@ impl Actor {
             | Step::RestartMembers => self.disturb_ensemble(&step).await,
             Step::Disable => {
                 self.group.note(FaultKind::Disabled, now_us());
-                self.set_servers("DISABLED").await;
+                self.set_servers(ServerStatus::Disabled).await;
             }
             Step::Enable => {
-                self.set_servers("ENABLED").await;
+                self.set_servers(ServerStatus::Enabled).await;
                 self.group.note_end(FaultKind::Disabled);
             }
             Step::Trigger => self.triggers.extend(self.operator.trigger().await),
@@ -232,7 +233,7 @@ impl Actor {
         }
         self.server.act(|server| if server.is_up() { server.thaw() } else { server.resume() }).await;
         self.group.note_end(FaultKind::Outage);
-        self.set_servers("ENABLED").await;
+        self.set_servers(ServerStatus::Enabled).await;
         self.group.note_end(FaultKind::Disabled);
         for place in 0..self.places.len() {
             match self.places[place].state {
@@ -318,13 +319,13 @@ impl Actor {
         true
     }
 
-    async fn set_servers(&mut self, state: &str) {
-        if !self.operator.set_servers(state).await {
-            self.complain(format!("the operator could not make the servers {state}"));
+    async fn set_servers(&mut self, status: ServerStatus) {
+        if !self.operator.set_servers(status).await {
+            self.complain(format!("the operator could not make the servers {status}"));
         }
     }
 
-    /// Nobody ends by itself. Who does is replaced.
+    /// No process ends by itself. One that does is replaced.
     async fn look_for_crashes(&mut self) {
         for place in 0..self.places.len() {
             let Place { pid, state, .. } = self.places[place];

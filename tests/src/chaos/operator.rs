@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use elasticjob::ident::{InstanceId, JobName};
+use elasticjob::registry::layout::{JobPath, ServerStatus};
 use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 
 use crate::records::{ExpectedTrigger, now_us};
@@ -23,9 +25,9 @@ impl Operator {
     }
 
     /// Disables or enables the servers of all jobs; whether it could.
-    pub(super) async fn set_servers(&self, state: &str) -> bool {
+    pub(super) async fn set_servers(&self, status: ServerStatus) -> bool {
         for _ in 0..TRIES {
-            if self.try_set_servers(state).await.is_some() {
+            if self.try_set_servers(status).await.is_some() {
                 return true;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -33,12 +35,12 @@ impl Operator {
         false
     }
 
-    async fn try_set_servers(&self, state: &str) -> Option<()> {
+    async fn try_set_servers(&self, status: ServerStatus) -> Option<()> {
         for job in &self.jobs {
-            let folder = format!("/{}/servers", job.name);
-            for server in self.registry.children(&folder).await.ok()?? {
+            let name = name_of(job);
+            for server in self.registry.children(&JobPath::Servers.absolute(&name)).await.ok()?? {
                 let mut transaction = Transaction::new();
-                transaction.set(format!("{folder}/{server}"), state, None);
+                transaction.set(JobPath::Server(server.into()).absolute(&name), status.as_str(), None);
                 self.registry.commit(transaction).await.ok()?;
             }
         }
@@ -55,7 +57,8 @@ impl Operator {
     }
 
     async fn trigger_job(&self, job: &JobPlan) -> Option<ExpectedTrigger> {
-        let triggers = format!("/{}/trigger", job.name);
+        let name = name_of(job);
+        let triggers = JobPath::Triggers.absolute(&name);
         match self.registry.children(&triggers).await.ok()? {
             Some(pending) if pending.is_empty() => {}
             Some(_) => return None,
@@ -66,10 +69,11 @@ impl Operator {
             }
         }
         let mut transaction = Transaction::new();
-        let instances = self.registry.children(&format!("/{}/instances", job.name)).await.ok()??;
+        let instances = self.registry.children(&JobPath::Instances.absolute(&name)).await.ok()??;
         for id in &instances {
-            transaction.check(format!("/{}/instances/{id}", job.name), None);
-            transaction.create(format!("{triggers}/{id}"), "", CreateMode::Persistent);
+            let id: InstanceId = id.parse().ok()?;
+            transaction.check(JobPath::Instance(id.clone()).absolute(&name), None);
+            transaction.create(JobPath::Trigger(id).absolute(&name), "", CreateMode::Persistent);
         }
         if transaction.is_empty() {
             return None;
@@ -84,4 +88,8 @@ impl Operator {
         let answered_ms = now_us() / 1_000;
         Some(ExpectedTrigger { job: job.name.clone(), items: job.items, instances, asked_ms, answered_ms })
     }
+}
+
+fn name_of(job: &JobPlan) -> JobName {
+    JobName::new(job.name.as_str()).expect("a name for a job")
 }

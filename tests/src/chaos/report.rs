@@ -25,7 +25,7 @@ pub struct Report {
     beyond: Vec<String>,
     /// What is so of all runs beside Java instances, of which nothing is promised.
     mixed: Option<Verdict>,
-    /// The same by who did what.
+    /// The same, by process and by what it did.
     beside_java: BTreeMap<String, usize>,
     complaints: Vec<String>,
     faults: BTreeMap<&'static str, u64>,

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use elasticjob::trace::rdb::RdbPool;
 use sqlx::{AssertSqlSafe, MySqlPool, PgPool, Row, SqlitePool};
 
+use super::server::{PASSWORD, USER};
 use super::{DatabaseServer, Kind};
 
 /// A row as texts.
@@ -65,6 +66,21 @@ impl Database {
     /// Where it is, with user and password.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The URL of another account, which may read and write the rows of all tables that exist now, and nothing more.
+    pub async fn url_of_writer(&self) -> String {
+        let name = self.url.rsplit('/').next().expect("a name");
+        let account = format!("writer_of_{name}");
+        let rights = "SELECT, INSERT, UPDATE, DELETE ON";
+        if self.kind == Kind::Postgresql {
+            self.execute(format!("CREATE ROLE {account} LOGIN PASSWORD '{PASSWORD}'")).await;
+            self.execute(format!("GRANT {rights} ALL TABLES IN SCHEMA public TO {account}")).await;
+        } else {
+            self.execute(format!("CREATE USER {account} IDENTIFIED BY '{PASSWORD}'")).await;
+            self.execute(format!("GRANT {rights} {name}.* TO {account}")).await;
+        }
+        self.url.replace(&format!("//{USER}:"), &format!("//{account}:"))
     }
 
     /// Its URL for Java, user and password; `None` for a file.

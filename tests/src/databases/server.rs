@@ -20,7 +20,7 @@ use crate::ports;
 const START_LIMIT: Duration = Duration::from_secs(120);
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
-/// Who the tests are.
+/// The user of the tests.
 pub(super) const USER: &str = "tester";
 pub(super) const PASSWORD: &str = "open sesame";
 
@@ -166,8 +166,9 @@ impl DatabaseServer {
         } else {
             install.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
             install.args(["--auth-root-authentication-method=normal", "--skip-test-db"]);
-            let statements =
-                format!("CREATE USER IF NOT EXISTS {USER} IDENTIFIED BY '{PASSWORD}';\nGRANT ALL ON *.* TO {USER};\n");
+            let statements = format!(
+                "CREATE USER IF NOT EXISTS {USER} IDENTIFIED BY '{PASSWORD}';\nGRANT ALL ON *.* TO {USER} WITH GRANT OPTION;\n"
+            );
             fs::write(self.start_file(), statements)?;
             give(&self.start_file(), user(self.kind))?;
         }

@@ -77,7 +77,7 @@ impl<P: Program> Group<P> {
         self.note_end(FaultKind::CutOff { pid });
     }
 
-    /// Breaks all connections to the registry; they may be made anew at once.
+    /// Breaks all connections to the registry; new ones may be made at once.
     pub fn break_connections(&mut self) {
         let from_us = now_us();
         self.members.iter().filter_map(|member| member.link.as_ref()).for_each(crate::proxy::Proxy::break_connections);

@@ -70,7 +70,7 @@ impl<P: Program> Group<P> {
         Self { program, folder, members: Vec::new(), faults: Vec::new(), observer: None }
     }
 
-    /// The same, with somebody who watches the registry.
+    /// The same, with an observer of the registry.
     #[must_use]
     pub fn observed_by(self, observer: Observer) -> Self {
         Self { observer: Some(observer), ..self }

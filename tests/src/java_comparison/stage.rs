@@ -7,7 +7,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use elasticjob::ident::JobName;
 use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::layout::JobPath;
 use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
 use tokio::runtime::Handle;
 
@@ -41,7 +43,7 @@ impl Stage {
         })
     }
 
-    /// A connection for whoever looks on.
+    /// A connection of the observer.
     pub async fn registry(&self, namespace: &str) -> io::Result<Arc<dyn RegistryCenter>> {
         let config = ZookeeperConfiguration::new(self.server.connect_string(), namespace);
         let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await;
@@ -79,4 +81,9 @@ pub(super) async fn until<P: Program, T>(
 pub(super) async fn text_of(registry: &Arc<dyn RegistryCenter>, path: &str) -> io::Result<Option<String>> {
     let node = registry.get(path).await.map_err(io::Error::other)?;
     Ok(node.and_then(|node| node.data.text().map(str::to_owned)))
+}
+
+/// The absolute path of a node of a job.
+pub(super) fn path(job: &str, node: JobPath) -> String {
+    node.absolute(&JobName::new(job).expect("a name for a job"))
 }

@@ -98,7 +98,7 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The target folder of Cargo: the outermost one around this program with what Cargo notes of the compiler. The tag of a
-/// cache is no sign: it is not there where somebody else made the folder.
+/// cache is no sign: it is not there where another program made the folder.
 ///
 /// # Errors
 /// When this program is in none.

@@ -26,7 +26,7 @@ pub struct History {
     pub calls: Vec<Call>,
     /// What was done to them.
     pub faults: Vec<Fault>,
-    /// What the registry showed of them, where somebody watched it.
+    /// What the registry showed of them, where an observer watched it.
     pub observed: Observed,
     /// What the fenced sink took, in order.
     pub sink: Vec<SinkWrite>,

@@ -98,7 +98,7 @@ pub fn now_us() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// The lines of a file that somebody is appending to.
+/// The lines of a file that a process is appending to.
 pub fn complete_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'))
 }

@@ -1,4 +1,4 @@
-//! What somebody who watches the registry saw of the group.
+//! The group as an observer of the registry saw it.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ impl Observed {
         self.presences.is_empty()
     }
 
-    /// Who owned an item from when to when, in order; the last one still does.
+    /// The owners of an item, from when to when, in order; the last one still does.
     pub fn tenures(&self, job: &str, item: u32) -> Vec<Tenure> {
         let owners = self.owners.get(&(job.to_owned(), item)).map_or(&[][..], Vec::as_slice);
         let until = owners.iter().skip(1).map(|next| next.from_us).chain([i64::MAX]);

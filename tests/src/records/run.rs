@@ -67,7 +67,7 @@ pub struct ProcessRecords {
 /// Reads the records of a worker. A last line that is still being written is left out.
 ///
 /// # Errors
-/// A line that is no record, or that tells of a run which did not begin or is over.
+/// A line that is no record, or that is about a run which did not begin or is over.
 pub fn records_of_worker(text: &str) -> io::Result<ProcessRecords> {
     let mut records = ProcessRecords::default();
     for line in complete_lines(text) {

@@ -9,7 +9,7 @@ use super::{Fault, FaultKind, History, Run};
 pub struct Takeover {
     /// From the kill to the begin of the new run, in microseconds.
     pub total_us: i64,
-    /// From the removal of the dead instance's node, as somebody who watches the registry saw it.
+    /// From the removal of the dead instance's node, as an observer of the registry saw it.
     pub since_removal_us: i64,
     /// Whether the survivor was running items of the job itself at that moment.
     pub busy: bool,
@@ -29,8 +29,8 @@ fn lost_before<'a>(history: &'a History, run: &Run) -> Option<&'a Run> {
 }
 
 impl Takeover {
-    /// Measures how a run took the place of a lost one. `None` when the owner of that one was not killed, when nobody saw
-    /// it go, and when something else disturbed the one that took over.
+    /// Measures how a run took the place of a lost one. `None` when the owner of that one was not killed, when no observer
+    /// saw it go, and when something else disturbed the one that took over.
     pub fn of(history: &History, lost: &Run, run: &Run) -> Option<Self> {
         let killed = FaultKind::Killed { pid: lost.pid };
         let killed = |fault: &&Fault| fault.kind == killed && (lost.began_us..=run.began_us).contains(&fault.from_us);

@@ -1,13 +1,21 @@
 //! Events as a job tells them.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use elasticjob::fire::ExecutionSource;
+use elasticjob::fire::{Attempt, ExecutionSource};
 use elasticjob::ident::{InstanceId, JobName, TaskId};
-use elasticjob::trace::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};
+use elasticjob::registry::SessionId;
+use elasticjob::trace::{
+    DecisionKind, ExecutionType, JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState,
+};
 
 /// A time with milliseconds, in winter.
 pub(super) fn moment() -> DateTime<Utc> {
     DateTime::from_timestamp_millis(1_768_476_896_789).expect("a time of the year 2026")
+}
+
+/// The one that began the runs.
+pub(super) fn attempt() -> Attempt {
+    Attempt::new(SessionId(0x2a), 7, 1)
 }
 
 fn job() -> (JobName, InstanceId, TaskId) {
@@ -28,6 +36,8 @@ pub fn start(id: &str) -> JobExecutionEvent {
         instance,
         sharding_item: 3,
         source: ExecutionSource::NormalTrigger,
+        scheduled_at: Some(moment()),
+        attempt: Some(attempt()),
         start_time: moment(),
         complete_time: None,
         success: false,
@@ -55,6 +65,8 @@ pub fn state(id: &str, state: TaskState) -> JobStatusTraceEvent {
         task_id,
         instance,
         execution_type: ExecutionType::Ready,
+        scheduled_at: Some(moment()),
+        attempt: Some(attempt()),
         sharding_items: vec![3, 4],
         state,
         message: String::new(),
@@ -64,6 +76,28 @@ pub fn state(id: &str, state: TaskState) -> JobStatusTraceEvent {
 
 pub(super) fn execution(event: JobExecutionEvent) -> JobEvent {
     JobEvent::Execution(event)
+}
+
+/// A decision about the fire of that time.
+pub(super) fn decision(id: &str, kind: DecisionKind) -> JobDecisionEvent {
+    let (job_name, instance, _) = job();
+    JobDecisionEvent {
+        id: id.to_owned(),
+        job_name,
+        at: moment(),
+        kind,
+        scheduled_at: Some(moment()),
+        scheduled_until: None,
+        sharding_items: vec![3, 4],
+        instance: Some(instance),
+        related_instance: Some(InstanceId::of_process("192.0.2.3", 9)),
+        reason: "zero \0, 😀".to_owned(),
+        detail: serde_json::Map::from_iter([("seconds".to_owned(), 7.into()), ("zero".to_owned(), "\0".into())]),
+    }
+}
+
+pub(super) fn decided(event: JobDecisionEvent) -> JobEvent {
+    JobEvent::Decision(event)
 }
 
 pub(super) fn status(event: JobStatusTraceEvent) -> JobEvent {

@@ -1,7 +1,9 @@
 //! What holds for every database that is traced to.
 
 mod beside_java;
+mod decisions;
 mod events;
+mod history;
 mod many;
 mod outage;
 mod retention;
@@ -23,17 +25,20 @@ pub struct Case {
     pub name: &'static str,
     /// Whether it takes the server away from others.
     pub alone: bool,
+    /// Whether it is about servers only: SQLite knows no users.
+    pub on_servers: bool,
     /// Plays it on a fresh database.
     pub play: fn(Database) -> Pin<Box<dyn Future<Output = ()>>>,
 }
 
 macro_rules! cases {
-    ($($module:ident { $($name:ident $(alone $alone:literal)?),* $(,)? })*) => {
+    ($($module:ident { $($name:ident $(alone $alone:literal)? $(on_servers $on_servers:literal)?),* $(,)? })*) => {
         /// All cases.
         pub fn cases() -> Vec<Case> {
             vec![$($(Case {
                 name: stringify!($name),
                 alone: false $(|| $alone)?,
+                on_servers: false $(|| $on_servers)?,
                 play: |database| Box::pin($module::$name(database)),
             },)*)*]
         }
@@ -44,7 +49,9 @@ cases! {
     tables {
         tables_are_made_as_elasticjob_has_them_by_whoever_comes_first,
         numbers_of_rows_do_not_run_out,
-        a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows,
+        a_table_of_java_gets_the_columns_it_lacks_and_keeps_its_rows,
+        an_account_that_may_not_alter_tables_writes_rows_without_the_columns on_servers true,
+        a_view_without_the_columns_is_refused,
         a_table_of_an_older_release_gets_the_source_that_it_wants,
         a_table_of_something_else_is_refused_with_what_it_lacks,
         what_cannot_be_reached_is_told_without_the_password,
@@ -54,6 +61,20 @@ cases! {
         states_are_written_once_however_often,
         texts_that_are_too_long_or_odd_fit_their_columns,
         times_are_those_of_the_configured_zone,
+    }
+    history {
+        a_run_is_read_as_it_was_written,
+        each_filter_finds_its_runs,
+        pages_have_every_run_once_while_others_are_written_and_removed,
+        tables_of_java_are_read_and_say_what_they_do_not_have,
+        a_reader_makes_nothing_and_says_what_is_not_there,
+        times_are_read_by_the_zone_they_were_written_by,
+        runs_are_found_by_the_fire_that_they_are_of,
+    }
+    decisions {
+        a_decision_is_kept_once_and_read_as_it_was_written,
+        decisions_are_found_by_fire_kind_time_and_page,
+        an_account_that_may_not_create_tables_traces_all_but_decisions on_servers true,
     }
     retention {
         rows_that_are_too_old_or_too_many_are_removed_in_steps,

@@ -3,10 +3,10 @@
 use elasticjob::trace::rdb::{DataSource, RdbError, RdbOptions, RdbTracingStorage};
 use elasticjob::trace::{TaskState, TracingStorage};
 
-use super::events::{end, execution, start, state, status};
+use super::events::{attempt, end, execution, start, state, status};
 use crate::databases::{Database, Kind};
 
-const EXECUTION: [&str; 12] = [
+const EXECUTION: [&str; 15] = [
     "id",
     "job_name",
     "task_id",
@@ -19,8 +19,11 @@ const EXECUTION: [&str; 12] = [
     "start_time",
     "complete_time",
     "run_id",
+    "scheduled_at",
+    "instance_id",
+    "attempt",
 ];
-const STATUS: [&str; 11] = [
+const STATUS: [&str; 14] = [
     "id",
     "job_name",
     "original_task_id",
@@ -32,7 +35,13 @@ const STATUS: [&str; 11] = [
     "message",
     "creation_time",
     "run_id",
+    "scheduled_at",
+    "instance_id",
+    "attempt",
 ];
+
+/// The columns that tables of Java do not have.
+pub(super) const OWN: [&str; 4] = ["run_id", "scheduled_at", "instance_id", "attempt"];
 
 pub(super) async fn open(database: &Database) -> RdbTracingStorage {
     open_with(database, RdbOptions::default()).await
@@ -77,7 +86,15 @@ pub(super) async fn tables_are_made_as_elasticjob_has_them_by_whoever_comes_firs
     }
     assert_eq!(columns(&database, "JOB_EXECUTION_LOG").await, with_key(&database, &EXECUTION));
     assert_eq!(columns(&database, "JOB_STATUS_TRACE_LOG").await, with_key(&database, &STATUS));
-    for index in ["TASK_ID_STATE_INDEX", "START_TIME_INDEX", "CREATION_TIME_INDEX"] {
+    for index in [
+        "TASK_ID_STATE_INDEX",
+        "START_TIME_INDEX",
+        "JOB_NAME_START_TIME_INDEX",
+        "CREATION_TIME_INDEX",
+        "JOB_NAME_CREATION_TIME_INDEX",
+        "DECIDED_AT_INDEX",
+        "JOB_NAME_DECIDED_AT_INDEX",
+    ] {
         let (from, condition) = match database.kind() {
             Kind::Sqlite => ("sqlite_master", format!("name = '{index}'")),
             Kind::Postgresql => ("pg_indexes", format!("indexname = lower('{index}')")),
@@ -99,10 +116,12 @@ pub(super) async fn numbers_of_rows_do_not_run_out(database: Database) {
     }
 }
 
-pub(super) async fn a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows(database: Database) {
+pub(super) async fn a_table_of_java_gets_the_columns_it_lacks_and_keeps_its_rows(database: Database) {
     open(&database).await;
     for table in ["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"] {
-        database.execute(format!("ALTER TABLE {table} DROP COLUMN run_id")).await;
+        for column in OWN {
+            database.execute(format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
+        }
     }
     database
         .execute(
@@ -110,14 +129,54 @@ pub(super) async fn a_table_of_java_gets_the_column_it_lacks_and_keeps_its_rows(
              sharding_item, state, message) VALUES ('java', 'j', '', 't', 's', 'READY', '[0]', 'TASK_RUNNING', '')",
         )
         .await;
-    let storage = open(&database).await;
+    // Two that start at once add the same columns.
+    let (storage, _) = tokio::join!(open(&database), open(&database));
     storage
         .write(&[status(state("rust", TaskState::Running)), execution(end("rust", None))])
         .await
         .expect("it is written");
-    let rows = database.rows("JOB_STATUS_TRACE_LOG", &["id", "run_id"], "1 = 1").await;
-    assert_eq!(rows, [[Some("java".to_owned()), None], [Some("rust".to_owned()), Some("run".to_owned())]]);
+    let rows = database
+        .rows("JOB_STATUS_TRACE_LOG", &["id", "run_id", "scheduled_at", "instance_id", "attempt"], "1 = 1")
+        .await;
+    let event = state("rust", TaskState::Running);
+    let at = event.scheduled_at.expect("it has one").timestamp_millis().to_string();
+    let some = |text: &str| Some(text.to_owned());
+    let ours = [some("run"), some(&at), some(event.instance.as_str()), some(&attempt().to_string())];
+    assert_eq!(rows[0], [some("java"), None, None, None, None]);
+    assert_eq!((&rows[1][0], &rows[1][1..]), (&some("rust"), &ours[..]));
+    let rows = database.rows("JOB_EXECUTION_LOG", &OWN, "1 = 1").await;
+    assert_eq!(rows, [ours]);
     assert_eq!(columns(&database, "JOB_EXECUTION_LOG").await, with_key(&database, &EXECUTION));
+}
+
+/// The tables are those of Java, and the program has an account that may read and write rows and nothing more.
+pub(super) async fn an_account_that_may_not_alter_tables_writes_rows_without_the_columns(database: Database) {
+    open(&database).await;
+    for table in ["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"] {
+        for column in OWN {
+            database.execute(format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
+        }
+    }
+    let source = DataSource::new(&database.url_of_writer().await).expect("the URL is right");
+    let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect("it can be traced to");
+    let events = [status(state("rust", TaskState::Running)), execution(start("rust")), execution(end("rust", None))];
+    storage.write(&events).await.expect("it is written");
+    for table in ["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"] {
+        assert_eq!(database.rows(table, &["id"], "1 = 1").await, [[Some("rust".to_owned())]], "{table}");
+        let columns = columns(&database, table).await;
+        assert!(!OWN.iter().any(|own| columns.iter().any(|column| column == own)), "{columns:?}");
+    }
+}
+
+/// Another error than a missing right is one: the tables are views here.
+pub(super) async fn a_view_without_the_columns_is_refused(database: Database) {
+    open(&database).await;
+    database.execute("ALTER TABLE JOB_EXECUTION_LOG DROP COLUMN attempt").await;
+    database.execute("ALTER TABLE JOB_EXECUTION_LOG RENAME TO OF_JAVA").await;
+    database.execute("CREATE VIEW JOB_EXECUTION_LOG AS SELECT * FROM OF_JAVA").await;
+    let source = DataSource::new(database.url()).expect("the URL is right");
+    let error = RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect_err("it is refused");
+    assert!(matches!(error, RdbError::Table { .. }), "{error}");
 }
 
 pub(super) async fn a_table_of_an_older_release_gets_the_source_that_it_wants(database: Database) {
@@ -135,7 +194,7 @@ pub(super) async fn a_table_of_something_else_is_refused_with_what_it_lacks(data
     let source = DataSource::new(database.url()).expect("the URL is right");
     let error = RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect_err("it is refused");
     let RdbError::Columns { missing, .. } = &error else { panic!("{error}") };
-    assert_eq!(missing.len(), EXECUTION.len() - 2);
+    assert_eq!(missing.len(), EXECUTION.len() - 2 - OWN.len());
     let text = error.to_string();
     for part in ["table JOB_EXECUTION_LOG", "no column task_id, hostname", "rename or drop it"] {
         assert!(text.contains(part), "{text}");

@@ -12,7 +12,7 @@ use crate::records::{Listener, What};
 /// Their type names in the configuration of a job.
 pub(super) const TYPES: [&str; 2] = ["every-instance", "once"];
 
-/// How long a call takes, so that it shows when somebody does not wait for it.
+/// How long a call takes, so that it shows when an instance does not wait for it.
 const CALL: Duration = Duration::from_millis(60);
 
 pub(super) struct RecordEveryInstance(pub(super) Arc<Recorder>);

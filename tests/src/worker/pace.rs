@@ -5,8 +5,8 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-/// Runs only look in until somebody says from which fire on they take as long as their job plans. A group comes together
-/// within a few fires then, however long its runs take: an item that runs is not given to who has just come.
+/// Runs end at once until the test says from which fire on they take as long as their job plans. A group comes together
+/// within a few fires then, however long its runs take: an item that runs is not given to a process that has just come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Pace(PathBuf);

@@ -68,7 +68,7 @@ pub struct JobPlan {
 pub enum Bug {
     /// Now and then an item is run twice.
     DoubleRun,
-    /// Now and then an item is not run, and nobody says so.
+    /// Now and then an item is not run, and no instance says so.
     LostRun,
     /// The sink is written to without asking for the token.
     Unfenced,

@@ -46,7 +46,7 @@ impl ZookeeperBackend {
         config
     }
 
-    /// Settings for this namespace of who only looks on and operates, and is not to be disturbed.
+    /// Settings for an observer or operator of this namespace, whose connection no fault disturbs.
     pub fn onlooker(&self) -> ZookeeperConfiguration {
         let mut config = self.config(self.server.connect_string());
         config.session_timeout_milliseconds = ONLOOKER_SESSION_TIMEOUT_MILLISECONDS;

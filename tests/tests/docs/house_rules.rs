@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// The modules that compute and do nothing else: the same inputs give the same outputs, which is what lets the simulator
 /// replay a history from its seed.
-const PURE: [&str; 15] = [
+const PURE: [&str; 16] = [
     "clock",
     "fire",
     "job_status",
@@ -17,6 +17,7 @@ const PURE: [&str; 15] = [
     "engine",
     "config",
     "type_registry",
+    "registry/layout",
     "registry/tree",
     "registry/mirror",
     "yaml",
@@ -82,7 +83,12 @@ fn sources_of(module: &str) -> Vec<PathBuf> {
 
 /// The code as a flat list of words, without comments, texts and what is compiled for tests only.
 fn words(code: &str) -> Vec<String> {
-    fn collect(tokens: TokenStream, into: &mut Vec<String>) {
+    code_of(code, false)
+}
+
+/// The words of the code, or its texts instead.
+fn code_of(code: &str, texts: bool) -> Vec<String> {
+    fn collect(tokens: TokenStream, texts: bool, into: &mut Vec<String>) {
         let mut tokens = tokens.into_iter().peekable();
         while let Some(token) = tokens.next() {
             match token {
@@ -99,15 +105,16 @@ fn words(code: &str) -> Vec<String> {
                         while tokens.next().is_some_and(|token| !ends_item(&token)) {}
                     }
                 }
-                TokenTree::Group(group) => collect(group.stream(), into),
-                TokenTree::Ident(ident) => into.push(ident.to_string()),
-                TokenTree::Punct(punct) => into.push(punct.as_char().to_string()),
-                TokenTree::Literal(_) => {}
+                TokenTree::Group(group) => collect(group.stream(), texts, into),
+                TokenTree::Literal(literal) if texts => into.push(literal.to_string()),
+                TokenTree::Ident(ident) if !texts => into.push(ident.to_string()),
+                TokenTree::Punct(punct) if !texts => into.push(punct.as_char().to_string()),
+                _ => {}
             }
         }
     }
     let mut into = Vec::new();
-    collect(code.parse().expect("valid Rust"), &mut into);
+    collect(code.parse().expect("valid Rust"), texts, &mut into);
     into
 }
 
@@ -264,6 +271,50 @@ fn the_rule_about_the_log_sees_imports_and_paths() {
         ["use crate::log::{error, warn};", "use tracing::field::{Field, Visit};", "mod tracing { fn error() {} }"]
     {
         assert!(!logs_unguarded(code), "{code}");
+    }
+}
+
+/// The folders of a job in the registry center, and the one module that knows what is in them.
+const FOLDERS: [&str; 7] = ["guarantee", "instances", "leader", "servers", "sessions", "sharding", "trigger"];
+const LAYOUT: &str = "elasticjob/src/registry/layout/";
+
+/// The texts in the code, without those of tests, that spell a node of a job: `sharding/0`, `/job/sharding/0`.
+fn spelt_nodes(code: &str) -> Vec<String> {
+    let is_node = |text: &&String| {
+        let text = text.trim_matches('"');
+        let relative = text.strip_prefix('/').and_then(|rest| rest.split_once('/')).map_or(text, |(_, rest)| rest);
+        FOLDERS.iter().any(|folder| relative.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+    };
+    code_of(code, true).iter().filter(is_node).cloned().collect()
+}
+
+/// The tests of whole processes spell the nodes, on purpose: they read the registry as an operator does.
+#[test]
+fn one_module_spells_the_nodes_of_a_job() {
+    let mut broken = Vec::new();
+    for folder in ["elasticjob/src", "elasticjob-starter/src", "elasticjob-starter/cli/src", "tests/src"] {
+        for file in files_below(&root().join(folder)) {
+            let place = file.strip_prefix(root()).expect("a file of the workspace").display().to_string();
+            let is_test = place.split(['/', '.']).any(|part| part == "tests") && !place.starts_with("tests/src");
+            if is_test || !place.ends_with(".rs") || place.starts_with(LAYOUT) {
+                continue;
+            }
+            let code = fs::read_to_string(&file).expect("readable source");
+            broken.extend(spelt_nodes(&code).into_iter().map(|text| format!("{place} spells {text}")));
+        }
+    }
+    assert!(broken.is_empty(), "take the path from {LAYOUT}:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn the_rule_about_nodes_sees_paths_in_code_and_neither_words_nor_tests() {
+    for code in ["f(\"sharding/0\")", "f(format!(\"/{job}/leader/election\"))", "f(\"/job/servers/{ip}\")"] {
+        assert_eq!(spelt_nodes(code).len(), 1, "{code}");
+    }
+    for code in
+        ["f(\"sharding\")", "f(\"a job/sharding/0\")", "#[cfg(test)] mod tests { fn f() { g(\"sharding/0\") } }"]
+    {
+        assert!(spelt_nodes(code).is_empty(), "{code}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! with, and what the examples say is read, in each of their forms, as the same.
 //!
 //! After a change of a setting, `ELASTICJOB_WRITE_DOCS=1 cargo test -p elasticjob-tests --test docs settings_reference` writes
-//! the page anew.
+//! the page again.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -86,7 +86,7 @@ fn block(sections: &str) -> String {
     )
 }
 
-/// The page with its blocks made anew, and the sections that they are of.
+/// The page with its blocks generated again, and the sections that they are of.
 fn with_blocks(page: &str) -> (String, Vec<String>) {
     let mut sections = Vec::new();
     let mut parts = page.split(BEGIN);

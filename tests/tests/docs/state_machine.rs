@@ -2,7 +2,7 @@
 //! is written there about each of them, and its diagrams have the same states.
 //!
 //! After a change of the source, `ELASTICJOB_WRITE_DOCS=1 cargo test -p elasticjob-tests --test docs state_machine` writes the
-//! tables anew. Diagrams are drawn by hand.
+//! tables again. Diagrams are drawn by hand.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ const ENUMS: [(&str, &str); 14] = [
     ("CancelReason", "elasticjob/src/fire/reasons.rs"),
     ("ExecutionSource", "elasticjob/src/fire.rs"),
     ("FireState", "elasticjob/src/fire.rs"),
-    ("SkipReason", "elasticjob/src/fire/reasons.rs"),
+    ("SkipReason", "elasticjob/src/fire/skip_reason.rs"),
     ("Step", "elasticjob/src/engine/rules/mod.rs"),
     ("Meanwhile", "elasticjob/src/engine/rules/mod.rs"),
 ];
@@ -155,7 +155,7 @@ fn table(name: &str) -> String {
     made
 }
 
-/// The page with its tables made anew, and the names of the tables.
+/// The page with its tables generated again, and the names of the tables.
 fn with_tables(page: &str) -> (String, BTreeSet<String>) {
     let mut names = BTreeSet::new();
     let mut parts = page.split("<!-- table of ");

@@ -1,4 +1,4 @@
-//! A namespace that only those have access to who authenticate.
+//! A namespace that needs authentication.
 
 use std::sync::Arc;
 

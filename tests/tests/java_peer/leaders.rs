@@ -45,7 +45,7 @@ pub async fn assign_alike(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
     }
 }
 
-/// Ends one leadership after the other until somebody leads who is wanted.
+/// Ends one leadership after the other until a wanted process leads.
 async fn lead(mixed: &Mixed, job: &str, is_wanted: &dyn Fn(u32) -> bool) {
     let deadline = tokio::time::Instant::now() + LIMIT;
     loop {

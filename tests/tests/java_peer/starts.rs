@@ -1,4 +1,4 @@
-//! Whoever starts first, and whoever is left.
+//! A group whose first process is of either kind, and whose last one is.
 
 use std::sync::Arc;
 

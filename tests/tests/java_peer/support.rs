@@ -1,4 +1,4 @@
-//! A job in processes of both kinds, and whoever looks at the registry.
+//! A job in processes of both kinds, and an observer of the registry.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Mixed {
         Self::with_digest(server, peer, namespace, jobs, None).await
     }
 
-    /// The same, where everybody authenticates with `user:password`.
+    /// The same, where every process authenticates with `user:password`.
     pub async fn with_digest(
         server: &Arc<ZookeeperServer>,
         peer: &Arc<JavaPeer>,
@@ -146,7 +146,7 @@ impl Mixed {
         answered(|| self.registry.children(&format!("/{job}/{path}"))).await.unwrap_or_default()
     }
 
-    /// Who owns the items, of those that have an owner.
+    /// The owners of the items that have one.
     pub async fn owners(&self, job: &str, items: u32) -> BTreeMap<u32, String> {
         let mut owners = BTreeMap::new();
         for item in 0..items {

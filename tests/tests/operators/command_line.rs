@@ -53,7 +53,14 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert_eq!((&servers[0]["server"], &servers[0]["status"]), (&ip.as_str().into(), &"ENABLED".into()));
     operator.says(&["disable", "--job", JOB, "--item", "1"]).await;
     let why = operator.says(&["why", JOB, "1"]).await;
-    assert!(why.contains("item 1\n  ! the item is disabled\n") && !why.contains("item 0"), "{why}");
+    assert!(why.contains("item 1\n  ! the item is disabled (since ") && !why.contains("item 0"), "{why}");
+    let help = format!("      what helps: elasticjob enable --job {JOB} --item 1\n");
+    assert!(why.contains(&help), "{why}");
+    let told = operator.json(&["why", JOB, "1"]).await;
+    let disabled = &told["items"][0]["findings"][0];
+    assert_eq!((&disabled["code"], &disabled["arguments"]["item"]), (&"item-disabled".into(), &1.into()), "{told}");
+    let since = disabled["since"].as_i64().expect("a time");
+    assert!(since.abs_diff(now_us() / 1_000) < 60_000, "{told}");
     operator.says(&["enable", "--job", JOB, "--item", "1"]).await;
     assert!(operator.fails(1, &["disable", "--job", JOB, "--item", "9"]).await.contains("its items are 0 to 3"));
 
@@ -106,7 +113,7 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert!(operator.fails(1, &["status", JOB]).await.contains("there is no job"));
 }
 
-/// Takes what is written, until nobody reads it.
+/// Takes what is written, until it is dropped.
 struct Reader(mpsc::UnboundedSender<String>);
 
 impl Write for Reader {
@@ -157,5 +164,32 @@ pub async fn mistyped(server: Arc<ZookeeperServer>) {
     let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
     let names = answered(|| center.children("/")).await;
     assert_eq!(names.as_deref(), Some(&["right".to_owned()][..]));
+    drop(operated);
+}
+
+#[cfg(feature = "databases")]
+pub async fn recorded(server: Arc<ZookeeperServer>) {
+    let operated = Operated::start(&server, "recorded", every_second(100)).await;
+    let database = elasticjob_tests::databases::Database::file().await;
+    let operator = CommandLine::new(server.connect_string(), "recorded").traced_to(database.url());
+    operator.says(&["disable", "--job", JOB, "--item", "1", "--reason", "disk full"]).await;
+    operator.says(&["config", "set", JOB, "description=night"]).await;
+    assert!(operator.fails(1, &["disable", "--job", JOB, "--item", "99"]).await.contains("no item 99"));
+    let at = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
+    let told = operator.says(&["why", JOB, "--at", &at]).await;
+    for part in [
+        "disable-item item 1, ENABLED -> DISABLED: disk full\n",
+        "update-configuration description: '' -> 'night'\n",
+        "disable-item (refused: job 'operated' has no item 99",
+    ] {
+        assert!(told.contains(" operator unknown@") && told.contains(part), "{part}: {told}");
+    }
+
+    // A database that is away keeps nobody from operating.
+    let away = CommandLine::new(server.connect_string(), "recorded").traced_to("postgres://127.0.0.1:1/none");
+    let mut stdout = Vec::new();
+    let (code, stderr) = away.write(&["enable", "--job", JOB, "--item", "1"], &mut stdout).await;
+    assert_eq!((code, stdout.is_empty()), (0, false), "{stderr}");
+    assert!(stderr.starts_with("warning: this action is not recorded in the decision log: "), "{stderr}");
     drop(operated);
 }

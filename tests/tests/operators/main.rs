@@ -29,5 +29,7 @@ fn main() -> ExitCode {
     harness.on_zookeeper("the_command_line_shows_and_operates_a_job_in_other_processes", command_line::operated);
     harness.on_zookeeper("the_command_line_shows_changes_as_they_come", command_line::watched);
     harness.on_zookeeper("the_command_line_makes_no_namespace", command_line::mistyped);
+    #[cfg(feature = "databases")]
+    harness.on_zookeeper("what_the_command_line_does_is_recorded_with_operator_and_reason", command_line::recorded);
     harness.run()
 }

@@ -22,7 +22,7 @@ pub const LIMIT: Duration = Duration::from_secs(40);
 /// Time between two looks at the registry.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Two processes that share a job, and whoever operates it.
+/// Two processes that share a job, and an operator of it.
 pub struct Operated {
     pub group: Group<WorkerProgram>,
     pub pids: [u32; 2],

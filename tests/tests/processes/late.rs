@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
-use elasticjob::operations::{Finding, Operations};
+use elasticjob::operations::{Finding, Operations, Reason};
 use elasticjob::registry::RegistryCenter;
 use elasticjob_tests::group::{Group, WorkerProgram};
 use elasticjob_tests::minute::{shortly_before_a_minute, wait_until};
@@ -121,7 +121,7 @@ pub async fn edited_while_all_were_down(server: Arc<ZookeeperServer>) {
     let snapshot = operations.snapshot(&job).await.expect("the job can be read");
     for item in 0..ITEMS {
         let told = snapshot.findings_of(item, fire_ms + 12_000);
-        let is_told = |finding: &Finding| matches!(finding, Finding::NotBegun { first, .. } if *first == fire_ms);
+        let is_told = |finding: &Finding| matches!(finding.reason, Reason::NotBegun { first, .. } if first == fire_ms);
         assert!(told.iter().any(is_told), "item {item}: {told:?}");
     }
     two.group.start().await;

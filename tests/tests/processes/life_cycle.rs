@@ -28,7 +28,7 @@ const SESSION_TIMEOUT: Duration = Duration::from_millis(500);
 /// Everything that is waited for happens within this, or never.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Names are used again and again: a job is made anew while nothing of it is left, or its last one is still leaving.
+/// Names are used again and again: a job is made again while nothing of it is left, or its last one is still leaving.
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 /// Adds the tests of this file.

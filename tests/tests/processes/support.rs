@@ -29,7 +29,7 @@ pub const RUN: Duration = Duration::from_millis(1_200);
 /// Everything that is waited for happens within this, or never.
 pub const LIMIT: Duration = Duration::from_secs(40);
 
-/// The processes of a namespace, the sink they write to, and who runs what.
+/// The processes of a namespace, the sink they write to, and the runs of each.
 pub struct Three {
     pub server: Arc<ZookeeperServer>,
     namespace: &'static str,

@@ -14,7 +14,7 @@ use elasticjob_tests::zookeeper::ZookeeperServer;
 
 use crate::support::{JOB, LIMIT, now};
 
-/// A job whose begins ask nobody, as long as the session is proven.
+/// A job whose begins ask no server, as long as the session is proven.
 const UNMONITORED: &str = "unmonitored";
 
 /// Two for each process: the run of the even one looks at its token, that of the odd one has to be dropped.

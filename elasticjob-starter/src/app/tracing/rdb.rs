@@ -81,6 +81,31 @@ pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<Tra
     Ok(TracingConfiguration::new(storage))
 }
 
+impl TracingSettings {
+    /// The database of the settings, for a program that reads what others traced.
+    ///
+    /// # Errors
+    /// The type is not `RDB`, there is no `data-source`, or its URL is not valid.
+    pub fn source(&self) -> Result<DataSource, SettingError> {
+        if !self.is_rdb() {
+            return Err(SettingError::Refused {
+                origin: self.origin.clone(),
+                key: self.section.child("type").to_string(),
+                value: self.storage_type.clone(),
+                reason: "only what is traced to RDB can be read here".to_owned(),
+            });
+        }
+        let Some(given) = &self.data_source else {
+            return Err(SettingError::Missing {
+                origin: self.origin.clone(),
+                key: url(self),
+                reason: "the program traces to a pool of its own; write the URL of that database".to_owned(),
+            });
+        };
+        source(given, self)
+    }
+}
+
 fn say_ignored(source: &DataSource, settings: &TracingSettings) {
     if !source.ignored().is_empty() {
         let (url, ignored) = (url(settings), source.ignored().join(", "));

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use chrono::DateTime;
 use tokio_util::sync::CancellationToken;
 
-use super::{ItemRun, ShardingContext};
+use super::{ItemRun, RunInfo, ShardingContext};
 use crate::config::JobConfiguration;
-use crate::fire::ExecutionSource;
-use crate::ident::{InstanceId, TaskId};
+use crate::fire::{ExecutionSource, Fire, RunKey};
+use crate::ident::InstanceId;
 
 /// The context of item 0 of two items that run here, of a job with three.
 pub(crate) fn context(job: &str, parameter: &str, parameters: &str, props: &[(&str, &str)]) -> ShardingContext {
@@ -33,12 +33,14 @@ fn of_source(
     let instance = InstanceId::of_process("10.0.0.1", 1234);
     let cancellation = CancellationToken::new();
     ShardingContext::new(ItemRun {
-        task_id: TaskId::new(configuration.job_name(), [0, 1], &instance),
-        configuration: Arc::new(configuration),
-        instance,
+        run: Arc::new(RunInfo::new(
+            RunKey::new(Fire::Scheduled(0), source),
+            Arc::new(configuration),
+            instance,
+            vec![0, 1],
+            DateTime::UNIX_EPOCH.fixed_offset(),
+        )),
         item: 0,
-        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
-        source,
         fencing_token: Some(1),
         stop: cancellation.child_token(),
         cancellation,

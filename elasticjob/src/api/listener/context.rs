@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::JobConfiguration;
+use crate::api::RunInfo;
 use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
@@ -16,18 +16,8 @@ pub struct ListenerContext(Arc<ListenerRound>);
 /// The values behind a [`ListenerContext`]. Made by the runtime, and by tests that call a listener themselves.
 #[derive(Debug, Clone)]
 pub struct ListenerRound {
-    /// The job as configured when the fire began.
-    pub configuration: Arc<JobConfiguration>,
-    /// The instance.
-    pub instance: InstanceId,
-    /// Id of the run of all items of this instance, as ElasticJob writes it.
-    pub task_id: TaskId,
-    /// The items of this instance, in ascending order.
-    pub items: Vec<ShardingItem>,
-    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
-    pub scheduled_at: DateTime<FixedOffset>,
-    /// Why the items are run.
-    pub source: ExecutionSource,
+    /// The run of the items of this instance.
+    pub run: Arc<RunInfo>,
     /// See [`ListenerContext::cancelled`].
     pub cancellation: CancellationToken,
 }
@@ -40,43 +30,43 @@ impl ListenerContext {
 
     /// Name of the job.
     pub fn job_name(&self) -> &JobName {
-        self.0.configuration.job_name()
+        self.0.run.configuration.job_name()
     }
 
     /// Id of the run as ElasticJob writes it. It is the same for all runs of the same items on the same instance.
     pub fn task_id(&self) -> &TaskId {
-        &self.0.task_id
+        &self.0.run.task_id
     }
 
     /// The instance that calls the listener.
     pub fn instance_id(&self) -> &InstanceId {
-        &self.0.instance
+        &self.0.run.instance
     }
 
     /// How many items the job is split into.
     pub fn sharding_total_count(&self) -> u32 {
-        self.0.configuration.sharding_total_count()
+        self.0.run.configuration.sharding_total_count()
     }
 
     /// The parameter of the whole job, empty when none is configured.
     pub fn job_parameter(&self) -> &str {
-        self.0.configuration.job_parameter()
+        self.0.run.configuration.job_parameter()
     }
 
     /// The items of this instance, in ascending order, each with its parameter when one is configured for it. A once
     /// listener gets the items of the instance that calls it.
     pub fn sharding_items(&self) -> impl ExactSizeIterator<Item = (ShardingItem, Option<&str>)> {
-        self.0.items.iter().map(|item| (*item, self.0.configuration.sharding_parameter(*item)))
+        self.0.run.items.iter().map(|item| (*item, self.0.run.configuration.sharding_parameter(*item)))
     }
 
     /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
     pub fn scheduled_at(&self) -> DateTime<FixedOffset> {
-        self.0.scheduled_at
+        self.0.run.scheduled_at
     }
 
     /// Why the items are run.
     pub fn source(&self) -> ExecutionSource {
-        self.0.source
+        self.0.run.key.source
     }
 
     /// Completes when the listener should return: the session of the instance can no longer be proven, or the program is

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use elasticjob_syntax::job_option::OptionKind;
 use elasticjob_syntax::job_settings::JOB_SETTINGS;
 
-use super::{LIMITS, WireError, implicit};
-use crate::yaml::{self, Node, Value};
+use super::{LIMITS, WireError};
+use crate::yaml::{self, Node, Value, yaml11_types};
 
 /// The key of the thread pool in releases before 3.0.5.
 pub(super) const OLDER_THREAD_POOL: &str = "jobExecutorServiceHandlerType";
@@ -36,11 +36,11 @@ impl Entries {
     }
 
     pub(super) fn flag(&self, key: &'static str) -> Result<Option<bool>, WireError> {
-        self.parsed(key, "true or false", implicit::flag)
+        self.parsed(key, "true or false", yaml11_types::flag)
     }
 
     pub(super) fn number<N: TryFrom<i64>>(&self, key: &'static str) -> Result<Option<N>, WireError> {
-        self.parsed(key, "a whole number that is possible here", |text| N::try_from(implicit::integer(text)?).ok())
+        self.parsed(key, "a whole number that is possible here", |text| N::try_from(yaml11_types::integer(text)?).ok())
     }
 
     fn parsed<T>(

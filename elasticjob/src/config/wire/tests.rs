@@ -1,7 +1,6 @@
 use std::path::Path;
 
 use super::*;
-use crate::ident::InstanceId;
 
 fn golden(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/wire").join(name);
@@ -21,8 +20,8 @@ struct Written {
 }
 
 fn written(text: &str) -> Written {
-    let document = |fill: &dyn Fn(&mut emit::Document)| {
-        let mut document = emit::Document::default();
+    let document = |fill: &dyn Fn(&mut Document)| {
+        let mut document = Document::default();
         fill(&mut document);
         document.into_string()
     };
@@ -212,36 +211,6 @@ fn an_error_names_the_key() {
         assert!(error.contains(part), "{yaml:?}: {error}");
     }
     assert!(matches!(from_yaml(&name("job"), b"cron: \xff"), Err(WireError::Syntax(_))));
-}
-
-#[test]
-fn an_instance_is_written_as_java_writes_it_with_a_comment_and_read_back() {
-    let id = InstanceId::of_process("192.0.2.2", 23038);
-    let yaml = instance_yaml(&id);
-    let of_java = golden("instance.yaml");
-    assert_eq!(yaml, format!("{of_java}# elasticjob for Rust\n"));
-    assert!(is_of_java(of_java.as_bytes()) && is_of_java(b"") && !is_of_java(yaml.as_bytes()));
-    let node = instance_from_yaml(yaml.as_bytes()).unwrap();
-    assert_eq!(node, InstanceNode { instance: id.clone(), server_ip: "192.0.2.2".into() });
-    assert_eq!(instance_from_yaml(format!("jobInstanceId: {id}\nlabels: x\n").as_bytes()).unwrap(), node);
-    for (yaml, part) in [
-        ("", "jobInstanceId: ''"),
-        ("serverIp: 192.0.2.2\n", "jobInstanceId: '' is not"),
-        ("a", "the document: there is a single value where a map"),
-    ] {
-        let error = instance_from_yaml(yaml.as_bytes()).unwrap_err().to_string();
-        assert!(error.contains(part), "{yaml:?}: {error}");
-    }
-}
-
-#[test]
-fn an_instance_on_a_host_without_ipv4_reads_back() {
-    // Unquoted, the last one would be a number to the base of 60.
-    for ip in ["2001:db8::30", "::1", "2001:10:20:30:40:50:6:7"] {
-        let id = InstanceId::of_process(ip, 7);
-        let node = instance_from_yaml(instance_yaml(&id).as_bytes()).unwrap();
-        assert_eq!((node.instance, node.server_ip.as_str()), (id, ip));
-    }
 }
 
 #[test]

@@ -12,12 +12,12 @@ use crate::engine::state::fires::Unresolved;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{BEGIN_TRIES, LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
-use crate::engine::state::runs::{ItemRun, Run};
+use crate::engine::state::runs::{BegunItem, Run};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, SkipReason};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, RunKey, SkipReason};
 use crate::ident::ShardingItem;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Lookup, Unread, read_all};
-use crate::registry::path::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, Zxid};
 
 /// Fires that are decided further ahead than this, in milliseconds, were decided by another clock.
@@ -52,9 +52,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.fires.open = None;
     }
     let Some(open) = &engine.fires.open else { return Ok(Step::Pass) };
-    let (fire, source, is_first) = (open.fire, open.source, !open.looked);
+    let (key, is_first) = (open.key, !open.looked);
+    let RunKey { fire, source } = key;
     // The run of another fire is still being finished, or the listeners after this one are being called.
-    let is_of_fire = |run: &Run| run.fire == fire && run.source == source && run.takes_items();
+    let is_of_fire = |run: &Run| run.key == key && run.takes_items();
     if engine.runs.regular().is_some_and(|run| !is_of_fire(run)) {
         return Ok(Step::Pass);
     }
@@ -76,7 +77,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.fires.own_items_seen.clone_from(&mine);
     }
     if !engine.configuration.is_monitored() {
-        return begin_unmonitored(engine, now, fire, source, mine);
+        return begin_unmonitored(engine, now, key, mine);
     }
     if engine.fires.open.as_ref().is_some_and(|open| open.looked) {
         engine.tell_items_of_the_gone();
@@ -146,7 +147,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     }
     let attempt = engine.next_attempt();
     let transaction = begin_transaction(engine, fire, source, &attempt, &items);
-    let plan = BeginPlan { fire, source, attempt: Some(attempt), items, from: None };
+    let plan = BeginPlan { key, attempt: Some(attempt), items, from: None };
     Ok(Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) }))
 }
 
@@ -174,7 +175,7 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Ste
     if let Some(open) = engine.fires.open.as_deref().filter(|open| monitored && open.is_regular()) {
         // The fire stays due for items that come here from another server when this server is enabled again; and for
         // items of this server where it was disabled after the fire came.
-        let (fire, is_first) = (open.fire, !open.looked);
+        let (fire, is_first) = (open.key.fire, !open.looked);
         let declined = match disabled_at.is_none_or(|at| at <= fire.at()) {
             true => engine.items_of_own_server(total),
             false => Ok(BTreeSet::new()),
@@ -191,10 +192,10 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Ste
     let Some(open) = engine.fires.open.take() else { return Ok(Step::Pass) };
     engine.fires.open = engine.fires.standing.take();
     if !open.looked {
-        engine.skip_fire(open.fire, reason);
+        engine.skip_fire(open.key.fire, reason);
     }
     match takes_trigger {
-        true => Ok(Step::Write(take_trigger(engine, open.fire, vec![]))),
+        true => Ok(Step::Write(take_trigger(engine, open.key.fire, vec![]))),
         false => Ok(Step::Pass),
     }
 }
@@ -204,7 +205,7 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Ste
 /// goes on without it. A trigger that is there later, or was created by another transaction, is another one.
 fn takes_trigger(engine: &JobEngine) -> bool {
     let Some(open) = engine.fires.open.as_ref().filter(|open| !open.looked) else { return false };
-    match (open.fire, engine.mirror.lookup(&engine.own_trigger())) {
+    match (open.key.fire, engine.mirror.lookup(&engine.own_trigger())) {
         (Fire::Manual { trigger, .. }, Lookup::Known(known)) => known.czxid == trigger,
         (Fire::Manual { .. }, Lookup::Unread) => true,
         _ => false,
@@ -216,19 +217,13 @@ fn take_trigger(engine: &JobEngine, fire: Fire, items: Vec<ShardingItem>) -> Pro
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.delete(&engine.own_trigger(), None);
     let source = ExecutionSource::NormalTrigger;
-    let plan = BeginPlan { fire, source, attempt: None, items, from: None };
+    let plan = BeginPlan { key: RunKey::new(fire, source), attempt: None, items, from: None };
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }
 
 /// Without monitoring the registry is not asked, so the session has to be proven before. Without a record no instance
 /// could know what was begun before, so the engine does not look at items acquired later.
-fn begin_unmonitored(
-    engine: &mut JobEngine,
-    now: Now,
-    fire: Fire,
-    source: ExecutionSource,
-    mine: Vec<ShardingItem>,
-) -> Result<Step, Unread> {
+fn begin_unmonitored(engine: &mut JobEngine, now: Now, key: RunKey, mine: Vec<ShardingItem>) -> Result<Step, Unread> {
     if engine.fires.open.as_ref().is_some_and(|open| open.looked) {
         engine.fires.open = engine.fires.standing.take();
         return Ok(Step::Pass);
@@ -248,7 +243,7 @@ fn begin_unmonitored(
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
     // Items that were begun while execution was monitored may still run.
     let running: BTreeMap<ShardingItem, Fire> =
-        items.iter().filter_map(|item| Some((*item, engine.runs.of_item(*item)?.fire))).collect();
+        items.iter().filter_map(|item| Some((*item, engine.runs.of_item(*item)?.key.fire))).collect();
     let items: Vec<_> = items.into_iter().filter(|item| !running.contains_key(item)).collect();
     let runs_here = !running.is_empty();
     for item in disabled {
@@ -260,7 +255,7 @@ fn begin_unmonitored(
     // Only this instance takes its trigger: once the trigger is gone and no item was started, the items have still to
     // be started.
     if takes_trigger(engine) {
-        return Ok(Step::Write(take_trigger(engine, fire, items)));
+        return Ok(Step::Write(take_trigger(engine, key.fire, items)));
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if items.is_empty() {
@@ -268,7 +263,7 @@ fn begin_unmonitored(
             engine.tell_nothing_to_run();
         }
     } else {
-        engine.start_items(now, fire, source, None, items);
+        engine.start_items(now, key, None, items);
     }
     engine.looked_at();
     engine.fires.open = None;
@@ -278,7 +273,7 @@ fn begin_unmonitored(
 /// Decides on every item of this instance that is not decided yet.
 fn judge_all(engine: &JobEngine, now: Now, mine: &[ShardingItem]) -> Result<Vec<(ShardingItem, Verdict)>, Unread> {
     let Some(open) = engine.fires.open.as_ref() else { return Ok(Vec::new()) };
-    let meant = |item: &&ShardingItem| open.source != ExecutionSource::Misfire || engine.is_to_make_up(**item);
+    let meant = |item: &&ShardingItem| open.key.source != ExecutionSource::Misfire || engine.is_to_make_up(**item);
     let undecided = mine.iter().filter(|item| !open.begun.contains(item) && !open.dropped.contains(item));
     let undecided = undecided.filter(meant);
     read_all(undecided.map(|item| Ok((*item, judge(engine, now, open, *item)?))))
@@ -312,10 +307,10 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
         let _ = engine.mirror.need(&JobPath::running(item));
     })?;
     let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
-    if !abandoned && record.covers(open.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
+    if !abandoned && record.covers(open.key.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         // Long after a fire, or for a fire from before the instance joined, it is normal that the record covers the
         // fire.
-        let is_news = !open.looks_back && (!open.looked || lateness(now, open.fire.at()) <= LATE_ACQUISITION);
+        let is_news = !open.looks_back && (!open.looked || lateness(now, open.key.fire.at()) <= LATE_ACQUISITION);
         return Ok(if is_news { Verdict::Skip(decided(engine, record)) } else { Verdict::Pass });
     }
     if is_disabled {
@@ -339,7 +334,7 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
     let busy = |by| Verdict::Busy(SkipReason::RunsElsewhere { by });
     // The item runs here, also where a Java peer took the mark away, and where the code of an earlier engine goes on
     // under a mark of the session.
-    if engine.runs.item(item).is_some_and(ItemRun::is_executing) || engine.runs.is_left(item) {
+    if engine.runs.item(item).is_some_and(BegunItem::is_executing) || engine.runs.is_left(item) {
         return Ok(busy(Some(engine.identity.instance.clone())));
     }
     // A Java peer that takes an item over says so before it marks it, and runs nothing else until then. With failover
@@ -378,7 +373,7 @@ fn drop_item(engine: &mut JobEngine, item: ShardingItem, reason: SkipReason) {
     }
     let Some(open) = &mut engine.fires.open else { return };
     if open.dropped.insert(item) {
-        let fire = open.fire;
+        let fire = open.key.fire;
         if matches!(reason, SkipReason::ItemDisabled | SkipReason::ServerDisabled) && open.is_regular() {
             open.refused.insert(item);
         }
@@ -409,13 +404,13 @@ fn begin_transaction(
 fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
     // A fire that came by a clock far ahead comes again.
     let is_early = |at: i64| engine.seen.is_some_and(|now| engine.is_far_ahead(now, at));
-    let Some(open) = engine.fires.open.as_deref().filter(|open| !is_early(open.fire.at())) else { return };
+    let Some(open) = engine.fires.open.as_deref().filter(|open| !is_early(open.key.fire.at())) else { return };
     for item in &open.refused {
         let path = JobPath::fire(*item);
         let Ok(Some(known)) = engine.mirror.need(&path) else { continue };
         let record = engine.read_record(known);
-        if !record.covers(open.fire) && !txn.is_full() {
-            txn.set(&path, record.skip(open.fire.at()).to_bytes(), Some(known.version));
+        if !record.covers(open.key.fire) && !txn.is_full() {
+            txn.set(&path, record.skip(open.key.fire.at()).to_bytes(), Some(known.version));
         }
     }
 }
@@ -482,7 +477,7 @@ impl JobEngine {
         token: Option<Zxid>,
         in_live_session: bool,
     ) {
-        let is_recorded = plan.attempt.is_some() && plan.source != ExecutionSource::Failover;
+        let is_recorded = plan.attempt.is_some() && !plan.key.is_takeover();
         if !in_live_session || !self.session.is_proven(now) || (is_recorded && self.needs_server_time(now)) {
             // Begun in the registry, not started here: once the session is proven again, and the server's time is known
             // where the machine was suspended meanwhile, the engine adopts the begin or begins again.
@@ -495,14 +490,14 @@ impl JobEngine {
         }
         if !plan.items.is_empty() {
             let items = plan.items.iter().map(|item| (*item, token.filter(|_| plan.attempt.is_some()))).collect();
-            if plan.source == ExecutionSource::Failover {
+            if plan.key.is_takeover() {
                 for item in &plan.items {
-                    self.tell(Notice::TakenOver { fire: plan.fire, item: *item, from: plan.from.clone() });
+                    self.tell(Notice::TakenOver { fire: plan.key.fire, item: *item, from: plan.from.clone() });
                 }
             }
-            self.start_items(now, plan.fire, plan.source, plan.attempt.as_ref(), items);
+            self.start_items(now, plan.key, plan.attempt.as_ref(), items);
         }
-        if plan.source != ExecutionSource::Failover {
+        if !plan.key.is_takeover() {
             self.looked_at();
         }
     }
@@ -513,14 +508,14 @@ impl JobEngine {
             return;
         }
         if let Some(attempt) = plan.attempt {
-            let unresolved = Unresolved { fire: plan.fire, source: plan.source, attempt, items: plan.items };
+            let unresolved = Unresolved { key: plan.key, attempt, items: plan.items };
             self.fires.unresolved = Some(Box::new(unresolved));
         }
     }
 
     /// The registry refused a begin because of this node, which may be one of an item.
     pub(in crate::engine) fn on_begin_refused(&mut self, plan: &BeginPlan, path: Option<&JobPath>) {
-        let of_open = |open: &&mut OpenFire| open.fire == plan.fire && open.source == plan.source;
+        let of_open = |open: &&mut OpenFire| open.key == plan.key;
         let Some(open) = self.fires.open.as_deref_mut().filter(of_open) else { return };
         let refused: BTreeSet<ShardingItem> = match path {
             Some(JobPath::Item(item, _)) => BTreeSet::from([*item]),

@@ -10,8 +10,8 @@ use crate::engine::listeners::ListenerPlan;
 use crate::engine::notice::Notice;
 use crate::engine::planted::{Bug, DEAF};
 use crate::fire::StopReason;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
-use crate::registry::path::JobPath;
 
 /// Puts a changed configuration in force. A configuration that cannot be used is refused, and the last good one stays
 /// in force, also when the node is deleted.

@@ -1,7 +1,6 @@
 //! Electing the leader, under a latch that Curator understands.
 
 use super::Step;
-use super::register::ENABLED;
 use super::sessionless::is_sessionless;
 use crate::clock::Now;
 use crate::engine::engine::JobEngine;
@@ -12,8 +11,8 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
+use crate::registry::layout::{JobPath, ServerStatus, candidate_number};
 use crate::registry::mirror::{Known, Lookup, Unread};
-use crate::registry::path::JobPath;
 
 /// A leader whose server is disabled gives up.
 pub(super) fn abdicate(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
@@ -53,8 +52,8 @@ pub(super) fn elect(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Candidate }));
     };
     let JobPath::Candidate(name) = &candidate else { return Ok(Step::Pass) };
-    let lower = engine.mirror.candidates().filter(|other| number(other) < number(name));
-    if let Some(lowest) = lower.min_by_key(|other| number(other)) {
+    let lower = engine.mirror.candidates().filter(|other| candidate_number(other) < candidate_number(name));
+    if let Some(lowest) = lower.min_by_key(|other| candidate_number(other)) {
         let lowest = JobPath::Candidate(lowest.into());
         // A candidate that no session owns would stand for ever.
         if let Ok(Some(known)) = engine.mirror.need(&lowest)
@@ -73,11 +72,6 @@ pub(super) fn elect(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     txn.replace(&JobPath::LeaderInstance, &engine.identity.instance, CreateMode::Ephemeral);
     txn.delete(&candidate, None);
     Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Elect }))
-}
-
-/// The key by which Curator sorts candidates: the text after the last `latch-`.
-fn number(candidate: &str) -> &str {
-    candidate.rsplit_once("latch-").map_or(candidate, |(_, number)| number)
 }
 
 impl JobEngine {
@@ -119,7 +113,7 @@ impl JobEngine {
     /// When the own server was disabled, by the clock of the registry center; `None` where it is not known.
     pub(super) fn server_disabled_at(&self) -> Option<i64> {
         match self.mirror.lookup(&JobPath::Server(self.identity.instance.server_ip().into())) {
-            Lookup::Known(known) if known.text() != Some(ENABLED) && known.mtime > 0 => Some(known.mtime),
+            Lookup::Known(known) if !is_enabled(known) && known.mtime > 0 => Some(known.mtime),
             _ => None,
         }
     }
@@ -127,6 +121,10 @@ impl JobEngine {
     /// Whether a server may run items.
     pub(super) fn is_enabled(&self, ip: &str) -> Result<bool, Unread> {
         let server = self.mirror.need(&JobPath::Server(ip.into()))?;
-        Ok(server.is_some_and(|known| known.text() == Some(ENABLED)))
+        Ok(server.is_some_and(is_enabled))
     }
+}
+
+fn is_enabled(server: &Known) -> bool {
+    ServerStatus::of(server.text()) == ServerStatus::Enabled
 }

@@ -9,10 +9,10 @@ use crate::engine::state::losses::Loss;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::ExecutionSource;
+use crate::fire::{ExecutionSource, RunKey};
 use crate::registry::CreateMode;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
-use crate::registry::path::{ItemNode, JobPath};
 
 /// Takes over one lost item, in a slot of its own beside the other runs of this instance. The next lost item follows
 /// when this one has begun.
@@ -68,6 +68,11 @@ fn take(engine: &mut JobEngine, loss: Loss) -> Proposal {
             txn.create(&failovering, me.as_str(), CreateMode::Persistent);
         }
     }
-    let plan = BeginPlan { fire: loss.fire, source, attempt: Some(attempt), items: vec![loss.item], from: loss.from };
+    let plan = BeginPlan {
+        key: RunKey::new(loss.fire, source),
+        attempt: Some(attempt),
+        items: vec![loss.item],
+        from: loss.from,
+    };
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }

@@ -8,11 +8,11 @@ use crate::engine::planted::Bug;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::state::runs::{Run, Stage};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{Attempt, ExecutionSource, ItemEnd};
+use crate::fire::{Attempt, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Known, Unread};
-use crate::registry::path::{ItemNode, JobPath};
 
 /// One transaction for all items that ended together: it writes the outcome into the records and deletes the marks.
 /// With failover an item that was cut off waits from then on for an instance that takes it over.
@@ -34,7 +34,7 @@ pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
             match write_end(engine, now, &mut txn, run, *item, attempt, end)? {
                 Written::Now => items.push(*item),
                 Written::Before => done.push(*item),
-                Written::ByAnother => stale.push((run.fire, *item)),
+                Written::ByAnother => stale.push((run.key.fire, *item)),
             }
         }
     }
@@ -98,7 +98,7 @@ fn write_end(
     if run.skipped.is_some() && ended.to_make_up().is_none() {
         txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
     }
-    if run.source == ExecutionSource::Failover {
+    if run.key.is_takeover() {
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failover));
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
     }

@@ -7,8 +7,8 @@ use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::foreign_nodes::{ForeignNodes, Kept};
 use crate::engine::state::proposal::{Proposal, Purpose};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
-use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Refusal, RegistryError};
 
 /// Deletes nodes that no instance makes, below a node that has to be deleted: the registry center refused to delete it

@@ -11,8 +11,8 @@ use crate::engine::txn::JobTransaction;
 use crate::fire::{ExecutionSource, Fire, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
-use crate::registry::path::{ItemNode, JobPath};
 
 /// Why an item that was handed over did not run.
 const GONE: &str = "its instance was gone before it began it";

@@ -10,8 +10,8 @@ use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
-use crate::registry::path::JobPath;
 
 /// How long running items may go on after an operator removed the instance.
 const REMOVAL_GRACE: Duration = Duration::from_secs(25);

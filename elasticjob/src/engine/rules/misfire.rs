@@ -16,8 +16,8 @@ use crate::engine::txn::JobTransaction;
 use crate::fire::{ExecutionSource, Fire, FireRecord, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::CreateMode;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Lookup, Unread};
-use crate::registry::path::{ItemNode, JobPath};
 
 /// Writes which items missed a fire, while the run before goes on: peers and consoles see it, and the instance that
 /// owns the items after that run makes up for it.
@@ -248,7 +248,7 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     };
     let Some(at) = at else { return };
     // Items that moved here while a later fire is open are begun for that one, which makes up for the earlier ones too.
-    let is_later = |open: &OpenFire| matches!(open.fire, Fire::Scheduled(later) if later > at);
+    let is_later = |open: &OpenFire| matches!(open.key.fire, Fire::Scheduled(later) if later > at);
     if engine.fires.open.as_deref().is_some_and(is_later) {
         return;
     }

@@ -6,8 +6,8 @@ use crate::engine::engine::JobEngine;
 use crate::engine::sharding_data::ShardingData;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
-use crate::registry::path::JobPath;
 
 /// Notes the schedule in force and since when it is followed, where another one is noted: so an edit of anything else in the
 /// configuration takes no fire away. With the first assignment the note is part of that.

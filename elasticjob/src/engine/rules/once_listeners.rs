@@ -19,10 +19,10 @@ use crate::engine::state::listener_round::{TURN, Waiting};
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{Attempt, Hook, WaitedFor};
+use crate::fire::{Attempt, Hook, RunKey, WaitedFor};
 use crate::registry::CreateMode;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Lookup, Unread};
-use crate::registry::path::JobPath;
 
 /// The decision on a round that waits.
 enum Verdict {
@@ -89,7 +89,13 @@ fn settle(
                     wait.claim = Some(claim.clone());
                 }
                 let me = engine.identity.instance.clone();
-                Arc::make_mut(record).add(OnceCall::claim(waits.fire, &waits.listener, waits.hook, me, claim.clone()));
+                Arc::make_mut(record).add(OnceCall::claim(
+                    waits.key.fire,
+                    &waits.listener,
+                    waits.hook,
+                    me,
+                    claim.clone(),
+                ));
                 claims.push((waits.round, claim));
             }
         }
@@ -98,7 +104,7 @@ fn settle(
 }
 
 fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) -> Verdict {
-    let Waiting { fire, hook, .. } = *waits;
+    let Waiting { key: RunKey { fire, .. }, hook, .. } = *waits;
     let is_leaving = matches!(engine.phase, Phase::Leaving { .. });
     let leaves = hook == Hook::After && is_leaving;
     let call = record.find(fire, &waits.listener, hook);
@@ -145,7 +151,7 @@ fn judge(engine: &mut JobEngine, now: Now, record: &OnceCalls, waits: &Waiting) 
 }
 
 fn interrupted(engine: &mut JobEngine, waits: &Waiting, call: &OnceCall) {
-    let Waiting { fire, hook, .. } = *waits;
+    let Waiting { key: RunKey { fire, .. }, hook, .. } = *waits;
     let (listener, by) = (waits.listener.clone(), call.instance.clone());
     engine.tell(Notice::ListenerInterrupted { fire, listener, hook, by });
 }
@@ -179,7 +185,7 @@ impl JobEngine {
                 mine <= self.mirror.running_items().next()
             }
             Hook::After => {
-                let before = record.find(waits.fire, &waits.listener, Hook::Before);
+                let before = record.find(waits.key.fire, &waits.listener, Hook::Before);
                 before.is_none_or(|call| {
                     call.instance == self.identity.instance || self.is_caller_there(call) == Ok(false)
                 })
@@ -190,7 +196,7 @@ impl JobEngine {
     /// The claim of a round went through: the call is made here.
     pub(in crate::engine) fn on_claimed(&mut self, id: RoundId, claim: Attempt) {
         let waits = self.runs.of_round(id).and_then(|run| run.waiting());
-        let Some(Waiting { fire, listener, hook, next, .. }) =
+        let Some(Waiting { key: RunKey { fire, .. }, listener, hook, next, .. }) =
             waits.filter(|waits| waits.claim.as_ref() == Some(&claim))
         else {
             return;
@@ -205,7 +211,7 @@ impl JobEngine {
             return WaitedFor::Items(items);
         }
         let Lookup::Known(known) = self.mirror.lookup(&JobPath::Rounds) else { return WaitedFor::Registry };
-        match known.parsed(OnceCalls::parse).find(waits.fire, &waits.listener, waits.hook) {
+        match known.parsed(OnceCalls::parse).find(waits.key.fire, &waits.listener, waits.hook) {
             Some(call) if call.instance != self.identity.instance => WaitedFor::Call { by: call.instance.clone() },
             _ => WaitedFor::Registry,
         }

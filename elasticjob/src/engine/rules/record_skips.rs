@@ -6,8 +6,8 @@ use crate::engine::engine::JobEngine;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::ShardingItem;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
-use crate::registry::path::{ItemNode, JobPath};
 
 /// Writes that such a fire was skipped. For items that run, their finish writes it. The runs of the other items are
 /// over, or these items moved here during the run: instances of the group that began that fire would wait for them to

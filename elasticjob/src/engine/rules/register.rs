@@ -11,14 +11,9 @@ use crate::engine::planted::{Bug, DEAF};
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::registry::layout::{JobPath, ServerStatus, instance_yaml};
 use crate::registry::mirror::{Known, Lookup, Unread};
-use crate::registry::path::JobPath;
 use crate::registry::{CreateMode, Refusal, SessionId};
-
-/// The data of the node of a server that may run items.
-pub(super) const ENABLED: &str = "ENABLED";
-/// The data of the node of a server that is disabled.
-pub(super) const DISABLED: &str = "DISABLED";
 
 /// Registers the instance, at first or in a new session.
 pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
@@ -52,7 +47,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
     let version = match engine.mirror.need(&server)? {
         // An operator's DISABLED stays.
-        Some(known) if known.text() == Some(DISABLED) => None,
+        Some(known) if ServerStatus::written(known.text()) == Some(ServerStatus::Disabled) => None,
         Some(known) => Some(Some(known.version)),
         None => Some(None),
     };
@@ -84,7 +79,8 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
     }
     // The transaction also writes a node that exists, as a guard: an operator may disable it, or a leader may sweep it
     // up, at this moment.
-    let status = if accepted.disabled && !engine.membership.is_back { DISABLED } else { ENABLED };
+    let disabled = accepted.disabled && !engine.membership.is_back;
+    let status = if disabled { ServerStatus::Disabled } else { ServerStatus::Enabled }.as_str();
     match version {
         Some(Some(version)) => {
             txn.set(&server, status, Some(version));
@@ -101,11 +97,11 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
     engine.membership.joining_since.get_or_insert(now.wall);
     engine.membership.wrote_configuration |= accepted.write.is_some();
     engine.membership.schedule_since = engine.membership.schedule_since.or(accepted.schedule_since);
-    txn.replace(&me, wire::instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
+    txn.replace(&me, instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
     let max_time_diff = accepted.max_time_diff;
     if max_time_diff.is_some() {
         // Only the answer to a set brings the server's time.
-        txn.set(&me, wire::instance_yaml(&engine.identity.instance), Some(0));
+        txn.set(&me, instance_yaml(&engine.identity.instance), Some(0));
     }
     Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign, max_time_diff } }))
 }

@@ -17,8 +17,8 @@ use crate::engine::state::open_fire::SHARDING_WAIT;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
-use crate::registry::path::JobPath;
 
 /// How long fires wait together for a leader that waits until nothing runs, and how long they go on in between.
 const QUIET: Duration = Duration::from_secs(30);

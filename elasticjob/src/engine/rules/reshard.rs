@@ -16,8 +16,8 @@ use crate::engine::state::leadership::Basis;
 use crate::engine::state::proposal::{Proposal, Purpose, Sharding};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
-use crate::registry::path::JobPath;
 
 use item_states::Survey;
 

@@ -9,12 +9,12 @@ use crate::engine::state::fires::Unresolved;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::OpenFire;
 use crate::engine::state::proposal::BeginPlan;
-use crate::engine::state::runs::{ItemRun, Stage};
-use crate::fire::{CancelReason, FireState, ItemEnd};
+use crate::engine::state::runs::{BegunItem, Stage};
+use crate::fire::{CancelReason, FireState, ItemEnd, RunKey};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Known, Unread, read_found};
-use crate::registry::path::JobPath;
 
 /// Items whose record names the attempt were begun. In the session of the attempt their marks stand, and this instance
 /// starts them, whichever instance owns them by now. In another session the marks are gone, and [`begin`](super::begin)
@@ -41,10 +41,10 @@ pub(super) fn resolve(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
             return Ok(Step::Pass);
         }
         let items = begun.into_iter().map(|(item, token)| (item, Some(token))).collect();
-        engine.start_items(now, unresolved.fire, unresolved.source, Some(&unresolved.attempt), items);
+        engine.start_items(now, unresolved.key, Some(&unresolved.attempt), items);
     }
     engine.fires.unresolved = None;
-    let of_open = |open: &&mut OpenFire| open.fire == unresolved.fire && open.source == unresolved.source;
+    let of_open = |open: &&mut OpenFire| open.key == unresolved.key;
     if !same_session && engine.planted.has(Bug::DroppedUnresolved) {
         engine.fires.open = None;
     }
@@ -73,9 +73,9 @@ fn is_refused_by_clock(
     unresolved: &Unresolved,
     begun: &[(ShardingItem, Zxid)],
 ) -> bool {
-    let Unresolved { fire, source, attempt, .. } = unresolved.clone();
+    let Unresolved { key, attempt, .. } = unresolved.clone();
     let items = begun.iter().map(|(item, _)| *item).collect();
-    engine.is_refused_by_clock(now, &BeginPlan { fire, source, attempt: Some(attempt), items, from: None })
+    engine.is_refused_by_clock(now, &BeginPlan { key, attempt: Some(attempt), items, from: None })
 }
 
 /// The instance leaves: the items end before they were started.
@@ -84,10 +84,10 @@ fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(
         ItemEnd { state: FireState::Cancelled, took: 0, error: Some("the instance left before it started".into()) };
     for (item, _) in begun {
         let stage = Stage::Ended { at: now.mono, end: end.clone() };
-        let item_run = ItemRun { attempt: Some(unresolved.attempt.clone()), stage };
-        engine.runs.of_fire(unresolved.fire, unresolved.source).items.insert(*item, item_run);
+        let item_run = BegunItem { attempt: Some(unresolved.attempt.clone()), stage };
+        engine.runs.of_fire(unresolved.key).items.insert(*item, item_run);
     }
-    let Unresolved { fire, source, .. } = *unresolved;
+    let RunKey { fire, source } = unresolved.key;
     let items = begun.iter().map(|(item, _)| *item).collect();
     engine.tell(Notice::NotStarted { fire, source, items, reason: CancelReason::Shutdown });
 }

@@ -2,7 +2,6 @@
 //! change with every deployment, and an instance creates the node of its own server again where a peer deleted it.
 
 use super::Step;
-use super::register::ENABLED;
 use crate::clock::Now;
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
@@ -11,8 +10,8 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
+use crate::registry::layout::{JobPath, ServerStatus};
 use crate::registry::mirror::{Unread, read_found};
-use crate::registry::path::JobPath;
 
 /// Creates the node of the own server again where it is gone. A Java instance that starts deletes servers of which it
 /// sees no instance yet, also while an instance registers. Without the node of its server an instance counts as
@@ -25,7 +24,7 @@ pub(super) fn restore(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     // Where the node of the instance is gone too, an operator deleted both.
     txn.check(&engine.own_node());
-    txn.create(&server, ENABLED, CreateMode::Persistent);
+    txn.create(&server, ServerStatus::Enabled.as_str(), CreateMode::Persistent);
     Ok(Step::Write(Proposal {
         transaction: txn.build(),
         purpose: Purpose::Sweep { triggers: Vec::new(), sessionless: Vec::new() },
@@ -49,7 +48,7 @@ pub(super) fn without_instances(engine: &mut JobEngine, now: Now) -> Result<Vec<
     let has_instance = |ip: &str| engine.mirror.instances().any(|id| id.server_ip() == ip);
     let without = engine.mirror.servers().filter(|ip| !has_instance(ip)).map(|ip| JobPath::Server(ip.into()));
     let enabled = without.filter(|path| !engine.link.is_obstructed(path)).map(|path| {
-        let server = engine.mirror.need(&path)?.filter(|known| known.text() == Some(ENABLED));
+        let server = engine.mirror.need(&path)?.filter(|known| ServerStatus::of(known.text()) == ServerStatus::Enabled);
         Ok(server.map(|known| (path, known.version)))
     });
     let found: Vec<(JobPath, i32)> = read_found(enabled)?;

@@ -5,8 +5,8 @@
 
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Known, Unread, read_found};
-use crate::registry::path::{ItemNode, JobPath};
 
 /// The nodes to be deleted, with their versions; the leader looks for them.
 pub(super) fn nodes(engine: &JobEngine) -> Result<Vec<(JobPath, i32)>, Unread> {

@@ -14,8 +14,8 @@ use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::takeover::is_answered;
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Lookup, Unread, read_found};
-use crate::registry::path::{ItemNode, JobPath};
 
 /// How much is swept at once, so that the servers of years fit into transactions.
 const AT_ONCE: usize = 1_000;

@@ -10,8 +10,8 @@ use crate::engine::state::pending_trigger::PendingTrigger;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
-use crate::registry::path::JobPath;
 
 /// Writes a trigger for each enabled instance that has none waiting. Requests that wait together are served together.
 pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {

@@ -7,7 +7,7 @@ use super::calendar::Calendar;
 use super::given_up::GivenUp;
 use super::losses::Losses;
 use super::open_fire::OpenFire;
-use crate::fire::{Attempt, ExecutionSource, Fire, Skip};
+use crate::fire::{Attempt, RunKey, Skip};
 use crate::ident::{InstanceId, ShardingItem};
 
 /// The fires that came here, and those that are expected. Their runs are apart, in [`Runs`](super::runs::Runs).
@@ -56,8 +56,7 @@ pub(in crate::engine) struct Noted {
 /// A begin that may have gone through, and was not started.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Unresolved {
-    pub(in crate::engine) fire: Fire,
-    pub(in crate::engine) source: ExecutionSource,
+    pub(in crate::engine) key: RunKey,
     pub(in crate::engine) attempt: Attempt,
     pub(in crate::engine) items: Vec<ShardingItem>,
 }

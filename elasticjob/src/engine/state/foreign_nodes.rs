@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use crate::engine::txn::JobTransaction;
 use crate::ident::JobName;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Mirror;
-use crate::registry::path::JobPath;
 use crate::registry::{CommitError, Refusal, RegistryError, Transaction};
 
 /// How many nodes are deleted at once.

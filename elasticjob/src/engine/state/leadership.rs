@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 /// Leading, seen from one instance.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! A run that outlives its engine.
 
-use super::runs::{ItemRun, Run, Stage};
-use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd};
+use super::runs::{BegunItem, Run, Stage};
+use crate::fire::{Attempt, FireState, ItemEnd, RunKey};
 use crate::ident::ShardingItem;
 
 /// A run of an item that its engine did not bring to its end.
@@ -9,10 +9,8 @@ use crate::ident::ShardingItem;
 pub struct LeftRun {
     /// The item.
     pub item: ShardingItem,
-    /// The fire it was begun for.
-    pub fire: Fire,
-    /// Why it was run.
-    pub source: ExecutionSource,
+    /// The run that it is a part of.
+    pub key: RunKey,
     /// The attempt that the record of the item names; `None` when execution was not monitored.
     pub attempt: Option<Attempt>,
     /// The latest scheduled fire that fell into it and was skipped.
@@ -22,14 +20,13 @@ pub struct LeftRun {
 }
 
 impl LeftRun {
-    pub(in crate::engine) fn of(run: &Run, item: ShardingItem, item_run: &ItemRun) -> Self {
+    pub(in crate::engine) fn of(run: &Run, item: ShardingItem, item_run: &BegunItem) -> Self {
         let end = match &item_run.stage {
             Stage::Ended { end, .. } => Some(end.clone()),
             Stage::Held { .. } => Some(ItemEnd::cut_off("the coordination of the job ended before it started")),
             Stage::Executing | Stage::AskedToStop | Stage::Cancelled { .. } | Stage::Aborted => None,
         };
-        let (fire, source, skipped) = (run.fire, run.source, run.skipped);
-        Self { item, fire, source, attempt: item_run.attempt.clone(), skipped, end }
+        Self { item, key: run.key, attempt: item_run.attempt.clone(), skipped: run.skipped, end }
     }
 
     /// The code of the run has returned. It was told to end before, so an error is not its own failure.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::foreign_nodes::ForeignNodes;
 use super::proposal::Purpose;
 use crate::ident::ShardingItem;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{SessionId, Transaction};
 
 /// The link of an engine to the registry, beside its session and its mirror.

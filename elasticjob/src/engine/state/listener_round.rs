@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::config::JobConfiguration;
 use crate::engine::listeners::{ListenerPlan, ListenerSpec};
 use crate::engine::once_calls::SettledClaim;
-use crate::fire::{Attempt, ExecutionSource, Fire, Hook};
+use crate::fire::{Attempt, Hook, RunKey};
 
 /// How long a round waits for items of other instances before it reads why they have not begun.
 pub(in crate::engine) const PATIENCE: Duration = Duration::from_millis(500);
@@ -199,8 +199,7 @@ impl Round {
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Waiting {
     pub(in crate::engine) round: RoundId,
-    pub(in crate::engine) fire: Fire,
-    pub(in crate::engine) source: ExecutionSource,
+    pub(in crate::engine) key: RunKey,
     /// The listener that is to be called, and its number.
     pub(in crate::engine) listener: Arc<str>,
     pub(in crate::engine) next: usize,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Mirror;
-use crate::registry::path::JobPath;
 use crate::registry::{SessionId, Zxid};
 
 /// How long the next instance in order waits for the one before it to take an item: somewhat longer than most

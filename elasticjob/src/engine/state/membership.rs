@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::left_run::LeftRun;
 use crate::ident::InstanceId;
 use crate::registry::SessionId;
+use crate::registry::layout::candidate_prefix;
 
 /// The identity of this engine.
 #[derive(Debug, Clone)]
@@ -24,7 +25,7 @@ pub struct Identity {
 impl Identity {
     /// The prefix of the names of its candidate nodes.
     pub(in crate::engine) fn candidate_prefix(&self) -> String {
-        format!("_c_{}-latch-", self.candidate)
+        candidate_prefix(&self.candidate)
     }
 }
 

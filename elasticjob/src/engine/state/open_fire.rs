@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::fire::{Attempt, ExecutionSource, Fire, LateCause};
+use crate::fire::{Attempt, ExecutionSource, Fire, LateCause, RunKey};
 use crate::ident::ShardingItem;
 
 /// How long fires wait for the assignment of their items before they go on with what is there.
@@ -19,9 +19,8 @@ pub(in crate::engine) const BEGIN_TRIES: u32 = 5;
 /// A fire that is due: its items begin when they may.
 #[derive(Debug)]
 pub(in crate::engine) struct OpenFire {
-    pub(in crate::engine) fire: Fire,
-    /// [`ExecutionSource::Misfire`] when the fire is made up for.
-    pub(in crate::engine) source: ExecutionSource,
+    /// The run that it will be, with [`ExecutionSource::Misfire`] when the fire is made up for.
+    pub(in crate::engine) key: RunKey,
     /// When it came here.
     pub(in crate::engine) since: Duration,
     /// Until then it waits for the leader to assign items.
@@ -57,8 +56,7 @@ pub(in crate::engine) struct OpenFire {
 impl OpenFire {
     pub(in crate::engine) fn new(fire: Fire, source: ExecutionSource, now: Duration) -> Self {
         Self {
-            fire,
-            source,
+            key: RunKey::new(fire, source),
             since: now,
             hold_until: now + SHARDING_WAIT,
             closes_at: Some(now + LATE_ACQUISITION),
@@ -79,6 +77,6 @@ impl OpenFire {
 
     /// Whether it came by the schedule and is not made up for.
     pub(in crate::engine) fn is_regular(&self) -> bool {
-        matches!(self.fire, Fire::Scheduled(_)) && self.source == ExecutionSource::NormalTrigger
+        matches!(self.key.fire, Fire::Scheduled(_)) && self.key.source == ExecutionSource::NormalTrigger
     }
 }

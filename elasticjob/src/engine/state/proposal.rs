@@ -8,10 +8,10 @@ use crate::config::ForeignToJava;
 use crate::engine::action::TriggerAnswer;
 use crate::engine::event::RoundId;
 use crate::engine::once_calls::SettledClaim;
-use crate::fire::{Attempt, ExecutionSource, Fire};
+use crate::fire::{Attempt, Fire, RunKey};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Transaction;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 /// A transaction to commit, and its purpose.
 #[derive(Debug)]
@@ -79,11 +79,10 @@ pub(in crate::engine) enum Purpose {
     },
 }
 
-/// The fire and the items that a begin in flight begins.
+/// The run and the items that a begin in flight begins.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct BeginPlan {
-    pub(in crate::engine) fire: Fire,
-    pub(in crate::engine) source: ExecutionSource,
+    pub(in crate::engine) key: RunKey,
     /// `None` when execution is not monitored.
     pub(in crate::engine) attempt: Option<Attempt>,
     pub(in crate::engine) items: Vec<ShardingItem>,

@@ -6,7 +6,7 @@ use litemap::LiteMap;
 
 use super::listener_round::{Call, Round, RoundStage, Step, Waiting};
 use crate::engine::event::RoundId;
-use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, StopReason};
+use crate::fire::{Attempt, FireState, ItemEnd, RunKey, StopReason};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 
@@ -21,10 +21,9 @@ pub(in crate::engine) struct Runs(Vec<Run>);
 /// The run of a fire: its items that began here.
 #[derive(Debug)]
 pub(in crate::engine) struct Run {
-    pub(in crate::engine) fire: Fire,
-    pub(in crate::engine) source: ExecutionSource,
+    pub(in crate::engine) key: RunKey,
     /// Mostly few, so they are sorted in a vector without room for more: all jobs of a process may run at the same moment.
-    pub(in crate::engine) items: LiteMap<ShardingItem, ItemRun>,
+    pub(in crate::engine) items: LiteMap<ShardingItem, BegunItem>,
     /// How the items ended that are finished already.
     pub(in crate::engine) finished: Vec<(ShardingItem, FireState)>,
     /// The latest scheduled fire that fell into this run and was skipped.
@@ -37,9 +36,9 @@ pub(in crate::engine) struct Run {
     pub(in crate::engine) is_left: bool,
 }
 
-/// The run of one item.
+/// An item that began here, until its end is written.
 #[derive(Debug)]
-pub(in crate::engine) struct ItemRun {
+pub(in crate::engine) struct BegunItem {
     /// Set when execution is monitored.
     pub(in crate::engine) attempt: Option<Attempt>,
     pub(in crate::engine) stage: Stage,
@@ -91,20 +90,20 @@ impl Runs {
     }
 
     /// An item that began here and is not over.
-    pub(in crate::engine) fn item(&self, item: ShardingItem) -> Option<&ItemRun> {
+    pub(in crate::engine) fn item(&self, item: ShardingItem) -> Option<&BegunItem> {
         self.0.iter().find_map(|run| run.items.get(&item))
     }
 
-    pub(in crate::engine) fn item_mut(&mut self, item: ShardingItem) -> Option<&mut ItemRun> {
+    pub(in crate::engine) fn item_mut(&mut self, item: ShardingItem) -> Option<&mut BegunItem> {
         self.0.iter_mut().find_map(|run| run.items.get_mut(&item))
     }
 
     /// All items that began here and are not over.
-    pub(in crate::engine) fn items(&self) -> impl Iterator<Item = &ItemRun> {
+    pub(in crate::engine) fn items(&self) -> impl Iterator<Item = &BegunItem> {
         self.0.iter().flat_map(|run| run.items.values())
     }
 
-    pub(in crate::engine) fn items_mut(&mut self) -> impl Iterator<Item = (ShardingItem, &mut ItemRun)> {
+    pub(in crate::engine) fn items_mut(&mut self) -> impl Iterator<Item = (ShardingItem, &mut BegunItem)> {
         self.0.iter_mut().flat_map(|run| run.items.iter_mut().map(|(item, run)| (*item, run)))
     }
 
@@ -131,13 +130,13 @@ impl Runs {
 
     /// The run of a fire that takes further items of it. A fire whose listeners are already called after its items gets
     /// another run.
-    pub(in crate::engine) fn of_fire(&mut self, fire: Fire, source: ExecutionSource) -> &mut Run {
-        let place = self.0.iter().position(|run| run.fire == fire && run.source == source && run.takes_items());
+    pub(in crate::engine) fn of_fire(&mut self, key: RunKey) -> &mut Run {
+        let place = self.0.iter().position(|run| run.key == key && run.takes_items());
         let place = place.unwrap_or_else(|| {
             if self.0.is_empty() {
                 self.0.reserve_exact(1);
             }
-            self.0.push(Run::new(fire, source));
+            self.0.push(Run::new(key));
             self.0.len() - 1
         });
         &mut self.0[place]
@@ -146,15 +145,14 @@ impl Runs {
     /// Takes the run of an item that an earlier engine began.
     pub(in crate::engine) fn take_over(
         &mut self,
-        fire: Fire,
-        source: ExecutionSource,
+        key: RunKey,
         skipped: Option<i64>,
         item: ShardingItem,
-        run: ItemRun,
+        run: BegunItem,
     ) {
-        let place = self.0.iter().position(|run| run.is_left && run.fire == fire && run.source == source);
+        let place = self.0.iter().position(|run| run.is_left && run.key == key);
         let place = place.unwrap_or_else(|| {
-            self.0.push(Run { skipped, is_left: true, ..Run::new(fire, source) });
+            self.0.push(Run { skipped, is_left: true, ..Run::new(key) });
             self.0.len() - 1
         });
         self.0[place].items.insert(item, run);
@@ -174,10 +172,9 @@ impl Runs {
 }
 
 impl Run {
-    fn new(fire: Fire, source: ExecutionSource) -> Self {
+    fn new(key: RunKey) -> Self {
         Self {
-            fire,
-            source,
+            key,
             items: LiteMap::with_capacity(1),
             finished: Vec::new(),
             skipped: None,
@@ -195,7 +192,7 @@ impl Run {
     /// Whether it is the run of a fire that came here; a run that was taken over, or left by an earlier engine, goes on
     /// beside it.
     fn is_regular(&self) -> bool {
-        self.source != ExecutionSource::Failover && !self.is_left
+        !self.key.is_takeover() && !self.is_left
     }
 
     /// Its round, when it has listeners.
@@ -209,8 +206,7 @@ impl Run {
         let RoundStage::Hooks { hook, next, step: Step::Waiting(wait) } = &round.stage else { return None };
         Some(Waiting {
             round: round.id,
-            fire: self.fire,
-            source: self.source,
+            key: self.key,
             listener: round.plan[*next].type_name.clone(),
             next: *next,
             hook: *hook,
@@ -250,7 +246,7 @@ impl Run {
     }
 }
 
-impl ItemRun {
+impl BegunItem {
     /// Whether its future lives or will start.
     pub(in crate::engine) fn is_executing(&self) -> bool {
         !matches!(self.stage, Stage::Ended { .. })

@@ -5,7 +5,7 @@ use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::engine::{Event, Notice};
 use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::registry::Transaction;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 fn builder(limit: i32) -> JobConfigurationBuilder {
     JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").max_time_diff_seconds(limit)

@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, Notice};
 use crate::fire::{ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction, WatchEvent};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);

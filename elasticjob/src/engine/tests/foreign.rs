@@ -4,7 +4,7 @@ use super::group::{Group, every_five, job};
 use crate::config::wire;
 use crate::engine::{Event, Notice};
 use crate::ident::InstanceId;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 fn make(group: &mut Group, nodes: &[String]) {

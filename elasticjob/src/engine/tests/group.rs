@@ -12,7 +12,7 @@ use crate::engine::{
 };
 use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::tree::{Tree, TreeError};
 use crate::registry::{
     CommitError, CreateMode, Op, SessionId, SessionState, TRANSACTION_LIMIT, Transaction, WatchEvent,
@@ -297,7 +297,7 @@ impl Group {
     /// What a host started: the fire, why, and the items.
     pub(super) fn starts(&self, host: usize) -> Vec<(Fire, ExecutionSource, Vec<ShardingItem>)> {
         let items = |start: &Start| start.items.iter().map(|(item, _)| *item).collect();
-        self.hosts[host].started.iter().map(|start| (start.fire, start.source, items(start))).collect()
+        self.hosts[host].started.iter().map(|start| (start.key.fire, start.key.source, items(start))).collect()
     }
 
     pub(super) fn exists(&self, path: &JobPath) -> bool {

@@ -7,7 +7,7 @@ use crate::config::JobConfiguration;
 use crate::engine::{Event, Notice};
 use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
 use crate::ident::InstanceId;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction};
 
 /// Two instances of a job with two items; a trigger asks host 0 to run its item, and host 0 does not hear of it.

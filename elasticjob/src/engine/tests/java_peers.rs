@@ -5,7 +5,8 @@ use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, wire};
 use crate::fire::{ExecutionSource, Fire};
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::instance_yaml;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 const JAVA: &str = "10.0.0.9@-@1";
@@ -27,7 +28,7 @@ fn java_node() -> String {
 fn java_registers(group: &mut Group, unheard: bool) {
     let id: InstanceId = JAVA.parse().unwrap();
     write(group, unheard, |java| {
-        java.create(java_node(), wire::instance_yaml(&id), CreateMode::Ephemeral);
+        java.create(java_node(), instance_yaml(&id), CreateMode::Ephemeral);
     });
 }
 

@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, Notice};
 use crate::fire::Fire;
 use crate::job_status::Activity;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
 fn fires(group: &Group, host: usize) -> Vec<Fire> {

@@ -4,7 +4,7 @@ use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
 use crate::engine::{Event, Notice};
 use crate::fire::{ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, WatchEvent};
 
 /// 40 s after the start of each test, once a day.

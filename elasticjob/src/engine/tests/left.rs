@@ -6,9 +6,9 @@ use super::group::{EPOCH, Group, every_five, job};
 use crate::clock::Now;
 use crate::config::JobConfiguration;
 use crate::engine::{Action, CallState, CleanUp, Event, JobEngine, LeftRun, ListenerSpec, OnceCalls, OnceTimeouts};
-use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd};
+use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd, RunKey};
 use crate::job_status::Activity;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, CreateMode, SessionState, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
@@ -62,7 +62,13 @@ fn code_that_was_left_behind_and_returns_before_its_engine_is_gone_is_not_waited
     let engine = &mut group.hosts[0].engine;
     engine.handle(at(4_500), Event::Shutdown { grace: Duration::ZERO });
     let source = ExecutionSource::NormalTrigger;
-    engine.membership.abandoned.push(LeftRun { item: 0, fire: FIRST, source, attempt: None, skipped: None, end: None });
+    engine.membership.abandoned.push(LeftRun {
+        item: 0,
+        key: RunKey::new(FIRST, source),
+        attempt: None,
+        skipped: None,
+        end: None,
+    });
     let end = ItemEnd { state: FireState::Failed, took: 1, error: None };
     engine.handle(at(4_600), Event::ItemEnded { item: 0, end });
     let left = engine.left_runs();

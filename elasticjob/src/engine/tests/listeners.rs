@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
 use crate::engine::{Event, KnownListeners, ListenerSpec, Notice};
 use crate::fire::{CancelReason, ExecutionSource, Fire, Hook, SkipReason};
 use crate::job_status::Activity;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
 
@@ -34,7 +34,7 @@ fn items_start_when_the_listeners_before_them_were_called_and_the_run_is_over_af
     let mut group = Group::listening(1, &listened(2, &["audit", "files"]).build().unwrap(), specs());
     group.run_until(5_000);
     let [call] = &group.hosts[0].calls[..] else { panic!("{:?}", group.hosts[0].calls) };
-    assert_eq!((call.fire, &call.items[..]), (FIRST, &[0, 1][..]));
+    assert_eq!((call.key.fire, &call.items[..]), (FIRST, &[0, 1][..]));
     assert!(group.hosts[0].started.is_empty() && group.exists(&JobPath::running(0)), "begun, and not started");
     assert_eq!(group.end_call(0), both(Hook::Before));
     let token = group.tree.get("/job/sharding/0/fire").unwrap().unwrap().stat.mzxid;
@@ -180,7 +180,7 @@ fn a_run_that_is_taken_over_has_listeners_of_its_own() {
     group.kill(0);
     group.run_until(6_000);
     let taken_over = &group.hosts[1].calls[0];
-    assert_eq!((taken_over.hook, taken_over.fire, taken_over.items.len()), (Hook::Before, FIRST, 1));
+    assert_eq!((taken_over.hook, taken_over.key.fire, taken_over.items.len()), (Hook::Before, FIRST, 1));
     assert_eq!(group.hosts[1].started.len(), 1, "it does not start before");
     group.end_call(1);
     assert_eq!(group.hosts[1].started.len(), 2);

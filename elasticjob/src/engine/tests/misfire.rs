@@ -6,7 +6,7 @@ use super::group::{EPOCH, Group, Lost, every_five};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, Notice};
 use crate::fire::{ExecutionSource, Fire, SkipReason};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 const MISFIRE: ExecutionSource = ExecutionSource::Misfire;

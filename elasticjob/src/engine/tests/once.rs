@@ -8,7 +8,7 @@ use crate::engine::{Event, ListenerSpec, Notice, OnceCalls, OnceTimeouts};
 use crate::fire::{Fire, Hook, SkipReason, WaitedFor};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::job_status::Activity;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
@@ -304,7 +304,7 @@ fn a_fire_that_is_made_up_for_where_others_ran_it_is_not_called_again() {
     group.run_until(10_900);
     let mut calls = 0;
     while let Some(host) = group.callers().first().copied() {
-        assert_eq!(group.hosts[host].calls[0].fire, Fire::Scheduled(EPOCH + 10_000));
+        assert_eq!(group.hosts[host].calls[0].key.fire, Fire::Scheduled(EPOCH + 10_000));
         group.end_call(host);
         group.run_until(10_950);
         calls += 1;

@@ -6,7 +6,7 @@ use super::group::{Group, Host, every_five};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Notice;
 use crate::ident::{InstanceId, JobName};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::sharding::{Assignment, ShardingStrategies, ShardingStrategy, StrategyFault};
 use crate::spi::TypeOrigin;
 

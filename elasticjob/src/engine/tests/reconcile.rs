@@ -3,7 +3,7 @@
 use super::group::{Group, job};
 use crate::config::JobConfiguration;
 use crate::engine::Notice;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
 fn every_minutes(minutes: i32) -> JobConfiguration {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::group::{Group, every_five, job};
 use crate::engine::{Action, Event};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{RegistryError, WatchEvent};
 
 /// Questions of an engine that were not answered yet.

@@ -5,7 +5,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::Notice;
 use crate::engine::clean_up::CleanUp;
 use crate::ident::ShardingItem;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 /// The length of a long namespace: it makes each path longer by so many bytes.

@@ -4,7 +4,7 @@ use super::group::{EPOCH, Group, every_five, job};
 use crate::engine::Notice;
 use crate::fire::Fire;
 use crate::ident::InstanceId;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
 fn copy(group: &mut Group, nodes: &[JobPath]) {

@@ -4,7 +4,7 @@ use super::group::{Group, Host, job};
 use crate::config::JobConfiguration;
 use crate::engine::{Event, Notice};
 use crate::fire::Fire;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 fn configuration(total: u32) -> JobConfiguration {
@@ -126,7 +126,7 @@ fn items_stay_where_a_manual_trigger_waits_for_the_end_of_their_run() {
     group.hosts.iter_mut().for_each(Host::clear);
     group.end_items(owner, &[0]);
     let manual = &group.hosts[owner].started[0];
-    assert!(matches!(manual.fire, Fire::Manual { .. }));
+    assert!(matches!(manual.key.fire, Fire::Manual { .. }));
     assert_eq!(group.owners(1), [Some(owner)]);
     group.end_items(owner, &[0]);
     assert_eq!(group.owners(1), [Some(1 - owner)], "now it moves on");

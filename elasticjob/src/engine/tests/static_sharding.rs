@@ -5,7 +5,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, Notice};
 use crate::fire::{Fire, SkipReason};
 use crate::ident::InstanceId;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
 fn configuration(total: u32) -> JobConfiguration {

@@ -4,7 +4,7 @@ use super::group::{EPOCH, Group, Lost, every_five};
 use crate::config::JobConfiguration;
 use crate::fire::{Fire, Skip, SkipReason};
 use crate::job_status::{Activity, JobStatus};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);

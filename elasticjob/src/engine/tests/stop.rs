@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, ListenerSpec, Notice};
 use crate::fire::StopReason;
 use crate::ident::ShardingItem;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction, WatchEvent};
 
 /// The items that were asked, and why, of what a host said since it was looked at last.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::group::{Group, every_five, job};
 use crate::engine::{Event, Notice};
 use crate::ident::InstanceId;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
 fn server(ip: &str) -> JobPath {

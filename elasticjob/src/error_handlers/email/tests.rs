@@ -8,9 +8,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::*;
-use crate::api::{Failed, FailedRun};
-use crate::fire::ExecutionSource;
-use crate::ident::{InstanceId, TaskId};
+use crate::api::{Failed, RunInfo};
+use crate::fire::{ExecutionSource, Fire, RunKey};
+use crate::ident::InstanceId;
 
 const COMPLETE: [(&str, &str); 6] = [
     ("email.host", "127.0.0.1"),
@@ -30,8 +30,8 @@ fn failure(props: &[(&str, &str)]) -> JobFailure {
     let instance = InstanceId::of_process("10.0.0.1", 7);
     let at = chrono::DateTime::UNIX_EPOCH.fixed_offset();
     let configuration = Arc::new(configuration(props));
-    let task_id = TaskId::new(configuration.job_name(), [3], &instance);
-    let run = FailedRun::new(task_id, at, ExecutionSource::Failover);
+    let key = RunKey::new(Fire::Scheduled(0), ExecutionSource::Failover);
+    let run = Arc::new(RunInfo::new(key, configuration.clone(), instance.clone(), vec![3], at));
     JobFailure::new(configuration, instance, Failed::Item(3), "<script>alert('x')</script> 错误", at).of_run(run)
 }
 

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::api::{Failed, FailedRun};
-use crate::fire::ExecutionSource;
+use crate::api::{Failed, RunInfo};
+use crate::fire::{ExecutionSource, Fire, RunKey};
 use crate::http_client::server::answering;
-use crate::ident::{InstanceId, TaskId};
+use crate::ident::InstanceId;
 
 fn configuration(props: &[(&str, &str)]) -> JobConfiguration {
     props.iter().fold(JobConfiguration::builder("reports", 1), |b, (key, value)| b.prop(*key, *value)).build().unwrap()
@@ -16,8 +16,8 @@ pub(in crate::error_handlers) fn failure(props: &[(&str, &str)], error: &str) ->
     let instance = InstanceId::of_process("10.0.0.1", 7);
     let at = chrono::DateTime::UNIX_EPOCH.fixed_offset();
     let configuration = Arc::new(configuration(props));
-    let task_id = TaskId::new(configuration.job_name(), [3], &instance);
-    let run = FailedRun::new(task_id, at, ExecutionSource::Failover);
+    let key = RunKey::new(Fire::Scheduled(0), ExecutionSource::Failover);
+    let run = Arc::new(RunInfo::new(key, configuration.clone(), instance.clone(), vec![3], at));
     JobFailure::new(configuration, instance, Failed::Item(3), error, at).of_run(run)
 }
 

@@ -260,8 +260,8 @@ fn a_runtime_that_was_shut_down_before_drops_the_run_at_once() {
     let (sender, events) = channel();
     let handler = item_handler(|_| async { JobResult::Ok(()) });
     spawn_item(&handle, &slots("CPU"), &handler, context(), move |end| sender.send(end).unwrap());
-    let ends: Vec<ItemEnd> = events.iter().collect();
-    assert_eq!(ends, [ItemEnd { outcome: ItemOutcome::Dropped, duration: Duration::ZERO }]);
+    let ends: Vec<ExecutionEnd> = events.iter().collect();
+    assert_eq!(ends, [ExecutionEnd { outcome: ItemOutcome::Dropped, duration: Duration::ZERO }]);
 }
 
 #[tokio::test(start_paused = true)]

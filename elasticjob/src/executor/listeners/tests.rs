@@ -7,10 +7,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::api::{JobError, JobListener, JobResult, ListenerRound, OnceJobListener};
+use crate::api::{JobError, JobListener, JobResult, ListenerRound, OnceJobListener, RunInfo};
 use crate::config::JobConfiguration;
-use crate::fire::ExecutionSource;
-use crate::ident::{InstanceId, TaskId};
+use crate::fire::{ExecutionSource, Fire, RunKey};
+use crate::ident::InstanceId;
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -105,12 +105,13 @@ fn context() -> ListenerContext {
     let instance = InstanceId::of_process("10.0.0.1", 7);
     let configuration = JobConfiguration::builder("reports", 3).sharding_item_parameters("0=a,2=c").build().unwrap();
     ListenerContext::new(ListenerRound {
-        task_id: TaskId::new(configuration.job_name(), [0, 1], &instance),
-        configuration: Arc::new(configuration),
-        instance,
-        items: vec![0, 1],
-        scheduled_at: DateTime::UNIX_EPOCH.fixed_offset(),
-        source: ExecutionSource::NormalTrigger,
+        run: Arc::new(RunInfo::new(
+            RunKey::new(Fire::Scheduled(0), ExecutionSource::NormalTrigger),
+            Arc::new(configuration),
+            instance,
+            vec![0, 1],
+            DateTime::UNIX_EPOCH.fixed_offset(),
+        )),
         cancellation: CancellationToken::new(),
     })
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::{OperationError, Operations, read};
 use crate::escaped::{Escaped, in_dump};
 use crate::ident::JobName;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::secret::{mask_document, mask_inside};
 
 pub use client::{DumpError, ask};

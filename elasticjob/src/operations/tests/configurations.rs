@@ -187,7 +187,7 @@ async fn a_stored_configuration_that_programs_refuse_is_named_wherever_a_job_is_
     assert_eq!(brief.status, JobState::ConfigurationRefused);
     let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
     assert_eq!(snapshot.state(), JobState::ConfigurationRefused);
-    assert!(snapshot.findings(0).contains(&Finding::ConfigurationRefused(problem)), "{:?}", snapshot.findings(0));
+    assert!(reasons(&snapshot).contains(&Reason::ConfigurationRefused(problem)), "{:?}", snapshot.findings(0));
     // The operator can read it, so that the operator can correct it.
     let mended = [("script.command.line", "run.sh"), ("script.timeout.milliseconds", "10000")];
     changed(&desk, None, &mended).await.unwrap();
@@ -202,7 +202,7 @@ async fn a_change_of_a_command_says_what_programs_do_with_it() {
     let [note] = &told.bound_to_programs[..] else { panic!("{told:?}") };
     assert!(note.contains("refuse it") && note.contains("`props.script.command.line.from-registry: true`"), "{note}");
     let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
-    assert!(snapshot.findings(0).contains(&Finding::BoundToPrograms(vec![note.clone()])), "{:?}", snapshot.findings(0));
+    assert!(reasons(&snapshot).contains(&Reason::BoundToPrograms(vec![note.clone()])), "{:?}", snapshot.findings(0));
     let told = changed(&desk, None, &[("script.timeout.milliseconds", "5")]).await.unwrap();
     assert_eq!(told.bound_to_programs, Vec::<String>::new());
     let refused = changed(&desk, None, &[("script.command.line.from-registry", "true")]).await.unwrap_err();

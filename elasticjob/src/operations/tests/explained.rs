@@ -1,7 +1,7 @@
 use super::*;
 
-use crate::config::wire;
 use crate::ident::InstanceId;
+use crate::registry::layout::instance_yaml;
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\nmonitorExecution: true\nshardingTotalCount: 1\ntimeZone: GMT\n";
 
@@ -23,12 +23,14 @@ async fn ready() -> Desk {
     desk
 }
 
-async fn job(desk: &Desk) -> Vec<Finding> {
-    desk.operations.snapshot(&name("job")).await.unwrap().findings(0)
+async fn job(desk: &Desk) -> Vec<Reason> {
+    reasons(&desk.operations.snapshot(&name("job")).await.unwrap())
 }
 
-async fn item(desk: &Desk) -> Vec<Finding> {
-    desk.operations.snapshot(&name("job")).await.unwrap().findings_of(0, 0)
+async fn item(desk: &Desk) -> Vec<Reason> {
+    let findings = desk.operations.snapshot(&name("job")).await.unwrap().findings_of(0, 0);
+    assert!(findings.iter().all(|finding| finding.item == Some(0)), "{findings:?}");
+    findings.into_iter().map(|finding| finding.reason).collect()
 }
 
 fn record(state: &str) -> String {
@@ -39,7 +41,7 @@ fn record(state: &str) -> String {
 async fn nothing_keeps_a_ready_job_from_running() {
     let desk = ready().await;
     assert_eq!(job(&desk).await, []);
-    assert_eq!(item(&desk).await, [Finding::NeverRun]);
+    assert_eq!(item(&desk).await, [Reason::NeverRun]);
 }
 
 #[tokio::test]
@@ -47,25 +49,25 @@ async fn an_instance_that_no_session_owns_does_not_count_and_is_told() {
     let desk = ready().await;
     let copied: InstanceId = "10.0.0.1@-@copied".parse().unwrap();
     desk.write(&[("/job/instances/10.0.0.1@-@copied", ""), ("/job/sharding/0/instance", "10.0.0.1@-@copied")]).await;
-    assert_eq!(job(&desk).await, [Finding::SessionlessInstances(vec![copied.clone()])]);
-    assert_eq!(item(&desk).await, [Finding::OwnerOffline(copied), Finding::NeverRun]);
+    assert_eq!(job(&desk).await, [Reason::SessionlessInstances(vec![copied.clone()])]);
+    assert_eq!(item(&desk).await, [Reason::OwnerOffline(copied), Reason::NeverRun]);
     let brief = desk.operations.job(&name("job")).await.unwrap();
     assert_eq!((brief.instance_count, brief.status), (1, JobState::ShardingFlag));
 }
 
 #[tokio::test]
 async fn what_keeps_a_job_from_running_is_told() {
-    let cases: [(&str, &str, Finding); 7] = [
-        ("/job/servers/10.0.0.1", "DISABLED", Finding::AllServersDisabled),
-        ("/job/leader/sharding/necessary", "", Finding::Resharding),
-        ("/job/leader/sharding/processing", "", Finding::Resharding),
-        ("/job/trigger/10.0.0.1@-@7", "", Finding::Triggered(vec![me()])),
-        ("/job/config", "monitorExecution: true\nshardingTotalCount: 1\n", Finding::OneOff),
-        ("/job/config", "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\ntimeZone: GMT\n", Finding::NotMonitored),
+    let cases: [(&str, &str, Reason); 7] = [
+        ("/job/servers/10.0.0.1", "DISABLED", Reason::AllServersDisabled),
+        ("/job/leader/sharding/necessary", "", Reason::Resharding),
+        ("/job/leader/sharding/processing", "", Reason::Resharding),
+        ("/job/trigger/10.0.0.1@-@7", "", Reason::Triggered(vec![me()])),
+        ("/job/config", "monitorExecution: true\nshardingTotalCount: 1\n", Reason::OneOff),
+        ("/job/config", "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\ntimeZone: GMT\n", Reason::NotMonitored),
         (
             "/job/config",
             "shardingTotalCount: 0\n",
-            Finding::ConfigurationRefused("sharding-total-count: 0 is not possible: a fire has at least 1 item".into()),
+            Reason::ConfigurationRefused("sharding-total-count: 0 is not possible: a fire has at least 1 item".into()),
         ),
     ];
     for (path, data, finding) in cases {
@@ -75,11 +77,11 @@ async fn what_keeps_a_job_from_running_is_told() {
     }
     let desk = Desk::new();
     desk.write(&[("/job", "")]).await;
-    assert_eq!(job(&desk).await, [Finding::NoConfiguration, Finding::NoInstance]);
+    assert_eq!(job(&desk).await, [Reason::NoConfiguration, Reason::NoInstance]);
     let desk = Desk::new();
     desk.write(&[("/job/config", CONFIG), ("/job/instances/10.0.0.1@-@7", ""), ("/job/servers/10.0.0.1", "ENABLED")])
         .await;
-    assert_eq!(job(&desk).await, [Finding::NoLeader, Finding::NotAssignedYet]);
+    assert_eq!(job(&desk).await, [Reason::NoLeader, Reason::NotAssignedYet]);
 }
 
 #[tokio::test]
@@ -92,25 +94,27 @@ async fn a_schedule_that_has_ended_is_told() {
     .await;
     let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
     assert_eq!(snapshot.findings(0), []);
-    assert_eq!(snapshot.findings(31_536_000_000), [Finding::NeverFiresAgain]);
+    let later: Vec<Reason> = snapshot.findings(31_536_000_000).into_iter().map(|finding| finding.reason).collect();
+    assert_eq!(later, [Reason::NeverFiresAgain]);
 }
 
 #[tokio::test]
 async fn what_keeps_an_item_from_running_is_told() {
-    let cases: [(&str, &str, Finding); 4] = [
-        ("/job/sharding/0/disabled", "", Finding::ItemDisabled),
-        ("/job/sharding/0/instance", "10.0.0.2@-@7", Finding::OwnerOffline(InstanceId::of_process("10.0.0.2", 7))),
-        ("/job/sharding/0/instance", "", Finding::NoOwner),
-        ("/job/servers/10.0.0.1", "DISABLED", Finding::OwnerDisabled(me())),
+    let cases: [(&str, &str, Reason); 4] = [
+        ("/job/sharding/0/disabled", "", Reason::ItemDisabled),
+        ("/job/sharding/0/instance", "10.0.0.2@-@7", Reason::OwnerOffline(InstanceId::of_process("10.0.0.2", 7))),
+        ("/job/sharding/0/instance", "", Reason::NoOwner),
+        ("/job/servers/10.0.0.1", "DISABLED", Reason::OwnerDisabled(me())),
     ];
     for (path, data, finding) in cases {
         let desk = ready().await;
         desk.write(&[(path, data)]).await;
-        assert_eq!(item(&desk).await, [finding, Finding::NeverRun]);
+        assert_eq!(item(&desk).await, [finding, Reason::NeverRun]);
     }
     let desk = ready().await;
     let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
-    assert_eq!(snapshot.findings_of(1, 0), [Finding::NoSuchItem(1)]);
+    let finding = &snapshot.findings_of(1, 0)[0];
+    assert_eq!((&finding.reason, finding.item), (&Reason::NoSuchItem(1), Some(1)));
 }
 
 #[tokio::test]
@@ -118,34 +122,34 @@ async fn a_run_lives_is_lost_waits_or_is_left_undone() {
     let desk = ready().await;
     desk.write(&[("/job/sharding/0/running", "10.0.0.1@-@7"), ("/job/sharding/0/fire", &record("RUNNING"))]).await;
     // The session of its attempt has no node, though an instance with the same id is online again.
-    assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: Some(false) }]);
+    assert_eq!(item(&desk).await, [Reason::RunLost { instance: Some(me()), failover: Some(false) }]);
     desk.write(&[("/job/config", &format!("{CONFIG}failover: true\n"))]).await;
-    assert_eq!(item(&desk).await, [Finding::RunLost { instance: Some(me()), failover: Some(true) }]);
+    assert_eq!(item(&desk).await, [Reason::RunLost { instance: Some(me()), failover: Some(true) }]);
     desk.write(&[("/job/config", "failover: [")]).await;
     let told = item(&desk).await;
-    assert_eq!(told, [Finding::RunLost { instance: Some(me()), failover: None }]);
+    assert_eq!(told, [Reason::RunLost { instance: Some(me()), failover: None }]);
     assert!(!told[0].to_string().contains("failover is off"), "{}", told[0]);
     desk.write(&[("/job/config", &format!("{CONFIG}failover: true\n"))]).await;
     desk.write(&[("/job/sessions/2a", "10.0.0.1@-@7"), ("/job/sharding/0/failovering", "10.0.0.1@-@7")]).await;
     let found = item(&desk).await;
-    assert!(matches!(found[..], [Finding::Running { taken_over: true, .. }]), "{found:?}");
+    assert!(matches!(found[..], [Reason::Running { taken_over: true, .. }]), "{found:?}");
 
     let desk = ready().await;
     desk.write(&[("/job/sharding/0/fire", &record("CANCELLED"))]).await;
     let found = item(&desk).await;
-    assert!(matches!(found[..], [Finding::LeftUndone(_)]), "{found:?}");
+    assert!(matches!(found[..], [Reason::LeftUndone(_)]), "{found:?}");
     desk.write(&[("/job/leader/failover/items/0", "")]).await;
-    assert_eq!(item(&desk).await, [Finding::AwaitsFailover]);
-    assert!(Finding::AwaitsFailover.is_obstacle());
+    assert_eq!(item(&desk).await, [Reason::AwaitsFailover]);
+    assert!(Reason::AwaitsFailover.is_obstacle());
 }
 
 #[tokio::test]
 async fn a_mark_of_a_java_instance_lives_with_that_instance() {
     let desk = ready().await;
     desk.write(&[("/job/sharding/0/running", "10.0.0.1@-@7")]).await;
-    assert!(matches!(item(&desk).await[..], [Finding::Running { .. }]));
+    assert!(matches!(item(&desk).await[..], [Reason::Running { .. }]));
     desk.write(&[("/job/sharding/0/running", "10.0.0.2@-@7")]).await;
-    assert!(matches!(item(&desk).await[..], [Finding::RunLost { .. }]));
+    assert!(matches!(item(&desk).await[..], [Reason::RunLost { .. }]));
 }
 
 #[tokio::test]
@@ -165,24 +169,24 @@ async fn a_missed_fire_and_the_end_of_a_run_are_told_with_their_times() {
 async fn a_fire_that_no_instance_began_is_told_until_the_next_begin() {
     let desk = ready().await;
     desk.write(&[
-        ("/job/instances/10.0.0.1@-@7", &wire::instance_yaml(&me())),
+        ("/job/instances/10.0.0.1@-@7", &instance_yaml(&me())),
         ("/job/sharding/0/fire", &record("SUCCEEDED")),
         ("/job/config", &format!("{CONFIG}misfire: true\n")),
     ])
     .await;
     let found = async |now: i64| {
         let findings = desk.operations.snapshot(&name("job")).await.unwrap().findings_of(0, now);
-        findings.into_iter().find(|finding| matches!(finding, Finding::NotBegun { .. }))
+        findings.into_iter().map(|finding| finding.reason).find(|reason| matches!(reason, Reason::NotBegun { .. }))
     };
     let written = chrono::Utc::now().timestamp_millis();
     let first = desk.operations.snapshot(&name("job")).await.unwrap().next_fire(written).unwrap();
-    let not_begun = |limit, given_up| Some(Finding::NotBegun { first, more: false, limit, given_up });
+    let not_begun = |limit, given_up| Some(Reason::NotBegun { first, more: false, limit, given_up });
     assert_eq!(found(first + 1_999).await, None);
     assert_eq!(found(first + 2_000).await, not_begun(None, false));
     desk.write(&[("/job/sharding/0/fire", "{}")]).await;
     assert_eq!(found(first + 2_000).await, not_begun(None, false), "also the first fire of all");
     let year = 366 * 24 * 3_600_000;
-    assert_eq!(found(first + year).await, Some(Finding::NotBegun { first, more: true, limit: None, given_up: true }));
+    assert_eq!(found(first + year).await, Some(Reason::NotBegun { first, more: true, limit: None, given_up: true }));
     desk.write(&[("/job/config", CONFIG)]).await;
     assert_eq!(found(first + 10_000).await, not_begun(Some(10), false));
     assert_eq!(found(first + 10_001).await, not_begun(Some(10), true));
@@ -214,4 +218,62 @@ async fn the_schedule_is_followed_since_the_note_of_the_leader_where_it_is_of_th
         desk.write(&[("/job/sharding", &note)]).await;
         assert_eq!(since().await, Some(expected), "noted for {zone}");
     }
+}
+
+/// The nodes are those that a Java instance and its console write as well.
+#[tokio::test]
+async fn a_state_is_told_with_the_time_of_the_node_that_says_it() {
+    type Said = (&'static str, Option<Remedy>);
+    let enable = |server: &str| Some(Remedy::EnableServer(server.to_owned()));
+    let cases: [(&str, &str, Said); 9] = [
+        ("/job/servers/10.0.0.1", "DISABLED", ("all-servers-disabled", Some(Remedy::EnableServers))),
+        ("/job/servers/10.0.0.1", "DISABLED", ("owner-disabled", enable("10.0.0.1"))),
+        ("/job/leader/sharding/necessary", "", ("resharding", None)),
+        ("/job/leader/sharding/processing", "", ("resharding", None)),
+        ("/job/trigger/10.0.0.1@-@7", "", ("triggered", None)),
+        ("/job/config", "a: [", ("configuration-refused", Some(Remedy::CorrectConfiguration))),
+        ("/job/sharding/0/disabled", "", ("item-disabled", Some(Remedy::EnableItem(0)))),
+        ("/job/sharding/0/misfire", "", ("misfired", None)),
+        ("/job/leader/failover/items/0", "", ("awaits-failover", None)),
+    ];
+    for (path, data, (code, remedy)) in cases {
+        let desk = ready().await;
+        // The clock of the registry goes on, so that this node is younger than the others.
+        let last = desk.operations.registry.get("/job/sharding/0/instance").await.unwrap().unwrap().stat.mtime;
+        while chrono::Utc::now().timestamp_millis() <= last {
+            tokio::task::yield_now().await;
+        }
+        desk.write(&[(path, data)]).await;
+        let stat = desk.operations.registry.get(path).await.unwrap().unwrap().stat;
+        let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
+        let findings = [snapshot.findings(0), snapshot.findings_of(0, 0)].concat();
+        let found = findings.iter().find(|finding| finding.code() == code).unwrap_or_else(|| panic!("{findings:?}"));
+        assert_eq!((found.since, found.remedy()), (Some(stat.mtime), remedy), "{code}");
+        let text = found.describe(&|at| format!("<{at}>"));
+        assert!(text.ends_with(&format!("(since <{}>)", stat.mtime)), "{text}");
+    }
+    let desk = ready().await;
+    let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
+    let time = async |path: &str| desk.operations.registry.get(path).await.unwrap().map(|node| node.stat.mtime);
+    assert_eq!(snapshot.online_since(&me()), time("/job/instances/10.0.0.1@-@7").await);
+    assert_eq!(snapshot.server_changed("10.0.0.1"), time("/job/servers/10.0.0.1").await);
+    assert_eq!(snapshot.leader_since(), time("/job/leader/election/instance").await);
+    assert_eq!(snapshot.configured_since(), time("/job/config").await);
+    assert_eq!(snapshot.items[&0].owned_since, time("/job/sharding/0/instance").await);
+}
+
+#[tokio::test]
+async fn a_finding_is_data_for_texts_in_any_language() {
+    let desk = ready().await;
+    let record = r#"{"last":{"at":5000,"instance":"10.0.0.1@-@7","attempt":"2a-1","began":5003,"state":"FAILED","ended":5015,"took":12,"error":"no disk"}}"#;
+    desk.write(&[("/job/sharding/0/fire", record)]).await;
+    let findings = desk.operations.snapshot(&name("job")).await.unwrap().findings_of(0, 0);
+    let [ended] = &findings[..] else { panic!("{findings:?}") };
+    let arguments = serde_json::to_string(&ended.arguments()).unwrap();
+    let expected = r#"{"beganAt":5003,"endedAt":5015,"error":"no disk","fireAt":5000,"instance":"10.0.0.1@-@7","item":0,"manual":false,"source":"NORMAL_TRIGGER","state":"FAILED","tookMilliseconds":12}"#;
+    assert_eq!((ended.code(), arguments.as_str(), ended.since), ("ended", expected, Some(5_015)));
+    assert_eq!(
+        ended.remedy().and_then(|remedy| remedy.command(&name("job"))).as_deref(),
+        Some("elasticjob trigger job")
+    );
 }

@@ -8,7 +8,7 @@ use litemap::LiteMap;
 
 use super::Known;
 use crate::ident::ShardingItem;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 
 /// A node that exists: its data, when they are known. Boxed, as the data of most nodes are never read.
 pub(super) type Slot = Option<Box<Known>>;

@@ -3,22 +3,15 @@
 use std::sync::Arc;
 
 use super::Driver;
-use crate::api::{Failed, FailedRun, JobFailure};
+use crate::api::{Failed, JobFailure, RunInfo};
 use crate::config::JobConfiguration;
-use crate::fire::{CancelReason, ExecutionSource, Fire, SkipReason};
-use crate::ident::{ShardingItem, TaskId};
+use crate::fire::{CancelReason, Fire, RunKey, SkipReason};
+use crate::ident::ShardingItem;
 
 impl Driver {
-    pub(super) fn report_not_started(
-        &self,
-        fire: Fire,
-        source: ExecutionSource,
-        items: &[ShardingItem],
-        reason: CancelReason,
-    ) {
+    pub(super) fn report_not_started(&self, key: RunKey, items: &[ShardingItem], reason: CancelReason) {
         let Some(configuration) = self.engine.configuration() else { return };
-        let task_id = TaskId::new(&self.job, items.iter().copied(), self.engine.instance());
-        let run = FailedRun::new(task_id, self.scheduled_at(fire, configuration), source);
+        let run = self.run_info(key, configuration.clone(), self.engine.instance().clone(), items.to_vec());
         for item in items {
             self.report_item(*item, run.clone(), format!("it was cut off before it started: {reason}"));
         }
@@ -57,7 +50,7 @@ impl Driver {
         Some(format!("from {} on, before that of {}", time(from), time(before)))
     }
 
-    pub(super) fn report_item(&self, item: ShardingItem, run: FailedRun, error: String) {
+    pub(super) fn report_item(&self, item: ShardingItem, run: Arc<RunInfo>, error: String) {
         self.report(self.failure(Failed::Item(item), error).map(|failure| failure.of_run(run)));
     }
 

@@ -55,7 +55,7 @@ async fn what_fails_is_handed_to_the_handler_of_the_job_which_goes_on() {
         assert_eq!(failure.job_name().as_str(), "failing");
         let run = failure.run.expect("it is of a fire");
         assert!(run.scheduled_at <= failure.at && run.scheduled_at.timestamp_subsec_nanos() == 0);
-        assert_eq!(run.source, ExecutionSource::NormalTrigger);
+        assert_eq!(run.key.source, ExecutionSource::NormalTrigger);
         let task = format!("failing@-@0,1@-@READY@-@{}", failure.instance);
         assert_eq!(run.task_id.as_str(), task);
         told.push((failure.what, failure.error));

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use chrono::TimeDelta;
 use tokio::sync::Semaphore;
 
 use super::super::ShutdownMode;
@@ -9,7 +10,7 @@ use super::super::recorder::Recorder;
 use super::*;
 use crate::api::{JobError, JobListener, JobResult, ListenerContext};
 use crate::engine::Notice;
-use crate::fire::{ExecutionSource, Fire, FireState, ItemEnd};
+use crate::fire::{ExecutionSource, Fire, FireRecord, FireState, ItemEnd};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::{CreateMode, Transaction};
 use crate::trace::{
@@ -94,6 +95,7 @@ async fn a_run_is_told_from_its_begin_to_its_end_and_so_is_each_item() {
         assert_eq!((&end.run_id, &end.task_id), (&states[0].run_id, &states[0].task_id));
         assert_eq!(end.source, ExecutionSource::NormalTrigger);
         assert!(!end.hostname.is_empty());
+        assert_eq!((start.scheduled_at, end.scheduled_at), (None, None), "a trigger has no scheduled time");
     }
 }
 
@@ -229,7 +231,7 @@ async fn end_of_two(ends: &[(ShardingItem, FireState)], notices: &[Notice]) -> V
     let mut recorder = Recorder::of(&environment, &JobName::new("job").unwrap()).unwrap();
     let instance: InstanceId = "10.0.0.1@-@7".parse().unwrap();
     let source = ExecutionSource::NormalTrigger;
-    recorder.note(&instance, true, &Notice::Begun { fire: FIRE, source, items: vec![0, 1] });
+    recorder.note(&instance, true, &Notice::Begun { fire: FIRE, source, attempt: None, items: vec![0, 1] });
     recorder.running([0, 1].into_iter());
     for (item, state) in ends {
         recorder.item_ended(*item, &ItemEnd { state: *state, took: 0, error: None });
@@ -241,6 +243,36 @@ async fn end_of_two(ends: &[(ShardingItem, FireState)], notices: &[Notice]) -> V
 
 fn finished(items: &[(ShardingItem, FireState)]) -> Notice {
     Notice::Finished { fire: FIRE, source: ExecutionSource::NormalTrigger, items: items.to_vec() }
+}
+
+#[tokio::test]
+async fn a_scheduled_fire_has_its_time_and_a_monitored_run_the_attempt_of_its_record() {
+    let told = Told::default();
+    let environment = told.traced(JobSelection::All);
+    let registry = environment.embedded_registry();
+    let (handler, mut started) = reporter();
+    let mut job = scheduled(&environment, &registry, each_second("job", 1), handler).await;
+    soon(started.recv()).await.unwrap();
+    job.shutdown(ShutdownMode::Graceful).await;
+    let events = told.all(&environment).await;
+    let first = executions(&events)[0];
+    let at = first.scheduled_at.expect("a scheduled fire has a time");
+    let late = first.start_time - at;
+    assert!(
+        at.timestamp_subsec_millis() == 0 && late >= TimeDelta::zero() && late < TimeDelta::minutes(1),
+        "{first:?}"
+    );
+    let attempt = first.attempt.as_ref().expect("a monitored run has an attempt").to_string();
+    let of_run = states(&events).into_iter().filter(|state| state.run_id == first.run_id).collect::<Vec<_>>();
+    assert!(of_run.len() >= 2, "{events:?}");
+    for state in of_run {
+        assert_eq!((state.scheduled_at, state.attempt.as_ref()), (Some(at), first.attempt.as_ref()));
+    }
+    let record = registry.get("/job/sharding/0/fire").await.unwrap().expect("it has a record");
+    let last = FireRecord::parse(&record.data).last.expect("it ran").attempt.to_string();
+    let attempts: Vec<String> =
+        executions(&events).iter().filter_map(|run| Some(run.attempt.as_ref()?.to_string())).collect();
+    assert!(attempts.contains(&attempt) && attempts.contains(&last), "{attempts:?}: {last}");
 }
 
 #[tokio::test]

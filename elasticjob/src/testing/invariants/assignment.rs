@@ -7,7 +7,7 @@ use super::{Observation, Scene};
 use crate::engine::Notice;
 use crate::ident::ShardingItem;
 use crate::registry::Op;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::testing::sim::HAYWIRE;
 
@@ -57,8 +57,9 @@ impl Assignment {
                 // Static sharding leaves items to owners that are gone.
                 self.all_owned(scene, Some(&live).filter(|_| !scene.shape.static_sharding))?;
                 for host in scene.hosts.iter().filter(|host| host.process.is_some() && !host.java) {
-                    if scene.text(&JobPath::Server(host.ip.as_str().into())).is_none() {
-                        return Err(format!("servers/{} is gone, and its instance runs nothing any more", host.ip));
+                    let server = JobPath::Server(host.ip.as_str().into());
+                    if scene.text(&server).is_none() {
+                        return Err(format!("{server} is gone, and its instance runs nothing any more"));
                     }
                 }
                 let items = scene.children(&JobPath::Sharding).len();

@@ -14,7 +14,7 @@ use super::{Observation, Scene};
 use crate::fire::{Begun, ExecutionSource, Fire, FireRecord, FireState};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::testing::sim::{EPOCH, Millis};
 
 /// How long it takes until everybody has heard that monitoring is on, and what was decided before has begun.

@@ -12,7 +12,7 @@ use super::group::{Group, ItemNodes};
 use crate::engine::{JobEngine, ShardingData};
 use crate::ident::ShardingItem;
 use crate::registry::Data;
-use crate::registry::path::JobPath;
+use crate::registry::layout::{JobPath, ServerStatus};
 use crate::testing::sim::{EPOCH, FAR_OFF, Host, Millis, Process, Program};
 
 /// How long fires wait for items of others that have no live owner, in milliseconds.
@@ -311,7 +311,7 @@ impl Duties {
             }
             state.latest = state.latest.max(wall);
             let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
-            state.is_enabled = status.is_some_and(|status| status.text() == Some("ENABLED"));
+            state.is_enabled = status.is_some_and(|status| ServerStatus::of(status.text()) == ServerStatus::Enabled);
             if !state.is_enabled {
                 state.declines_until = wall + (2 * latency + MOMENT) as i64;
             }

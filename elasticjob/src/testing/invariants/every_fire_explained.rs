@@ -15,7 +15,7 @@ use crate::config::wire;
 use crate::engine::Notice;
 use crate::fire::{Fire, FireRecord, FireState, SkipReason};
 use crate::ident::ShardingItem;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{Op, SessionId, Transaction};
 use crate::testing::sim::{EPOCH, Host, Millis, Program};
 

@@ -2,7 +2,7 @@
 
 use super::Scene;
 use crate::ident::ShardingItem;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{Data, Zxid};
 
 /// What the tree says of the whole group and of its items. A look takes it over from the look before as long as there was

@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{Observation, Scene};
-use crate::config::wire;
 use crate::ident::JobName;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath, ServerStatus, candidate_number, instance_yaml};
 use crate::registry::{CreateMode, Op, SessionId, Transaction};
 use crate::testing::sim::check_configuration;
 
@@ -89,15 +88,15 @@ fn written(scene: &Scene<'_>, path: &JobPath, text: &str, op: &Op, deletes: bool
     match path {
         JobPath::Processing => Err("peers would wait for the end of this session".to_owned()),
         JobPath::Config => check_configuration(scene.job, text),
-        JobPath::Server(_) if text != "ENABLED" && text != "DISABLED" => {
+        JobPath::Server(_) if ServerStatus::written(Some(text)).is_none() => {
             Err("anything but ENABLED costs them a second, and counts as disabled".to_owned())
         }
         // A node that is deleted at once is a guard: it makes sure that there is none.
         JobPath::Instance(_) if deletes => Ok(()),
-        JobPath::Instance(id) if text != wire::instance_yaml(id) || is_persistent(op) => {
+        JobPath::Instance(id) if text != instance_yaml(id) || is_persistent(op) => {
             Err("they need an ephemeral node with id and server".to_owned())
         }
-        JobPath::Candidate(name) if !name.ends_with("latch-") => {
+        JobPath::Candidate(name) if !candidate_number(name).is_empty() => {
             Err("they sort candidates by what follows `latch-`".to_owned())
         }
         // Those of the dead may be replaced. Who of ours runs what is another invariant.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{Observation, Scene};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::{Op, SessionId};
 use crate::testing::sim::{EPOCH, Millis};
 
@@ -60,7 +60,9 @@ impl Leadership {
         let server = JobPath::Server(scene.hosts[*host].ip.as_str().into());
         let node = scene.node(&server);
         let long_ago = EPOCH + scene.now as i64 - HEARD;
-        match node.filter(|node| node.data.text() == Some("DISABLED") && node.stat.mtime < long_ago) {
+        match node
+            .filter(|node| ServerStatus::of(node.data.text()) == ServerStatus::Disabled && node.stat.mtime < long_ago)
+        {
             Some(_) => Err(format!("host {host} wrote {}, and its server has long been disabled", op.path())),
             None => Ok(()),
         }

@@ -8,7 +8,7 @@ use crate::engine::Notice;
 use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::testing::sim::{EPOCH, Millis};
 

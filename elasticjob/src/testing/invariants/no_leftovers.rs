@@ -4,7 +4,7 @@
 use super::{Observation, Scene};
 use crate::ident::ShardingItem;
 use crate::job_status::Activity;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::testing::sim::{EPOCH, Program};
 
 /// How old something is before it is more than a moment on the way, in milliseconds.

@@ -9,7 +9,7 @@ use crate::engine::OnceCalls;
 use crate::fire::FireRecord;
 use crate::ident::ShardingItem;
 use crate::registry::SessionId;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 
 #[derive(Debug, Default)]
 pub(super) struct NothingLeft {

@@ -9,7 +9,7 @@ use super::{Observation, Scene};
 use crate::engine::{KEPT_FIRES, Notice};
 use crate::fire::{CancelReason, Fire, Hook};
 use crate::ident::ShardingItem;
-use crate::registry::path::JobPath;
+use crate::registry::layout::{JobPath, name};
 use crate::testing::sim::{EPOCH, Execution, Millis};
 
 /// How long a change of the listeners takes to reach every fire.
@@ -54,8 +54,9 @@ impl Once {
             Observation::Started { host, item, fire, .. } => self.start(scene, *host, *item, *fire),
             Observation::Notice { host, notice } => self.hear(scene, *host, notice),
             Observation::Calm { until, .. } => self.settle(scene, (until - EPOCH) as Millis),
-            Observation::AllLeft => match scene.children(&JobPath::Guarantee).iter().find(|name| *name != "rounds") {
-                Some(name) => Err(format!("guarantee/{name} is left")),
+            Observation::AllLeft => match scene.children(&JobPath::Guarantee).iter().find(|name| *name != name::ROUNDS)
+            {
+                Some(name) => Err(format!("{}/{name} is left", JobPath::Guarantee)),
                 None => Ok(()),
             },
             _ => Ok(()),

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use super::{Observation, Scene};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::testing::sim::{Host, Program};
 
 #[derive(Debug, Default)]

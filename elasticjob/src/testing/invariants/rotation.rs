@@ -3,7 +3,7 @@
 
 use super::{Observation, Scene};
 use crate::registry::Op;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::testing::sim::Millis;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::ident::{InstanceId, JobName};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::tree::Tree;
 use crate::registry::{Data, NodeData, Zxid};
 use crate::testing::sim::{Host, Millis, Program, Shape};

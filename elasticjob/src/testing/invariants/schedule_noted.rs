@@ -3,7 +3,7 @@
 
 use super::{Observation, Scene};
 use crate::engine::ShardingData;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::testing::sim::Program;
 
 pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {

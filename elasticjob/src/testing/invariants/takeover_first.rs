@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{Observation, Scene};
 use crate::fire::{ExecutionSource, FireRecord, FireState};
 use crate::ident::ShardingItem;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{Op, Transaction};
 use crate::testing::sim::Millis;
 

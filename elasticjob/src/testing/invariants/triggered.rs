@@ -10,7 +10,7 @@ use crate::engine::{Notice, TriggerAnswer};
 use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Op;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::testing::sim::{EPOCH, Millis};
 
 /// How long before its answer a trigger may be acted on, in milliseconds.

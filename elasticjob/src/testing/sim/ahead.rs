@@ -5,7 +5,7 @@ use super::host::EPOCH;
 use super::world::World;
 use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd};
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{SessionId, Transaction};
 
 impl World {

@@ -8,7 +8,7 @@ use super::operators::describe;
 use super::world::{ANSWER_TIMEOUT, Happening, World};
 use crate::engine::{Bug, Event};
 use crate::ident::JobName;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::TreeError;
 use crate::registry::{CommitError, Committed, Op, RegistryError, SessionId, SessionState, Transaction, WatchEvent};
 use crate::testing::invariants::Observation;

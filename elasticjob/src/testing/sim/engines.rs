@@ -141,7 +141,7 @@ impl World {
             let serial = self.next_serial();
             let blocking = self.rng.one_in(12);
             let duration = self.rng.between(self.shortest_run, self.shape.longest_run);
-            let fire = start.fire;
+            let fire = start.key.fire;
             let Some(process) = self.live(host, life) else { return Ok(()) };
             let session = process.program.engine().and_then(|engine| engine.registered_in());
             let (token, cancelled, aborted) = (*token, false, false);
@@ -149,12 +149,12 @@ impl World {
             if process.executions.insert(*item, execution).is_some() {
                 return Err(format!("host {host} starts item {item}, which it is executing already"));
             }
-            match start.source {
+            match start.key.source {
                 ExecutionSource::NormalTrigger => {}
                 ExecutionSource::Misfire => self.counts.count("runs_misfire"),
                 ExecutionSource::Failover => self.counts.count("runs_failover"),
             }
-            self.observe(Observation::Started { host, item: *item, fire, source: start.source, token })?;
+            self.observe(Observation::Started { host, item: *item, fire, source: start.key.source, token })?;
             let at = self.now + duration;
             self.at(at, Happening::ItemEnds { host, life, item: *item, serial });
         }

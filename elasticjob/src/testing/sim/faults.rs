@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::world::{Happening, World};
 use crate::registry::Transaction;
-use crate::registry::path::JobPath;
+use crate::registry::layout::{JobPath, ServerStatus};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 
 /// How often each fault happened.
@@ -78,7 +78,8 @@ impl World {
                 let server = JobPath::Server(ip.as_str().into());
                 self.count("server_disabled_or_enabled");
                 let disabled = self.rng.one_in(2);
-                self.operator_sets(&server, if disabled { "DISABLED" } else { "ENABLED" });
+                let status = if disabled { ServerStatus::Disabled } else { ServerStatus::Enabled };
+                self.operator_sets(&server, status.as_str());
                 self.incident();
                 if disabled && self.rng.one_in(2) {
                     self.count("server_disabled_for_a_moment");

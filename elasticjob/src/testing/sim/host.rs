@@ -10,7 +10,7 @@ use crate::clock::Now;
 use crate::engine::{Event, JobEngine, RoundId};
 use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::registry::{SessionId, Transaction};
 
 /// Milliseconds of simulated time.

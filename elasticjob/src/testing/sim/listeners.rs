@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::host::Millis;
 use super::world::{Happening, World};
 use crate::engine::{Event, KnownListeners, ListenerCall, ListenerSpec, OnceTimeouts, RoundId};
-use crate::fire::{Fire, Hook};
+use crate::fire::{Fire, Hook, RunKey};
 use crate::registry::SessionId;
 use crate::testing::invariants::Observation;
 use crate::testing::rng::Rng;
@@ -124,7 +124,7 @@ impl World {
         let blocking = self.rng.one_in(12);
         let duration = self.rng.between(1, self.shape.listeners.longest * call.listeners.len() as Millis);
         let Some(process) = self.live(host, life) else { return Ok(()) };
-        let ListenerCall { fire, hook, .. } = *call;
+        let ListenerCall { key: RunKey { fire, .. }, hook, .. } = *call;
         let listeners = call.listeners.clone();
         let session = process.program.engine().and_then(|engine| engine.registered_in());
         let (cancelled, aborted) = (false, false);

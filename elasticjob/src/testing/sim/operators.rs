@@ -7,7 +7,7 @@ use crate::config::{JobConfiguration, wire};
 use crate::engine::Event;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::job_status::Activity;
-use crate::registry::path::{ItemNode, JobPath};
+use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
 impl World {
@@ -167,7 +167,7 @@ impl World {
         let absolute = above.absolute(&self.job);
         if matches!(above, JobPath::Server(_) | JobPath::Trigger(_) | JobPath::Item(_, ItemNode::Other(_))) {
             let mut transaction = Transaction::new();
-            transaction.create(&absolute, "ENABLED", CreateMode::Persistent);
+            transaction.create(&absolute, ServerStatus::Enabled.as_str(), CreateMode::Persistent);
             self.operate(&transaction);
         }
         for below in ["by-hand", "by-hand/deeper"] {

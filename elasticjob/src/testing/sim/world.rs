@@ -16,7 +16,7 @@ use super::liveness::LOOK;
 use super::shape::Shape;
 use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::{JobPath, ServerStatus};
 use crate::registry::tree::Tree;
 use crate::registry::{CreateMode, SessionId, Transaction};
 use crate::testing::invariants::{Fates, Invariants, Observation};
@@ -423,7 +423,7 @@ impl World {
             Happening::Deploy { host } => self.deploy(host),
             Happening::EnableServer { host } => {
                 let server = JobPath::Server(self.hosts[host].ip.as_str().into());
-                self.operator_sets(&server, "ENABLED");
+                self.operator_sets(&server, ServerStatus::Enabled.as_str());
                 self.incident();
             }
             Happening::CheckRemoved { host, life, session, nonce } => {
@@ -488,14 +488,14 @@ impl World {
         for host in 0..self.hosts.len() {
             let server = JobPath::Server(self.hosts[host].ip.as_str().into());
             let status = self.tree.get(&server.absolute(self.job_of(host))).ok().flatten().map(|node| node.data);
-            if status.as_ref().is_some_and(|status| status.text() != Some("ENABLED")) {
+            if status.as_ref().is_some_and(|status| ServerStatus::of(status.text()) == ServerStatus::Disabled) {
                 let mut transaction = Transaction::new();
-                transaction.set(server.absolute(self.job_of(host)), "ENABLED", None);
+                transaction.set(server.absolute(self.job_of(host)), ServerStatus::Enabled.as_str(), None);
                 self.operate(&transaction);
             }
             if status.is_none() && self.hosts[host].java && self.hosts[host].process.is_some() {
                 let mut transaction = Transaction::new();
-                transaction.create(server.absolute(&self.job), "ENABLED", CreateMode::Persistent);
+                transaction.create(server.absolute(&self.job), ServerStatus::Enabled.as_str(), CreateMode::Persistent);
                 self.operate(&transaction);
             }
         }

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::RdbPool;
 use super::error::RdbError;
-use super::source::{DataSource, Database};
+use super::source::{DataSource, Database, Use};
 
 /// How long a connection may take, at the start and later.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -16,20 +16,18 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const LOCKED_PAUSE: Duration = Duration::from_millis(20);
 
 impl DataSource {
-    /// Connects once, so that an error is reported as it is, and makes a pool of one connection.
-    pub(super) async fn open(&self) -> Result<(RdbPool, String), RdbError> {
+    /// Connects once, so that an error is reported as it is, and makes a pool.
+    pub(super) async fn open(&self, purpose: Use) -> Result<(RdbPool, String), RdbError> {
         match self.database {
             #[cfg(feature = "tracing-sqlite")]
             Database::Sqlite => {
                 let options: sqlx::sqlite::SqliteConnectOptions = self.options()?;
                 let at = format!("SQLite file {}", options.get_filename().display());
-                let options = if self.names_mode() { options } else { options.create_if_missing(true) };
-                if self.creates_file() {
-                    create_for_owner(options.get_filename());
-                }
-                let options = options.journal_mode(sqlx::sqlite::SqliteJournalMode::Wal);
-                let options = options.synchronous(sqlx::sqlite::SqliteSynchronous::Normal);
-                Ok((pool::<sqlx::Sqlite>(options, &at, is_locked).await?.into(), at))
+                let options = match purpose {
+                    Use::Read => options.create_if_missing(false),
+                    Use::Write => self.for_writing(options),
+                };
+                Ok((pool::<sqlx::Sqlite>(options, purpose, &at, is_locked).await?.into(), at))
             }
             #[cfg(feature = "tracing-postgres")]
             Database::Postgres => {
@@ -42,7 +40,7 @@ impl DataSource {
                 }
                 let database = options.get_database().unwrap_or(options.get_username());
                 let at = format!("PostgreSQL database {database} at {}:{}", options.get_host(), options.get_port());
-                Ok((pool::<sqlx::Postgres>(options, &at, |_| false).await?.into(), at))
+                Ok((pool::<sqlx::Postgres>(options, purpose, &at, |_| false).await?.into(), at))
             }
             #[cfg(feature = "tracing-mysql")]
             Database::MySql => {
@@ -59,11 +57,22 @@ impl DataSource {
                     let reason = format!("it names no database after the host; {}", super::source::EXAMPLES);
                     return Err(RdbError::Url { reason });
                 }
-                Ok((pool::<sqlx::MySql>(options, &at, |_| false).await?.into(), at))
+                Ok((pool::<sqlx::MySql>(options, purpose, &at, |_| false).await?.into(), at))
             }
             #[allow(unreachable_patterns, reason = "no other is left where all drivers are built in")]
             database => Err(RdbError::NotBuiltIn { database }),
         }
+    }
+
+    /// Creates the file unless the URL says otherwise. A reader waits for no writer, and a writer for no reader.
+    #[cfg(feature = "tracing-sqlite")]
+    fn for_writing(&self, options: sqlx::sqlite::SqliteConnectOptions) -> sqlx::sqlite::SqliteConnectOptions {
+        let options = if self.names_mode() { options } else { options.create_if_missing(true) };
+        if self.creates_file() {
+            create_for_owner(options.get_filename());
+        }
+        let options = options.journal_mode(sqlx::sqlite::SqliteJournalMode::Wal);
+        options.synchronous(sqlx::sqlite::SqliteSynchronous::Normal)
     }
 }
 
@@ -80,6 +89,7 @@ fn create_for_owner(file: &std::path::Path) {
 
 async fn pool<DB: sqlx::Database>(
     options: <DB::Connection as Connection>::Options,
+    purpose: Use,
     at: &str,
     is_passing: fn(&sqlx::Error) -> bool,
 ) -> Result<sqlx::Pool<DB>, RdbError> {
@@ -94,7 +104,10 @@ async fn pool<DB: sqlx::Database>(
             Err(_) => return Err(refused(format!("no answer within {} s", CONNECT_LIMIT.as_secs()))),
         }
     }
-    Ok(PoolOptions::new().max_connections(1).acquire_timeout(CONNECT_LIMIT).connect_lazy_with(options))
+    Ok(PoolOptions::new()
+        .max_connections(purpose.connections())
+        .acquire_timeout(CONNECT_LIMIT)
+        .connect_lazy_with(options))
 }
 
 /// Whether another process writes to the file at this moment. A client that switches a file to a write-ahead log has
@@ -123,7 +136,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("elasticjob-mode=-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("trace.db");
-        let opened = DataSource::new(&format!("sqlite:{}", file.display())).unwrap().open().await;
+        let opened = DataSource::new(&format!("sqlite:{}", file.display())).unwrap().open(Use::Write).await;
         let exists = file.exists();
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(opened.is_ok() && exists, "{:?}", opened.err());
@@ -136,7 +149,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("elasticjob-owner-{}", std::process::id()));
         for url in ["a.db", "b.db?mode=rwc"] {
             std::fs::create_dir_all(&folder).unwrap();
-            let opened = DataSource::new(&format!("sqlite:{}", folder.join(url).display())).unwrap().open().await;
+            let opened =
+                DataSource::new(&format!("sqlite:{}", folder.join(url).display())).unwrap().open(Use::Write).await;
             let files = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap());
             let modes: Vec<u32> = files.map(|file| file.metadata().unwrap().permissions().mode() & 0o777).collect();
             std::fs::remove_dir_all(&folder).unwrap();
@@ -153,7 +167,7 @@ mod tests {
         let mut other = format!("{url}?mode=rwc").parse::<SqliteConnectOptions>().unwrap().connect().await.unwrap();
         other.execute("CREATE TABLE other (id INT); BEGIN IMMEDIATE").await.unwrap();
         let source = DataSource::new(&url).unwrap();
-        let mut opening = pin!(source.open());
+        let mut opening = pin!(source.open(Use::Write));
         let early = timeout_at(Instant::now() + 10 * LOCKED_PAUSE, &mut opening).await;
         assert!(early.is_err(), "it is locked, and yet: {early:?}");
         other.execute("COMMIT").await.unwrap();
@@ -214,7 +228,7 @@ mod tls_tests {
         ] {
             let (port, logs_in) = server().await;
             let source = DataSource::new(&format!("jdbc:postgresql://{host}:{port}/jobs?{query}")).unwrap();
-            source.open().await.expect_err("it is no database");
+            source.open(Use::Write).await.expect_err("it is no database");
             assert_eq!(logs_in.await.unwrap(), expected, "{query}");
         }
     }

@@ -1,26 +1,69 @@
 //! The differences between the databases.
 
+use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::error::{DatabaseError, ErrorKind};
 
-/// One of the two tables.
+/// One of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// The columns of ElasticJob in order, then [`RUN_ID`].
+    /// The columns of ElasticJob in order.
     pub(super) columns: &'static [&'static str],
+    /// The columns of this implementation.
+    pub(super) own: &'static [OwnColumn],
     /// The column with the time that says how old a row is.
     pub(super) time: &'static str,
+    /// Whether that column has milliseconds since 1970 instead of a time of the database.
+    pub(super) in_milliseconds: bool,
 }
 
 impl Table {
-    /// The columns of this table that are not among `columns`.
+    /// The columns of ElasticJob that are not among `columns`.
     pub(super) fn missing(self, columns: &[String]) -> Vec<&'static str> {
         self.columns.iter().copied().filter(|column| !columns.iter().any(|known| known == column)).collect()
     }
 }
 
-/// The column that only this implementation has.
-pub(super) const RUN_ID: &str = "run_id";
+/// A column that only this implementation has. Every one may be empty, as Java does not write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnColumn {
+    RunId,
+    /// The scheduled time of the fire in milliseconds since 1970 in UTC, on every database.
+    ScheduledAt,
+    InstanceId,
+    /// The attempt that began the run, as the record of the item has it.
+    Attempt,
+}
+
+impl OwnColumn {
+    /// All, in the order of the tables, after those of ElasticJob.
+    pub(super) const ALL: &'static [Self] = &[Self::RunId, Self::ScheduledAt, Self::InstanceId, Self::Attempt];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::RunId => "run_id",
+            Self::ScheduledAt => "scheduled_at",
+            Self::InstanceId => "instance_id",
+            Self::Attempt => "attempt",
+        }
+    }
+
+    /// The statement that adds it to a table which lacks it.
+    pub(super) fn add_to(self, table: Table) -> String {
+        let kind = match self {
+            Self::RunId => "VARCHAR(40)",
+            Self::ScheduledAt => "BIGINT",
+            Self::InstanceId => "VARCHAR(255)",
+            Self::Attempt => "VARCHAR(50)",
+        };
+        format!("ALTER TABLE {} ADD COLUMN {} {kind} NULL", table.name, self.name())
+    }
+
+    /// Those that are among `columns`.
+    pub(super) fn among(columns: &[String]) -> Vec<Self> {
+        Self::ALL.iter().copied().filter(|own| columns.iter().any(|known| known == own.name())).collect()
+    }
+}
 
 /// A column of the table of states that ElasticJob created before 3.0.5. It must have a value.
 pub(super) const SOURCE: &str = "source";
@@ -39,9 +82,10 @@ pub(super) const EXECUTION_LOG: Table = Table {
         "is_success",
         "start_time",
         "complete_time",
-        RUN_ID,
     ],
+    own: OwnColumn::ALL,
     time: "start_time",
+    in_milliseconds: false,
 };
 
 pub(super) const STATUS_TRACE_LOG: Table = Table {
@@ -57,21 +101,84 @@ pub(super) const STATUS_TRACE_LOG: Table = Table {
         "state",
         "message",
         "creation_time",
-        RUN_ID,
     ],
+    own: OwnColumn::ALL,
     time: "creation_time",
+    in_milliseconds: false,
 };
+
+/// The table that only this implementation has.
+pub(super) const DECISION_LOG: Table = Table {
+    name: "JOB_DECISION_LOG",
+    columns: &[
+        "id",
+        "job_name",
+        "decided_at",
+        "kind",
+        "scheduled_at",
+        "scheduled_until",
+        "sharding_items",
+        "instance_id",
+        "related_instance",
+        "reason",
+        "detail",
+    ],
+    own: &[],
+    time: "decided_at",
+    in_milliseconds: true,
+};
+
+/// A time as the database shows it.
+pub(super) struct Shown(pub(super) NaiveDateTime);
+
+impl From<NaiveDateTime> for Shown {
+    fn from(time: NaiveDateTime) -> Self {
+        Self(time)
+    }
+}
+
+impl From<DateTime<Utc>> for Shown {
+    fn from(time: DateTime<Utc>) -> Self {
+        Self(time.naive_utc())
+    }
+}
 
 /// The statements and errors of one database.
 pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
-    /// Creates [`EXECUTION_LOG`], with an index on its time, which Java's table does not have.
+    /// The type of a time that is read.
+    type Time: Into<Shown>;
+
+    /// Creates [`EXECUTION_LOG`], with indexes on its time, and on job and time, which Java's table does not have.
+    /// Both go on to `id`, so that pages of rows are read in the order of an index.
     const CREATE_EXECUTION_LOG: &'static [&'static str];
-    /// Creates [`STATUS_TRACE_LOG`], with Java's index and one on its time.
+    /// Creates [`STATUS_TRACE_LOG`], with Java's index and the same ones.
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str];
+    /// Creates [`DECISION_LOG`].
+    const CREATE_DECISION_LOG: &'static [&'static str] = &[
+        "CREATE TABLE IF NOT EXISTS JOB_DECISION_LOG (
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        decided_at BIGINT NOT NULL,
+        kind VARCHAR(40) NOT NULL,
+        scheduled_at BIGINT NULL,
+        scheduled_until BIGINT NULL,
+        sharding_items TEXT NOT NULL,
+        instance_id VARCHAR(255) NULL,
+        related_instance VARCHAR(255) NULL,
+        reason TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        PRIMARY KEY (id))",
+        "CREATE INDEX IF NOT EXISTS DECIDED_AT_INDEX ON JOB_DECISION_LOG (decided_at, id)",
+        "CREATE INDEX IF NOT EXISTS JOB_NAME_DECIDED_AT_INDEX ON JOB_DECISION_LOG (job_name, decided_at, id)",
+    ];
+    /// Follows the values of decisions: a row that exists stays.
+    const KEEP_DECISION: &'static str = " ON CONFLICT (id) DO NOTHING";
     /// Follows the values of executions: an end completes the row of its start, and no later event undoes an end.
     const COMPLETE_EXECUTION: &'static str;
     /// Follows the values of states: a row that exists stays. Empty where the database could not find such a row.
     const KEEP_STATUS: &'static str;
+    /// The column `job_name` as one that tells capitals apart; `None` where it does so by itself.
+    const EXACT_JOB_NAME: Option<&'static str>;
     /// Whether times are instants; then the wall-clock time of UTC is written.
     const KEEPS_INSTANTS: bool;
 
@@ -83,6 +190,9 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
 
     /// Whether the database says that a table does not exist.
     fn is_missing_table(error: &dyn DatabaseError) -> bool;
+
+    /// Whether the database says that the user may not do that.
+    fn is_not_permitted(error: &dyn DatabaseError) -> bool;
 
     /// Whether the database refuses the values, which no new attempt would change.
     fn refuses(error: &dyn DatabaseError) -> bool {

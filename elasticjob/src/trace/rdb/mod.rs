@@ -1,8 +1,10 @@
 //! The storage `RDB`: the tables `JOB_EXECUTION_LOG` and `JOB_STATUS_TRACE_LOG` of ElasticJob in a database, so that
-//! programs which read them for Java jobs can read them for Rust jobs.
+//! programs which read them for Java jobs can read them for Rust jobs, and the table `JOB_DECISION_LOG`, which Java does
+//! not have.
 //!
-//! The storage creates the tables when they are missing. They have one column more than the tables of ElasticJob,
-//! `run_id`, as the last one. The storage adds it to tables that Java created, and Java leaves it empty.
+//! The storage creates the tables when they are missing. They have four columns more than the tables of ElasticJob,
+//! `run_id`, `scheduled_at`, `instance_id` and `attempt`, as the last ones. The storage adds them to tables that lack them, and Java
+//! leaves them empty. Where the user of the database may not add them, rows are written without them.
 //!
 //! Times: PostgreSQL and SQLite keep the wall-clock time of one zone, by default that of the host, as Java writes it.
 //! MySQL keeps the instant, which each reader sees in the zone of its session.
@@ -15,12 +17,15 @@ mod insert;
 mod mysql;
 #[cfg(feature = "tracing-postgres")]
 mod postgres;
+mod reader;
 mod rows;
+mod select;
 mod source;
 #[cfg(feature = "tracing-sqlite")]
 mod sqlite;
 mod store;
 mod tls;
+mod wall_time;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -30,12 +35,14 @@ use std::time::Duration;
 pub use sqlx;
 
 pub use error::RdbError;
+pub use reader::RdbTraceReader;
 pub use source::{DataSource, Database};
 
 use super::RDB;
 use super::event::JobEvent;
 use super::storage::{TracingStorage, WriteError};
 use crate::schedule::TimeZone;
+use source::Use;
 use store::Store;
 
 /// How rows are written, and for how long they are kept.
@@ -83,7 +90,7 @@ impl RdbTracingStorage {
     /// # Errors
     /// [`RdbError`] when the database is not reached, refuses, or has tables that are not those of ElasticJob.
     pub async fn connect(source: &DataSource, options: RdbOptions) -> Result<Self, RdbError> {
-        let (pool, at) = source.open().await?;
+        let (pool, at) = source.open(Use::Write).await?;
         Self::prepare(pool, at, options).await
     }
 
@@ -93,7 +100,7 @@ impl RdbTracingStorage {
     /// As for [`connect`](Self::connect).
     pub async fn on_pool(pool: impl Into<RdbPool>, options: RdbOptions) -> Result<Self, RdbError> {
         let pool = pool.into();
-        let at = format!("the {} pool of the application", pool.database());
+        let at = pool.of_application();
         Self::prepare(pool, at, options).await
     }
 
@@ -117,6 +124,10 @@ impl RdbTracingStorage {
 }
 
 impl RdbPool {
+    fn of_application(&self) -> String {
+        format!("the {} pool of the application", self.database())
+    }
+
     fn database(&self) -> Database {
         match self {
             #[cfg(feature = "tracing-sqlite")]

@@ -1,5 +1,6 @@
 //! MySQL and MariaDB.
 
+use chrono::{DateTime, Utc};
 use sqlx::MySql;
 use sqlx::error::{DatabaseError, ErrorKind};
 use sqlx::mysql::MySqlDatabaseError;
@@ -9,7 +10,16 @@ use super::dialect::{Dialect, Table};
 /// "Incorrect string value": a character that the character set of a table does not have.
 const INCORRECT_STRING: u16 = 1366;
 
+/// "... command denied to user ... for table", "... for database", and "you need the ... privilege".
+const NOT_PERMITTED: [u16; 3] = [1142, 1044, 1227];
+
+fn number(error: &dyn DatabaseError) -> Option<u16> {
+    error.try_downcast_ref::<MySqlDatabaseError>().map(MySqlDatabaseError::number)
+}
+
 impl Dialect for MySql {
+    type Time = DateTime<Utc>;
+
     // Completing a row also uses up a number of `auto_id`, which is INT in tables that Java created.
     const CREATE_EXECUTION_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
         auto_id BIGINT NOT NULL AUTO_INCREMENT,
@@ -25,9 +35,13 @@ impl Dialect for MySql {
         start_time TIMESTAMP NULL,
         complete_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
+        scheduled_at BIGINT NULL,
+        instance_id VARCHAR(255) NULL,
+        attempt VARCHAR(50) NULL,
         PRIMARY KEY (auto_id),
         UNIQUE KEY `id` (`id`),
-        INDEX START_TIME_INDEX (start_time)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
+        INDEX START_TIME_INDEX (start_time, id),
+        INDEX JOB_NAME_START_TIME_INDEX (job_name, start_time, id)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
 
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_STATUS_TRACE_LOG (
         auto_id BIGINT NOT NULL AUTO_INCREMENT,
@@ -42,9 +56,31 @@ impl Dialect for MySql {
         message VARCHAR(4000) NULL,
         creation_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
+        scheduled_at BIGINT NULL,
+        instance_id VARCHAR(255) NULL,
+        attempt VARCHAR(50) NULL,
         PRIMARY KEY (auto_id),
         INDEX TASK_ID_STATE_INDEX (task_id(128), state),
-        INDEX CREATION_TIME_INDEX (creation_time)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
+        INDEX CREATION_TIME_INDEX (creation_time, id),
+        INDEX JOB_NAME_CREATION_TIME_INDEX (job_name, creation_time, id)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
+
+    const CREATE_DECISION_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_DECISION_LOG (
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        decided_at BIGINT NOT NULL,
+        kind VARCHAR(40) NOT NULL,
+        scheduled_at BIGINT NULL,
+        scheduled_until BIGINT NULL,
+        sharding_items MEDIUMTEXT NOT NULL,
+        instance_id VARCHAR(255) NULL,
+        related_instance VARCHAR(255) NULL,
+        reason MEDIUMTEXT NOT NULL,
+        detail MEDIUMTEXT NOT NULL,
+        PRIMARY KEY (id),
+        INDEX DECIDED_AT_INDEX (decided_at, id),
+        INDEX JOB_NAME_DECIDED_AT_INDEX (job_name, decided_at, id)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
+
+    const KEEP_DECISION: &'static str = " ON DUPLICATE KEY UPDATE id = VALUES(id)";
 
     // MySQL evaluates from left to right: columns that other assignments read come last.
     const COMPLETE_EXECUTION: &'static str = " ON DUPLICATE KEY UPDATE \
@@ -54,6 +90,9 @@ impl Dialect for MySql {
 
     // The table of ElasticJob has no key on `id`.
     const KEEP_STATUS: &'static str = "";
+
+    // The character set is that of the database where Java created the table.
+    const EXACT_JOB_NAME: Option<&'static str> = Some("CONVERT(job_name USING utf8mb4) COLLATE utf8mb4_bin");
 
     const KEEPS_INSTANTS: bool = true;
 
@@ -70,9 +109,12 @@ impl Dialect for MySql {
         error.code().is_some_and(|code| code == "42S02")
     }
 
+    fn is_not_permitted(error: &dyn DatabaseError) -> bool {
+        number(error).is_some_and(|number| NOT_PERMITTED.contains(&number))
+    }
+
     fn refuses(error: &dyn DatabaseError) -> bool {
-        let number = error.try_downcast_ref::<MySqlDatabaseError>().map(MySqlDatabaseError::number);
         let is_data = error.code().is_some_and(|code| code.starts_with("22"));
-        error.kind() != ErrorKind::Other || is_data || number == Some(INCORRECT_STRING)
+        error.kind() != ErrorKind::Other || is_data || number(error) == Some(INCORRECT_STRING)
     }
 }

@@ -18,6 +18,25 @@ pub enum Database {
     MySql,
 }
 
+/// What connections are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// One connection writes all events.
+    Write,
+    /// Some connections read, and create nothing.
+    Read,
+}
+
+impl Use {
+    /// How many connections there are at most.
+    pub(super) fn connections(self) -> u32 {
+        match self {
+            Self::Write => 1,
+            Self::Read => 4,
+        }
+    }
+}
+
 /// The database, and the user who connects to it.
 ///
 /// URLs are those of sqlx (`sqlite:trace.db`, `postgres://host:5432/db`, `mysql://host/db`) or of JDBC

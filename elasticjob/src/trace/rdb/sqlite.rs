@@ -1,11 +1,14 @@
 //! SQLite.
 
+use chrono::NaiveDateTime;
 use sqlx::Sqlite;
 use sqlx::error::{DatabaseError, ErrorKind};
 
 use super::dialect::{Dialect, Table};
 
 impl Dialect for Sqlite {
+    type Time = NaiveDateTime;
+
     const CREATE_EXECUTION_LOG: &'static [&'static str] = &[
         "CREATE TABLE IF NOT EXISTS JOB_EXECUTION_LOG (
         id VARCHAR(40) NOT NULL,
@@ -20,8 +23,12 @@ impl Dialect for Sqlite {
         start_time TIMESTAMP NULL,
         complete_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
+        scheduled_at BIGINT NULL,
+        instance_id VARCHAR(255) NULL,
+        attempt VARCHAR(50) NULL,
         PRIMARY KEY (id))",
-        "CREATE INDEX IF NOT EXISTS START_TIME_INDEX ON JOB_EXECUTION_LOG (start_time)",
+        "CREATE INDEX IF NOT EXISTS START_TIME_INDEX ON JOB_EXECUTION_LOG (start_time, id)",
+        "CREATE INDEX IF NOT EXISTS JOB_NAME_START_TIME_INDEX ON JOB_EXECUTION_LOG (job_name, start_time, id)",
     ];
 
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str] = &[
@@ -37,9 +44,13 @@ impl Dialect for Sqlite {
         message VARCHAR(4000) NULL,
         creation_time TIMESTAMP NULL,
         run_id VARCHAR(40) NULL,
+        scheduled_at BIGINT NULL,
+        instance_id VARCHAR(255) NULL,
+        attempt VARCHAR(50) NULL,
         PRIMARY KEY (id))",
         "CREATE INDEX IF NOT EXISTS TASK_ID_STATE_INDEX ON JOB_STATUS_TRACE_LOG (task_id, state)",
-        "CREATE INDEX IF NOT EXISTS CREATION_TIME_INDEX ON JOB_STATUS_TRACE_LOG (creation_time)",
+        "CREATE INDEX IF NOT EXISTS CREATION_TIME_INDEX ON JOB_STATUS_TRACE_LOG (creation_time, id)",
+        "CREATE INDEX IF NOT EXISTS JOB_NAME_CREATION_TIME_INDEX ON JOB_STATUS_TRACE_LOG (job_name, creation_time, id)",
     ];
 
     const COMPLETE_EXECUTION: &'static str = " ON CONFLICT (id) DO UPDATE SET is_success = excluded.is_success, \
@@ -47,6 +58,8 @@ impl Dialect for Sqlite {
         WHERE excluded.complete_time IS NOT NULL";
 
     const KEEP_STATUS: &'static str = " ON CONFLICT (id) DO NOTHING";
+
+    const EXACT_JOB_NAME: Option<&'static str> = None;
 
     const KEEPS_INSTANTS: bool = false;
 
@@ -64,6 +77,11 @@ impl Dialect for Sqlite {
 
     fn is_missing_table(error: &dyn DatabaseError) -> bool {
         error.message().contains("no such table")
+    }
+
+    /// It knows no users: where rows can be written, columns can be added.
+    fn is_not_permitted(_: &dyn DatabaseError) -> bool {
+        false
     }
 
     fn refuses(error: &dyn DatabaseError) -> bool {

@@ -1,25 +1,26 @@
-//! The two tables of one database.
+//! The tables of one database.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use chrono::{DateTime, NaiveDateTime, TimeDelta};
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use sqlx::{
     AssertSqlSafe, Column, Encode, Executor, FromRow, IntoArguments, Pool, QueryBuilder, SqlSafeStr, Statement, Type,
 };
 
-use super::dialect::{Dialect, EXECUTION_LOG, RUN_ID, SOURCE, STATUS_TRACE_LOG, Table};
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
 use super::error::RdbError;
-use super::insert::{insert_executions, insert_states, known_states};
-use super::rows::{Rows, time};
+use super::insert::{insert_decisions, insert_executions, insert_states, known_states};
+use super::rows::Rows;
+use super::wall_time::WallClock;
 use super::{Calls, Pending, Retention};
-use crate::runtime::clock::{Clock, SystemClock};
+use crate::log::warn;
 use crate::schedule::TimeZone;
-use crate::trace::{JobEvent, WriteError};
+use crate::trace::{JobEvent, WriteError, now};
 
-/// How often the tables are prepared. Instances that start together may create the same table at the same moment, and
-/// then the database refuses all but one of them.
-const PREPARE_TRIES: u32 = 5;
+/// How often the tables are prepared. Instances that start together may create the same table or add the same column at
+/// the same moment, and then the database refuses all but one of them.
+const PREPARE_TRIES: u32 = 8;
 
 /// How many rows are removed in one step.
 const STEP: u64 = 1_000;
@@ -30,9 +31,13 @@ const NEXT_ROUND: Duration = Duration::from_secs(600);
 
 pub(super) struct Store<DB: Dialect> {
     pool: Pool<DB>,
-    /// The zone of times, `None` for UTC.
-    zone: Option<TimeZone>,
+    clock: WallClock,
     retention: Retention,
+    /// The columns of this implementation that the tables have.
+    own_of_executions: Vec<OwnColumn>,
+    own_of_states: Vec<OwnColumn>,
+    /// Whether there is a table of decisions. A table of Java's release may be all that the account may write to.
+    has_decisions: bool,
     /// Whether the table of states is one of ElasticJob before 3.0.5, see [`SOURCE`].
     has_source: bool,
     /// Whether the last write may have been applied without an answer.
@@ -49,6 +54,7 @@ where
     for<'e> i32: Encode<'e, DB> + Type<DB>,
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
     for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
     for<'r> (String,): FromRow<'r, DB::Row>,
     for<'r> (i64,): FromRow<'r, DB::Row>,
 {
@@ -59,49 +65,99 @@ where
         zone: TimeZone,
         retention: Retention,
     ) -> Result<Self, RdbError> {
-        let zone = (!DB::KEEPS_INSTANTS).then_some(zone);
-        let mut store = Self { pool, zone, retention, has_source: false, in_doubt: AtomicBool::new(false) };
-        store.have(at, EXECUTION_LOG, DB::CREATE_EXECUTION_LOG).await?;
-        let columns = store.have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
+        let clock = WallClock::of(DB::KEEPS_INSTANTS, zone);
+        let mut store = Self {
+            pool,
+            clock,
+            retention,
+            own_of_executions: Vec::new(),
+            own_of_states: Vec::new(),
+            has_decisions: false,
+            has_source: false,
+            in_doubt: AtomicBool::new(false),
+        };
+        let columns = store.must_have(at, EXECUTION_LOG, DB::CREATE_EXECUTION_LOG).await?;
+        store.own_of_executions = OwnColumn::among(&columns);
+        let columns = store.must_have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
+        store.own_of_states = OwnColumn::among(&columns);
         store.has_source = columns.iter().any(|column| column == SOURCE);
+        store.has_decisions = store.has(at, DECISION_LOG, DB::CREATE_DECISION_LOG).await?;
         if DB::KEEPS_INSTANTS {
-            store.check_session_zone(at).await?;
+            check_session_zone(&store.pool, at).await?;
         }
         Ok(store)
     }
 
-    /// The columns of a table. Creates the table, or adds a column, where that is missing.
-    async fn have(&self, at: &str, table: Table, create: &[&'static str]) -> Result<Vec<String>, RdbError> {
+    /// The columns of a table without which nothing can be traced.
+    async fn must_have(&self, at: &str, table: Table, create: &[&'static str]) -> Result<Vec<String>, RdbError> {
+        let error = match self.have(at, table, create).await? {
+            Ok(columns) => return Ok(columns),
+            Err(error) => error,
+        };
+        Err(RdbError::Table { at: at.to_owned(), table: table.name, why: error })
+    }
+
+    /// Whether there is a table without which less is traced.
+    async fn has(&self, at: &str, table: Table, create: &[&'static str]) -> Result<bool, RdbError> {
+        let Err(error) = self.have(at, table, create).await? else { return Ok(true) };
+        let (name, create) = (table.name, create.join("; "));
+        warn!(
+            "tracing: {at} has no table {name} and this account may not create it, so decisions are not recorded; let an \
+             administrator run: {create} (the database says: {error})"
+        );
+        Ok(false)
+    }
+
+    /// The columns of a table. Creates the table, or adds a column, where that is missing. The inner error is the text of
+    /// the database where the account has not the right to create the table.
+    async fn have(
+        &self,
+        at: &str,
+        table: Table,
+        create: &[&'static str],
+    ) -> Result<Result<Vec<String>, String>, RdbError> {
         let unusable = |why: &dyn std::fmt::Display| {
             let (at, table) = (at.to_owned(), table.name);
             RdbError::Table { at, table, why: why.to_string() }
         };
-        let add_run_id = format!("ALTER TABLE {} ADD COLUMN {RUN_ID} VARCHAR(40) NULL", table.name);
         let mut why = String::new();
         for attempt in 1..=PREPARE_TRIES {
-            let changed = match self.columns(table, attempt).await {
-                Ok(columns) => match table.missing(&columns).as_slice() {
-                    [] => return Ok(columns),
-                    [RUN_ID] => self.run(&[&add_run_id]).await,
-                    missing => {
-                        let (at, table, missing) = (at.to_owned(), table.name, missing.to_vec());
-                        return Err(RdbError::Columns { at, table, missing });
+            let changed = match columns(&self.pool, table, attempt).await {
+                Ok(columns) => {
+                    let missing = table.missing(&columns);
+                    if !missing.is_empty() {
+                        return Err(RdbError::Columns { at: at.to_owned(), table: table.name, missing });
                     }
+                    let has = OwnColumn::among(&columns);
+                    let lacks = table.own.iter().filter(|own| !has.contains(own));
+                    let add: Vec<String> = lacks.map(|own| own.add_to(table)).collect();
+                    if add.is_empty() {
+                        return Ok(Ok(columns));
+                    }
+                    match self.run(&add.iter().map(String::as_str).collect::<Vec<_>>()).await {
+                        // The tables of Java are enough to write to.
+                        Err(sqlx::Error::Database(error)) if DB::is_not_permitted(&*error) => {
+                            let (name, add) = (table.name, add.join("; "));
+                            warn!(
+                                "tracing: table {name} in {at} lacks columns and this user may not add them, so rows are \
+                                 written without them; let an administrator run: {add} (the database says: {error})"
+                            );
+                            return Ok(Ok(columns));
+                        }
+                        added => added,
+                    }
+                }
+                Err(sqlx::Error::Database(error)) if DB::is_missing_table(&*error) => match self.run(create).await {
+                    Err(sqlx::Error::Database(error)) if DB::is_not_permitted(&*error) => {
+                        return Ok(Err(error.to_string()));
+                    }
+                    created => created,
                 },
-                Err(sqlx::Error::Database(error)) if DB::is_missing_table(&*error) => self.run(create).await,
                 Err(error) => return Err(unusable(&error)),
             };
             why = changed.err().map_or(why, |error| error.to_string());
         }
         Err(unusable(&why))
-    }
-
-    /// The columns of a table. Each attempt has another text, as connections remember the result for a text.
-    async fn columns(&self, table: Table, attempt: u32) -> Result<Vec<String>, sqlx::Error> {
-        let mut connection = self.pool.acquire().await?;
-        let sql = AssertSqlSafe(format!("SELECT * FROM {} WHERE {attempt} = 0", table.name));
-        let statement = (&mut *connection).prepare(sql.into_sql_str()).await?;
-        Ok(statement.columns().iter().map(|column| column.name().to_lowercase()).collect())
     }
 
     async fn run(&self, statements: &[&str]) -> Result<(), sqlx::Error> {
@@ -112,19 +168,9 @@ where
         Ok(())
     }
 
-    async fn check_session_zone(&self, at: &str) -> Result<(), RdbError> {
-        let mut query =
-            QueryBuilder::new("SELECT CAST(TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP, CURRENT_TIMESTAMP) AS SIGNED)");
-        match query.build_query_as::<(i64,)>().fetch_one(&self.pool).await {
-            Ok((0,)) => Ok(()),
-            Ok(_) => Err(RdbError::SessionZone { at: at.to_owned() }),
-            Err(error) => Err(RdbError::Connect { at: at.to_owned(), why: error.to_string() }),
-        }
-    }
-
     /// Writes all events or none.
     async fn insert(&self, events: &[JobEvent]) -> Result<(), sqlx::Error> {
-        let Rows { executions, mut states } = Rows::of(events, self.zone);
+        let Rows { executions, mut states, decisions } = Rows::of(events, self.clock);
         let mut transaction = self.pool.begin().await?;
         if self.in_doubt.swap(true, Ordering::Relaxed) && DB::KEEP_STATUS.is_empty() && !states.is_empty() {
             let mut query = known_states(&states);
@@ -132,10 +178,21 @@ where
             states.retain(|state| !known.iter().any(|(id,)| *id == state.id));
         }
         if !executions.is_empty() {
-            insert_executions(executions).build().persistent(false).execute(&mut *transaction).await?;
+            insert_executions(executions, &self.own_of_executions)
+                .build()
+                .persistent(false)
+                .execute(&mut *transaction)
+                .await?;
         }
         if !states.is_empty() {
-            insert_states(states, self.has_source).build().persistent(false).execute(&mut *transaction).await?;
+            insert_states(states, &self.own_of_states, self.has_source)
+                .build()
+                .persistent(false)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        if !decisions.is_empty() && self.has_decisions {
+            insert_decisions(decisions).build().persistent(false).execute(&mut *transaction).await?;
         }
         transaction.commit().await?;
         self.in_doubt.store(false, Ordering::Relaxed);
@@ -148,7 +205,12 @@ where
         if let Some(days) = self.retention.days {
             let (head, tail) = DB::delete(table, STEP);
             let mut query = QueryBuilder::new(head);
-            query.push_bind(self.days_ago(days)).push(tail);
+            let oldest = days_ago(days);
+            match table.in_milliseconds {
+                true => query.push_bind(Some(oldest.timestamp_millis())),
+                false => query.push_bind(self.clock.time(oldest)),
+            };
+            query.push(tail);
             removed = DB::rows_affected(&query.build().execute(&self.pool).await?);
         }
         if let Some(rows) = self.retention.rows.filter(|_| removed < STEP) {
@@ -170,11 +232,6 @@ where
         Ok(removed >= STEP)
     }
 
-    fn days_ago(&self, days: u32) -> NaiveDateTime {
-        let now = DateTime::from_timestamp_millis(SystemClock.wall_ms()).unwrap_or_default();
-        time(now.checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default(), self.zone)
-    }
-
     fn write_error(error: &sqlx::Error) -> WriteError {
         match error {
             sqlx::Error::Database(database) if DB::refuses(&**database) => WriteError::Refused(error.to_string()),
@@ -188,6 +245,37 @@ where
     }
 }
 
+fn days_ago(days: u32) -> DateTime<Utc> {
+    now().checked_sub_signed(TimeDelta::days(days.into())).unwrap_or_default()
+}
+
+/// The columns of a table. Each attempt has another text, as connections remember the result for a text.
+pub(super) async fn columns<DB>(pool: &Pool<DB>, table: Table, attempt: u32) -> Result<Vec<String>, sqlx::Error>
+where
+    DB: Dialect,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    let mut connection = pool.acquire().await?;
+    let sql = AssertSqlSafe(format!("SELECT * FROM {} WHERE {attempt} = 0", table.name));
+    let statement = (&mut *connection).prepare(sql.into_sql_str()).await?;
+    Ok(statement.columns().iter().map(|column| column.name().to_lowercase()).collect())
+}
+
+/// Refuses a pool whose sessions show times in another zone than UTC.
+pub(super) async fn check_session_zone<DB>(pool: &Pool<DB>, at: &str) -> Result<(), RdbError>
+where
+    DB: Dialect<Arguments: IntoArguments<DB>>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+    for<'r> (i64,): FromRow<'r, DB::Row>,
+{
+    let mut query = QueryBuilder::new("SELECT CAST(TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP, CURRENT_TIMESTAMP) AS SIGNED)");
+    match query.build_query_as::<(i64,)>().fetch_one(pool).await {
+        Ok((0,)) => Ok(()),
+        Ok(_) => Err(RdbError::SessionZone { at: at.to_owned() }),
+        Err(error) => Err(RdbError::Connect { at: at.to_owned(), why: error.to_string() }),
+    }
+}
+
 impl<DB> Calls for Store<DB>
 where
     DB: Dialect<Arguments: IntoArguments<DB>>,
@@ -198,6 +286,7 @@ where
     for<'e> i32: Encode<'e, DB> + Type<DB>,
     for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
     for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
     for<'r> (String,): FromRow<'r, DB::Row>,
     for<'r> (i64,): FromRow<'r, DB::Row>,
 {
@@ -211,7 +300,9 @@ where
                 return Ok(None);
             }
             let mut more = false;
-            for table in [EXECUTION_LOG, STATUS_TRACE_LOG] {
+            let tables =
+                [EXECUTION_LOG, STATUS_TRACE_LOG].into_iter().chain(self.has_decisions.then_some(DECISION_LOG));
+            for table in tables {
                 more |= self.remove(table).await.map_err(|error| Self::write_error(&error))?;
             }
             Ok(Some(if more { NEXT_STEP } else { NEXT_ROUND }))

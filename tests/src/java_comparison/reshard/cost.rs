@@ -16,7 +16,7 @@ const REST_MS: i64 = 4_000;
 /// How long what follows from a move may go on: processes read the owners.
 const AFTERMATH_MS: i64 = 1_500;
 
-/// Who looks at the counters of the server, and what that itself costs.
+/// Reads the counters of the server, and knows what reading them costs.
 pub(super) struct Watcher<'a> {
     pub server: &'a ZookeeperServer,
     pub registry: &'a Arc<dyn RegistryCenter>,
@@ -26,7 +26,7 @@ pub(super) struct Watcher<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     at_ms: i64,
-    /// All but those of whoever watches.
+    /// All but those of the observer.
     packets: i64,
     transactions: i64,
 }

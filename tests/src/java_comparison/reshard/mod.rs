@@ -1,4 +1,4 @@
-//! How long it takes, and what it costs, until the items of a job are shared anew after a process joined or was killed.
+//! How long it takes, and what it costs, until the items of a job are shared again after a process joined or was killed.
 //!
 //! Java reshards with the next fire. Fires are some seconds apart, so that the wait for one is seen beside the resharding
 //! itself, and what it costs is told from what the fire costs.
@@ -12,13 +12,14 @@ use std::io;
 use std::sync::Arc;
 
 use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::layout::JobPath;
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
 use self::cost::{Count, Watcher};
 use self::moves::{Change, Move, Moves};
 use self::program::Benches;
-use super::stage::{Stage, until};
+use super::stage::{Stage, path, until};
 use crate::group::Group;
 use crate::java_peer::Kind;
 use crate::records::{now_us, pid_of};
@@ -81,7 +82,7 @@ async fn settled(
 ) -> io::Result<Move> {
     until(group, &format!("{ITEMS} items shared by {pids:?} after {change:?}"), async || {
         let Some(moved) = moves.after(change) else { return Ok(None) };
-        let owners = (0..ITEMS).map(|item| registry.get(&format!("/{JOB}/sharding/{item}/instance")));
+        let owners = (0..ITEMS).map(|item| registry.get(&path(JOB, JobPath::owner_of(item))));
         let owners = try_join_all(owners).await.map_err(io::Error::other)?;
         let owners = owners.iter().map(|owner| pid_of(owner.as_ref()?.data.text()?));
         Ok(is_shared(owners, pids).then_some(moved))

@@ -3,9 +3,12 @@
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use elasticjob::ident::JobName;
+use elasticjob::registry::layout::{ItemNode, JobPath};
 use elasticjob::registry::{RegistryCenter, WatchEvent};
 use tokio::task::JoinSet;
 
+use crate::java_comparison::stage::path;
 use crate::records::{now_us, pid_of};
 
 /// Something happened to an instance.
@@ -41,7 +44,7 @@ impl Moves {
     /// Watches a job. One watch for all tells the order.
     pub fn watch(registry: &Arc<dyn RegistryCenter>, job: &str) -> Self {
         let (seen, mut watches) = (Arc::<Mutex<Vec<_>>>::default(), JoinSet::new());
-        let (mut events, into) = (registry.watch(&format!("/{job}")), seen.clone());
+        let (mut events, into) = (registry.watch(&path(job, JobPath::Root)), seen.clone());
         watches.spawn(async move {
             while let Some(event) = poll_fn(|cx| events.poll_next(cx)).await {
                 into.lock().unwrap_or_else(PoisonError::into_inner).push((now_us(), event));
@@ -58,10 +61,12 @@ impl Moves {
 
 /// `None` also when events may have been missed since.
 fn moved(job: &str, events: &[(i64, WatchEvent)], change: Change) -> Option<Move> {
-    let instances = format!("/{job}/instances/");
-    let owners = format!("/{job}/sharding/");
-    let requested = format!("/{job}/leader/sharding/necessary");
-    let pid = |path: &str| path.strip_prefix(&instances).and_then(pid_of);
+    let job = JobName::new(job).ok()?;
+    let node = |path: &str| JobPath::parse(&job, path);
+    let pid = |path: &str| match node(path) {
+        Some(JobPath::Instance(id)) => pid_of(id.as_str()),
+        _ => None,
+    };
     let is_change = |event: &WatchEvent| match (event, change) {
         (WatchEvent::Created(path), Change::Came(of)) | (WatchEvent::Deleted(path), Change::Went(of)) => {
             pid(path) == Some(of)
@@ -70,13 +75,14 @@ fn moved(job: &str, events: &[(i64, WatchEvent)], change: Change) -> Option<Move
     };
     let is_owner = |event: &WatchEvent| match event {
         WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path) => {
-            path.starts_with(&owners) && path.ends_with("/instance")
+            matches!(node(path), Some(JobPath::Item(_, ItemNode::Instance)))
         }
         WatchEvent::Gap => false,
     };
     let at = events.iter().rposition(|(_, event)| is_change(event))?;
     let later = &events[at + 1..];
-    let ended = |event: &WatchEvent| matches!(event, WatchEvent::Deleted(path) if *path == requested);
+    let ended =
+        |event: &WatchEvent| matches!(event, WatchEvent::Deleted(path) if node(path) == Some(JobPath::Necessary));
     if later.iter().any(|(_, event)| *event == WatchEvent::Gap) || !later.iter().any(|(_, event)| ended(event)) {
         return None;
     }

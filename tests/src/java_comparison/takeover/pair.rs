@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::layout::JobPath;
 
 use super::JOBS;
 use crate::group::{Group, Program, WorkerProgram};
-use crate::java_comparison::stage::{SESSION_TIMEOUT, Stage, program, text_of, until};
+use crate::java_comparison::stage::{SESSION_TIMEOUT, Stage, path, program, text_of, until};
 use crate::java_peer::{JavaPeer, Kind};
 use crate::observer::Observer;
 use crate::records::{ProcessRecords, now_us, pid_of};
@@ -32,7 +33,7 @@ const NEVER: &str = "0 0 0 1 1 ?";
 #[derive(Debug)]
 pub(super) struct Pair {
     pub group: Group<PairProgram>,
-    /// Who is to be killed.
+    /// The process that is killed.
     pub victim: u32,
     pub survivor: u32,
 }
@@ -85,7 +86,7 @@ impl Pair {
 async fn leads(group: &Group<PairProgram>, registry: &Arc<dyn RegistryCenter>, pid: u32) -> io::Result<()> {
     until(group, &format!("process {pid} as the leader"), async || {
         for (job, _) in JOBS {
-            let leader = text_of(registry, &format!("/{job}/leader/election/instance")).await?;
+            let leader = text_of(registry, &path(job, JobPath::LeaderInstance)).await?;
             if leader.as_deref().and_then(pid_of) != Some(pid) {
                 return Ok(None);
             }
@@ -98,10 +99,10 @@ async fn leads(group: &Group<PairProgram>, registry: &Arc<dyn RegistryCenter>, p
 /// Whether the next run is shared. A Java leader assigns the items with it, when that was asked for.
 async fn will_share(registry: &Arc<dyn RegistryCenter>, kind: Kind, job: &str) -> io::Result<bool> {
     if kind == Kind::Java {
-        return Ok(text_of(registry, &format!("/{job}/leader/sharding/necessary")).await?.is_some());
+        return Ok(text_of(registry, &path(job, JobPath::Necessary)).await?.is_some());
     }
-    let first = text_of(registry, &format!("/{job}/sharding/0/instance")).await?;
-    let second = text_of(registry, &format!("/{job}/sharding/1/instance")).await?;
+    let first = text_of(registry, &path(job, JobPath::owner_of(0))).await?;
+    let second = text_of(registry, &path(job, JobPath::owner_of(1))).await?;
     Ok(first.is_some() && second.is_some() && first != second)
 }
 

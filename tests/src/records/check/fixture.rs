@@ -28,7 +28,7 @@ pub(super) fn run(pid: u32, second: i64) -> Run {
     }
 }
 
-/// A run that nobody saw the end of.
+/// A run whose end no process recorded.
 pub(super) fn open(pid: u32, second: i64) -> Run {
     Run { end: None, ..run(pid, second) }
 }

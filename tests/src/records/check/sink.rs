@@ -1,4 +1,4 @@
-//! The sink takes nothing from a run whose item has gone on without it, and refuses nobody else.
+//! The sink takes nothing from a run whose item has gone on without it, and refuses no other run.
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ const JOBS: &str = "    works: {cron: '* * * * * ?', sharding-total-count: 2, re
 
 const SESSION_MS: u32 = 6_000;
 
-/// Waits until the error handler of a process was told of the bug.
+/// Waits until the error handler of a process got the report of the bug.
 async fn told(processes: &Processes, number: usize) {
     let told = async || {
         let failures = processes.failures(number, "works");

@@ -74,7 +74,7 @@ impl Processes {
         elasticjob_tests::records::complete_lines(&text).map(str::to_owned).collect()
     }
 
-    /// What the error handler of a process was told of a job.
+    /// The reports that the error handler of a process got about a job.
     pub fn failures(&self, number: usize, job: &str) -> Vec<String> {
         let of_job = |line: &String| line.starts_with(&format!("Job '{job}': "));
         self.lines(number, "failures").into_iter().filter(of_job).collect()

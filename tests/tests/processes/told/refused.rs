@@ -14,7 +14,7 @@ const JOBS: &str = "    works: {cron: '* * * * * ?', sharding-total-count: 2, jo
 
 const SESSION_MS: u32 = 6_000;
 
-/// Waits until the error handler of a process was told of the configuration.
+/// Waits until the error handler of a process got the report of the configuration.
 async fn told(processes: &Processes, number: usize) {
     let told = async || {
         let failures = processes.failures(number, "works");

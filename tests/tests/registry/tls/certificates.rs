@@ -16,7 +16,7 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// Makes all of them: `ca` signs `server` and `client`, the CA `other-ca` that nobody trusts signs `stranger`.
+    /// Makes all of them: `ca` signs `server` and `client`, the CA `other-ca` that no program trusts signs `stranger`.
     pub fn make() -> Self {
         let folder = env::temp_dir().join(format!("elasticjob-tls-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();

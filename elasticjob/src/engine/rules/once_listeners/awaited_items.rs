@@ -7,8 +7,8 @@ use crate::engine::state::listener_round::{PATIENCE, Waiting};
 use crate::engine::state::open_fire::LATE_ACQUISITION;
 use crate::fire::{ExecutionSource, Fire, Hook};
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Known, Unread, read_found};
-use crate::registry::path::{ItemNode, JobPath};
 
 impl JobEngine {
     /// The items that have not begun yet, or not ended yet, in the round of a run that waits.
@@ -16,14 +16,14 @@ impl JobEngine {
         match waits.hook {
             Hook::Before => self.items_to_begin(now, waits),
             Hook::After if self.planted.has(Bug::HastyAfter) => Ok(Vec::new()),
-            Hook::After => self.items_to_end(waits.fire),
+            Hook::After => self.items_to_end(waits.key.fire),
         }
     }
 
     fn items_to_begin(&self, now: Now, waits: &Waiting) -> Result<Vec<ShardingItem>, Unread> {
         // Each instance begins an item that it makes up for, or takes over, when it can: the group does not begin it
         // together.
-        if waits.source != ExecutionSource::NormalTrigger || now.mono >= waits.since + LATE_ACQUISITION {
+        if waits.key.source != ExecutionSource::NormalTrigger || now.mono >= waits.since + LATE_ACQUISITION {
             return Ok(Vec::new());
         }
         let Some(configuration) = &self.configuration.in_force else { return Err(Unread) };
@@ -31,7 +31,7 @@ impl JobEngine {
         let is_patient = now.mono < waits.since + PATIENCE;
         let mut missing = Vec::new();
         for item in 0..total {
-            if self.will_begin(item, waits.fire, is_patient)? {
+            if self.will_begin(item, waits.key.fire, is_patient)? {
                 missing.push(item);
             }
         }
@@ -87,7 +87,7 @@ impl JobEngine {
 
     fn is_to_end(&self, item: ShardingItem, fire: Fire, takes_over: bool) -> Result<bool, Unread> {
         // A run that was cut off here may go on while the item runs for a later fire elsewhere: its record tells.
-        if self.runs.iter().any(|run| run.fire == fire && run.items.contains_key(&item)) {
+        if self.runs.iter().any(|run| run.key.fire == fire && run.items.contains_key(&item)) {
             return Ok(true);
         }
         let Some(known) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };

@@ -12,8 +12,8 @@ use crate::engine::state::proposal::{Proposal, Purpose, Sharding};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
-use crate::registry::path::JobPath;
 use crate::sharding;
 use crate::sharding::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyFault};
 

@@ -6,8 +6,8 @@ use crate::engine::engine::JobEngine;
 use crate::engine::sharding_data::ShardingData;
 use crate::fire::FireRecord;
 use crate::ident::ShardingItem;
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Known, Unread, read_found};
-use crate::registry::path::JobPath;
 
 /// The last fires that removed items may have been begun for. They are kept as data of `sharding` and become the record
 /// of new items: an item that is created again must not be begun for a fire that it was begun for before.

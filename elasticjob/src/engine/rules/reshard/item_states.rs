@@ -6,8 +6,8 @@ use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Known, Unread, read_found, read_known};
-use crate::registry::path::JobPath;
 
 /// Owners and busy items.
 pub(super) struct Survey<'a> {

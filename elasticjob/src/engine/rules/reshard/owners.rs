@@ -7,8 +7,8 @@ use crate::engine::planted::Bug;
 use crate::engine::rules::sessionless::is_sessionless;
 use crate::fire::SkipReason;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Lookup, Unread, read_all, read_found};
-use crate::registry::path::JobPath;
 use crate::sharding;
 
 impl JobEngine {
@@ -86,7 +86,7 @@ impl JobEngine {
             return;
         }
         let Some(open) = self.fires.open.as_deref() else { return };
-        let (fire, monitored) = (open.fire, self.configuration.is_monitored());
+        let (fire, monitored) = (open.key.fire, self.configuration.is_monitored());
         let mut gone: BTreeMap<InstanceId, Vec<ShardingItem>> = BTreeMap::new();
         for item in self.mirror.items() {
             let Lookup::Known(known) = self.mirror.lookup(&JobPath::owner_of(item)) else { continue };

@@ -8,7 +8,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 /// The reason for a resharding, if there is one.
 ///

@@ -5,8 +5,8 @@ use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::fire::{FireRecord, FireState};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
-use crate::registry::path::{ItemNode, JobPath};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 
 /// Whether the items move on to the next instance.

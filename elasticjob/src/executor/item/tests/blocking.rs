@@ -132,7 +132,7 @@ fn the_time_it_waits_for_a_thread_is_no_time_of_its_run() {
     let waited = Duration::from_millis(200);
     assert!(ended.recv_timeout(waited).is_err(), "there is no thread for it");
     release.send(()).unwrap();
-    let ItemEnd { outcome, duration } = ended.recv_timeout(LONG).unwrap();
+    let ExecutionEnd { outcome, duration } = ended.recv_timeout(LONG).unwrap();
     assert_eq!(outcome, ItemOutcome::Succeeded);
     assert!(duration <= since.elapsed().saturating_sub(waited), "{duration:?}");
 }

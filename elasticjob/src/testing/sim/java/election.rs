@@ -1,26 +1,26 @@
 //! Who leads: the instance named in an ephemeral node that is made under a latch, and believed from the cache.
 
 use super::jvm::Jvm;
-
-const LEADER: &str = "leader/election/instance";
+use super::nodes::leader;
+use crate::registry::layout::JobPath;
 
 impl Jvm {
     pub(super) async fn elect_leader(&self) {
-        self.in_latch("leader/election/latch", async {
-            if !self.is_existed(LEADER).await {
-                self.persist_ephemeral(LEADER, self.id.as_str()).await;
+        self.in_latch(&JobPath::Latch.to_string(), async {
+            if !self.is_existed(&leader()).await {
+                self.persist_ephemeral(&leader(), self.id.as_str()).await;
             }
         })
         .await;
     }
 
     pub(super) async fn has_leader(&self) -> bool {
-        self.is_existed(LEADER).await
+        self.is_existed(&leader()).await
     }
 
     /// By the cache: right after a change it may be wrong.
     pub(super) async fn is_leader(&self) -> bool {
-        self.get(LEADER).await.as_deref() == Some(self.id.as_str())
+        self.get(&leader()).await.as_deref() == Some(self.id.as_str())
     }
 
     pub(super) async fn is_leader_until_block(&self) -> bool {
@@ -34,6 +34,6 @@ impl Jvm {
     }
 
     pub(super) async fn remove_leader(&self) {
-        self.remove_if_existed(LEADER).await;
+        self.remove_if_existed(&leader()).await;
     }
 }

@@ -1,16 +1,17 @@
 //! A trigger until its run is over.
 
 use super::jvm::{Jvm, Wish};
-use super::marks::running;
+use super::nodes::{CURRENT_TIME, of_item, running};
 use crate::fire::{ExecutionSource, Fire};
 use crate::ident::ShardingItem;
+use crate::registry::layout::ItemNode;
 
 impl Jvm {
     /// Everything from the trigger to the end of its runs. `None` where the release throws.
     pub(super) async fn execute(&self, fire: Fire) -> Option<()> {
         if self.configuration().await?.checks_clock {
             // It compares the time of this node with its own, tells what is wrong, and goes on.
-            self.persist("systemTime/current", "").await;
+            self.persist(CURRENT_TIME, "").await;
         }
         let (source, items) = self.items_to_run(fire).await?;
         if self.has_running_items(Some(&items)).await? {
@@ -41,9 +42,9 @@ impl Jvm {
         let mut items = self.local_items().await?;
         self.own_items.replace(items.clone());
         if failover {
-            items = self.without(items, |item| format!("sharding/{item}/failover"), fire, "it is taken over").await;
+            items = self.without(items, |item| of_item(item, ItemNode::Failover), fire, "it is taken over").await;
         }
-        items = self.without(items, |item| format!("sharding/{item}/disabled"), fire, "it is disabled").await;
+        items = self.without(items, |item| of_item(item, ItemNode::Disabled), fire, "it is disabled").await;
         if self.configuration_directly().await?.monitored {
             items = self.without(items, running, fire, "it runs elsewhere").await;
         }

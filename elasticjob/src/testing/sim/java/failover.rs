@@ -1,30 +1,24 @@
 //! Failover: what a crash left is queued by survivors and taken under a latch, in separate steps.
 
 use super::jvm::Jvm;
-use super::marks::running;
+use super::nodes::{SHARDING, failover_latch, of_item, queue, queued, running, server};
 use super::quartz::Request;
-use super::servers::ENABLED;
 use crate::ident::{InstanceId, ShardingItem};
-
-const ITEMS: &str = "leader/failover/items";
+use crate::registry::layout::{ItemNode, ServerStatus};
 
 fn taker(item: ShardingItem) -> String {
-    format!("sharding/{item}/failover")
+    of_item(item, ItemNode::Failover)
 }
 
 fn taking(item: ShardingItem) -> String {
-    format!("sharding/{item}/failovering")
-}
-
-fn queued(item: ShardingItem) -> String {
-    format!("{ITEMS}/{item}")
+    of_item(item, ItemNode::Failovering)
 }
 
 impl Jvm {
     /// The items there are, in ascending order.
     async fn existing_items(&self) -> Vec<ShardingItem> {
         let mut items: Vec<ShardingItem> =
-            self.children("sharding").await.iter().filter_map(|name| name.parse().ok()).collect();
+            self.children(SHARDING).await.iter().filter_map(|name| name.parse().ok()).collect();
         items.sort_unstable();
         items
     }
@@ -56,8 +50,8 @@ impl Jvm {
             }
             return Some(());
         }
-        let server = self.get(&format!("servers/{}", crashed.server_ip())).await;
-        if server.as_deref() != Some(ENABLED) {
+        let server = self.get(&server(crashed.server_ip())).await;
+        if ServerStatus::of(server.as_deref()) == ServerStatus::Disabled {
             return Some(());
         }
         for item in self.items_of(crashed.as_str()).await? {
@@ -100,11 +94,11 @@ impl Jvm {
         if !self.may_take_over().await {
             return;
         }
-        self.in_latch("leader/failover/latch", async {
+        self.in_latch(&failover_latch(), async {
             if !self.may_take_over().await {
                 return;
             }
-            let Some(item) = self.children(ITEMS).await.first().and_then(|name| name.parse().ok()) else { return };
+            let Some(item) = self.children(&queue()).await.first().and_then(|name| name.parse().ok()) else { return };
             self.log(format!("Java takes item {item} over"));
             self.persist_ephemeral(&taker(item), self.id.as_str()).await;
             self.persist(&taking(item), self.id.as_str()).await;
@@ -115,7 +109,7 @@ impl Jvm {
     }
 
     async fn may_take_over(&self) -> bool {
-        self.is_existed(ITEMS).await && !self.children(ITEMS).await.is_empty() && !self.job_running.get()
+        self.is_existed(&queue()).await && !self.children(&queue()).await.is_empty() && !self.job_running.get()
     }
 
     pub(super) async fn failover_completed(&self, items: &[ShardingItem]) {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::jvm::Jvm;
+use super::nodes::{INSTANCES, TRIGGER};
 use crate::testing::rng::Rng;
 
 /// In one of six histories some hosts but not all are Java. Drawn apart from everything else of a seed, so that groups
@@ -27,9 +28,9 @@ pub(super) async fn operator(jvm: Rc<Jvm>) {
     loop {
         jvm.wait(None, || jvm.operators.get() > 0).await;
         jvm.operators.set(jvm.operators.get() - 1);
-        jvm.remove_if_existed("trigger").await;
-        for id in jvm.children("instances").await {
-            jvm.persist(&format!("trigger/{id}"), "").await;
+        jvm.remove_if_existed(TRIGGER).await;
+        for id in jvm.children(INSTANCES).await {
+            jvm.persist(&format!("{TRIGGER}/{id}"), "").await;
         }
     }
 }

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use super::cache::{Change, Kind};
 use super::jvm::Jvm;
+use super::nodes::{CONFIG, INSTANCES, SERVERS, TRIGGER, leader};
 use super::quartz::Request;
-use super::servers::DISABLED;
 use super::sharding::instance_of;
+use crate::registry::layout::ServerStatus;
 
 pub(super) async fn notify(jvm: Rc<Jvm>) {
     loop {
@@ -30,21 +31,22 @@ pub(super) async fn notify(jvm: Rc<Jvm>) {
 impl Jvm {
     async fn elect_or_abdicate(&self, change: &Change) {
         let own_server = change.node == self.own_server();
-        let wanted = own_server && change.kind != Kind::Deleted && change.data != DISABLED;
-        let leader_gone = change.node == "leader/election/instance" && change.kind == Kind::Deleted;
+        let is_disabled = change.data == ServerStatus::Disabled.as_str();
+        let wanted = own_server && change.kind != Kind::Deleted && !is_disabled;
+        let leader_gone = change.node == leader() && change.kind == Kind::Deleted;
         let elect = (wanted && !self.has_leader().await)
             || (leader_gone && self.is_available_server(self.id.server_ip()).await);
         if elect {
             self.elect_leader().await;
         }
-        if own_server && change.data == DISABLED && self.is_leader().await {
+        if own_server && is_disabled && self.is_leader().await {
             self.remove_leader().await;
         }
     }
 
     async fn count_changed(&self, change: &Change) {
         let before = self.total.get();
-        if change.node != "config" || before == 0 {
+        if change.node != CONFIG || before == 0 {
             return;
         }
         let Some(configuration) = self.read_configuration(&change.data) else { return };
@@ -55,8 +57,8 @@ impl Jvm {
     }
 
     async fn servers_changed(&self, change: &Change) {
-        let instance = change.node.starts_with("instances") && change.kind != Kind::Updated;
-        let server = change.node.starts_with("servers/");
+        let instance = change.node.starts_with(INSTANCES) && change.kind != Kind::Updated;
+        let server = change.node.starts_with(&format!("{SERVERS}/"));
         if !instance && !server {
             return;
         }
@@ -68,7 +70,7 @@ impl Jvm {
     }
 
     async fn failover_changed(&self, change: &Change) -> Option<()> {
-        if change.node == "config" && change.kind == Kind::Updated {
+        if change.node == CONFIG && change.kind == Kind::Updated {
             if !self.read_configuration(&change.data)?.failover {
                 self.drop_takers().await;
             }
@@ -87,7 +89,7 @@ impl Jvm {
     }
 
     async fn monitoring_changed(&self, change: &Change) {
-        if change.node != "config" || change.kind != Kind::Updated {
+        if change.node != CONFIG || change.kind != Kind::Updated {
             return;
         }
         if let Some(configuration) = self.read_configuration(&change.data).filter(|read| !read.monitored) {
@@ -112,7 +114,7 @@ impl Jvm {
 
     /// A trigger that comes while the job runs is dropped.
     async fn triggered(&self, change: &Change) {
-        if change.node != format!("trigger/{}", self.id) || change.kind != Kind::Added {
+        if change.node != format!("{TRIGGER}/{}", self.id) || change.kind != Kind::Added {
             return;
         }
         self.remove_if_existed(&change.node).await;
@@ -124,7 +126,7 @@ impl Jvm {
     }
 
     fn rescheduled(&self, change: &Change) {
-        if change.node != "config" || change.kind != Kind::Updated {
+        if change.node != CONFIG || change.kind != Kind::Updated {
             return;
         }
         let Some(configuration) = self.read_configuration(&change.data) else { return };

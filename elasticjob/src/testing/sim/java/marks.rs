@@ -1,14 +1,12 @@
 //! The marks of running and misfired items: looked at, then written, then deleted, without regard to whose they are.
 
 use super::jvm::Jvm;
+use super::nodes::{of_item, running};
 use crate::ident::ShardingItem;
-
-pub(super) fn running(item: ShardingItem) -> String {
-    format!("sharding/{item}/running")
-}
+use crate::registry::layout::ItemNode;
 
 fn misfire(item: ShardingItem) -> String {
-    format!("sharding/{item}/misfire")
+    of_item(item, ItemNode::Misfire)
 }
 
 impl Jvm {

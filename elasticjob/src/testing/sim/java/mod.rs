@@ -20,6 +20,7 @@ mod jvm;
 mod latch;
 mod listeners;
 mod marks;
+mod nodes;
 mod quartz;
 mod reconcile;
 mod reconnect;

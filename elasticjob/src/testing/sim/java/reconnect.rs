@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::jvm::Jvm;
-use super::servers::{DISABLED, ENABLED};
 use crate::registry::SessionState;
+use crate::registry::layout::ServerStatus;
 
 /// The client learns of a change; its listeners hear of it in order.
 pub(super) fn on_session(jvm: &Jvm, state: SessionState) {
@@ -33,7 +33,8 @@ pub(super) async fn connection_listener(jvm: Rc<Jvm>) {
             continue;
         }
         let enabled = jvm.is_enabled(jvm.id.server_ip()).await;
-        jvm.persist(&jvm.own_server(), if enabled { ENABLED } else { DISABLED }).await;
+        let status = if enabled { ServerStatus::Enabled } else { ServerStatus::Disabled };
+        jvm.persist(&jvm.own_server(), status.as_str()).await;
         jvm.publish_instance().await;
         if let Some(items) = jvm.local_items().await {
             jvm.clear_running(&items).await;

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::jvm::Jvm;
-use crate::config::wire::{self, implicit};
+use super::nodes::{CONFIG, INSTANCES};
+use crate::config::wire;
 use crate::ident::JobName;
 use crate::schedule::Schedule;
-use crate::yaml::{self, Value};
+use crate::yaml::{self, Value, yaml11_types};
 
 /// Keys whose default in the reader of the release is not that of the manual, or that it cannot do without.
 const NEEDED: [&str; 10] = [
@@ -87,9 +88,9 @@ impl Configuration {
         if !entries.keys().all(|key| NEEDED.contains(&key) || KNOWN.contains(&key)) {
             return None;
         }
-        let flag = |key: &str| entries.text(key).and_then(implicit::flag).unwrap_or(false);
+        let flag = |key: &str| entries.text(key).and_then(yaml11_types::flag).unwrap_or(false);
         let text = |key: &str| entries.text(key).map(str::to_owned);
-        let number = |key: &str| entries.text(key).and_then(implicit::integer);
+        let number = |key: &str| entries.text(key).and_then(yaml11_types::integer);
         Some(Self {
             cron: text("cron").unwrap_or_default(),
             time_zone: text("timeZone"),
@@ -133,13 +134,13 @@ pub fn check_configuration(job: &JobName, text: &str) -> Result<(), String> {
 impl Jvm {
     /// The configuration in the cache. `None` where the release throws.
     pub(super) async fn configuration(&self) -> Option<Configuration> {
-        let text = self.get("config").await?;
+        let text = self.get(CONFIG).await?;
         self.read_configuration(&text)
     }
 
     /// The configuration on the server.
     pub(super) async fn configuration_directly(&self) -> Option<Configuration> {
-        let text = self.get_directly("config").await?;
+        let text = self.get_directly(CONFIG).await?;
         self.read_configuration(&text)
     }
 
@@ -154,20 +155,20 @@ impl Jvm {
             return None;
         }
         let Some(entries) = Entries::parse(text) else {
-            self.fail(format!("instances/{id} is no map: {text}"));
+            self.fail(format!("{INSTANCES}/{id} is no map: {text}"));
             return None;
         };
         for key in entries.keys() {
             if !["jobInstanceId", "labels", "serverIp"].contains(&key) {
-                self.fail(format!("instances/{id} has the key {key}, on which Java fails"));
+                self.fail(format!("{INSTANCES}/{id} has the key {key}, on which Java fails"));
             }
         }
         if entries.text("jobInstanceId") != Some(id) {
-            self.fail(format!("instances/{id} names {:?}", entries.text("jobInstanceId")));
+            self.fail(format!("{INSTANCES}/{id} names {:?}", entries.text("jobInstanceId")));
         }
         let server = entries.text("serverIp");
         if server.is_none() {
-            self.fail(format!("instances/{id} has no serverIp: Java takes its own"));
+            self.fail(format!("{INSTANCES}/{id} has no serverIp: Java takes its own"));
         }
         server.map(str::to_owned)
     }

@@ -2,22 +2,21 @@
 //! request is deleted whoever asked meanwhile.
 
 use super::jvm::Jvm;
+use super::nodes::{INSTANCES, SHARDING, necessary, of_item};
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 use crate::sharding::{AVG_ALLOCATION, ShardingStrategies};
 
-pub(super) const NECESSARY: &str = "leader/sharding/necessary";
-const PROCESSING: &str = "leader/sharding/processing";
-
 impl Jvm {
     pub(super) async fn is_resharding_asked_for(&self) -> bool {
-        self.is_existed(NECESSARY).await
+        self.is_existed(&necessary()).await
     }
 
     /// Asks for resharding, where this instance leads.
     pub(super) async fn ask_for_resharding(&self) {
         if self.is_leader_until_block().await {
-            self.create_if_needed(NECESSARY).await;
+            self.create_if_needed(&necessary()).await;
         }
     }
 
@@ -29,7 +28,7 @@ impl Jvm {
         }
         if !self.is_leader_until_block().await {
             while !self.is_leader_until_block().await
-                && (self.is_existed(NECESSARY).await || self.is_existed(PROCESSING).await)
+                && (self.is_existed(&necessary()).await || self.is_existed(&processing()).await)
             {
                 self.sleep(100).await;
             }
@@ -40,7 +39,7 @@ impl Jvm {
         }
         let configuration = self.configuration_directly().await?;
         let total = configuration.total;
-        self.persist_ephemeral(PROCESSING, "").await;
+        self.persist_ephemeral(&processing(), "").await;
         self.reset(total).await;
         let strategies = ShardingStrategies::built_in();
         let strategy = strategies.get(&configuration.strategy).or_else(|_| strategies.get(AVG_ALLOCATION)).ok()?;
@@ -50,8 +49,8 @@ impl Jvm {
                 transaction.create(self.path(&owner_of(item)), id.as_str(), CreateMode::Persistent);
             }
         }
-        transaction.delete(self.path(NECESSARY), None);
-        transaction.delete(self.path(PROCESSING), None);
+        transaction.delete(self.path(&necessary()), None);
+        transaction.delete(self.path(&processing()), None);
         if let Err(refusal) = self.commit(transaction).await {
             self.log(format!("the resharding failed, and nobody hears of it: {refusal}"));
         }
@@ -62,11 +61,11 @@ impl Jvm {
     async fn reset(&self, total: u32) {
         for item in 0..total {
             self.remove_if_existed(&owner_of(item)).await;
-            self.create_if_needed(&format!("sharding/{item}")).await;
+            self.create_if_needed(&of_item(item, ItemNode::Dir)).await;
         }
-        let count = self.children("sharding").await.len() as u32;
+        let count = self.children(SHARDING).await.len() as u32;
         for item in total..count {
-            self.remove_if_existed(&format!("sharding/{item}")).await;
+            self.remove_if_existed(&of_item(item, ItemNode::Dir)).await;
         }
     }
 
@@ -91,7 +90,7 @@ impl Jvm {
 
     /// Whether an item belongs to an instance that is not there.
     pub(super) async fn has_items_of_offline_instances(&self) -> Option<bool> {
-        let online = self.children("instances").await;
+        let online = self.children(INSTANCES).await;
         for item in 0..self.configuration().await?.total {
             let owner = self.get(&owner_of(item)).await;
             if owner.is_none_or(|owner| !online.contains(&owner)) {
@@ -102,15 +101,19 @@ impl Jvm {
     }
 
     pub(super) async fn is_sharded(&self) -> bool {
-        !self.children("sharding").await.is_empty()
+        !self.children(SHARDING).await.is_empty()
     }
 }
 
+fn processing() -> String {
+    JobPath::Processing.to_string()
+}
+
 fn owner_of(item: ShardingItem) -> String {
-    format!("sharding/{item}/instance")
+    of_item(item, ItemNode::Instance)
 }
 
 /// The instance a node `instances/{id}` is of.
 pub(super) fn instance_of(node: &str) -> Option<InstanceId> {
-    node.strip_prefix("instances/")?.parse().ok()
+    node.strip_prefix(INSTANCES)?.strip_prefix('/')?.parse().ok()
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::cache;
 use super::jvm::{Jvm, Wish};
-use super::servers::{DISABLED, ENABLED};
+use crate::registry::layout::ServerStatus;
 
 pub(super) async fn main(jvm: Rc<Jvm>) {
     jvm.wait(None, || jvm.connected.get()).await;
@@ -24,8 +24,8 @@ pub(super) async fn main(jvm: Rc<Jvm>) {
     jvm.connection_changes.borrow_mut().clear();
     jvm.started.set(true);
     jvm.elect_leader().await;
-    let status = if configuration.disabled { DISABLED } else { ENABLED };
-    jvm.persist(&jvm.own_server(), status).await;
+    let status = if configuration.disabled { ServerStatus::Disabled } else { ServerStatus::Enabled };
+    jvm.persist(&jvm.own_server(), status.as_str()).await;
     jvm.publish_instance().await;
     jvm.remove_offline_servers().await;
     jvm.quartz.borrow_mut().schedule(Some(schedule), jvm.wall());

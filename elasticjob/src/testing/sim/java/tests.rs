@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::ident::ShardingItem;
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 use crate::sharding::AVG_ALLOCATION;
 use crate::testing::invariants::Invariants;
 use crate::testing::rng::Rng;

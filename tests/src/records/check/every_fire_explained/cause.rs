@@ -44,7 +44,7 @@ impl Fire<'_> {
     }
 
     /// What else may have cost it: the items were just being given to others, because something was done to the group
-    /// shortly before, or to who waited for them.
+    /// shortly before, or to an instance that waited for them.
     fn disturbance(&self) -> Option<&'static str> {
         let (from, until) = (self.at_us() - us(SETTLE), self.at_us() + self.reaction_us());
         let since = from - us(self.history.session_timeout) - us(SETTLE + SETTLE);

@@ -1,4 +1,4 @@
-//! Who had to begin an item of a fire, and could.
+//! The instance that had to begin an item of a fire, and could.
 
 use std::time::Duration;
 

@@ -27,7 +27,7 @@ const HANDOVER: Duration = Duration::from_millis(1_500);
 
 pub(super) use self::duty::unassigned;
 
-/// What became of an item of a fire that nobody began.
+/// The verdict on an item of a fire that no instance began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fate {
     /// A user accepts that.
@@ -59,7 +59,7 @@ pub(super) fn check(history: &History, expected: &[Expected], verdict: &mut Verd
     }
 }
 
-/// An item of a scheduled fire that nobody began.
+/// An item of a scheduled fire that no instance began.
 pub(super) struct Fire<'a> {
     pub(super) history: &'a History,
     pub(super) job: &'a str,
@@ -112,7 +112,7 @@ impl Fire<'_> {
         self.next_ms * 1_000
     }
 
-    /// Who owned the item from just before the fire to the next one: as the registry showed it, or else who ran it last.
+    /// The owners of the item from just before the fire to the next one: as the registry showed it, else the last runner.
     pub(super) fn owners(&self) -> Vec<Option<u32>> {
         self.tenures().into_iter().map(|tenure| tenure.owner).collect()
     }
@@ -135,7 +135,7 @@ impl Fire<'_> {
     }
 }
 
-/// Who owned the item by what was watched, and by its regular runs: only its owner makes them, and a watch misses what
+/// The owners of the item by what was watched, and by its regular runs: only its owner makes them, and a watch misses what
 /// happens while it is set again.
 fn with_runs<'a>(mut tenures: Vec<Tenure>, runs: impl Iterator<Item = &'a Run>) -> Vec<Tenure> {
     let mut regular: Vec<&Run> = runs.filter(|run| run.source != ExecutionSource::Failover).collect();

@@ -110,8 +110,8 @@ impl Fire<'_> {
         again.any(|run| matches!(run.end, Some((at, Ending::Finished)) if at < self.at_us() - us(HANDOVER)))
     }
 
-    /// When the mark of a run is gone that ended, or was stopped, at that time. Who is kept from writing the end leaves it
-    /// there.
+    /// When the mark of a run is gone that ended, or was stopped, at that time. A process that is kept from writing the
+    /// end leaves it there.
     fn mark_gone_us(&self, pid: u32, ended_us: i64) -> i64 {
         let written = ended_us.saturating_add(us(END_WRITTEN));
         let kept = |fault: &&Fault| fault.separates(pid) && fault.touches(ended_us, written);

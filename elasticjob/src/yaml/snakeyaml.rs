@@ -1,34 +1,36 @@
 //! A flat YAML document as SnakeYAML writes it.
 
-use super::scalar::Writer;
+mod scalar;
+
+use scalar::Writer;
 
 /// Collects the entries of a document.
 #[derive(Debug, Default)]
-pub(super) struct Document(Writer);
+pub(crate) struct Document(Writer);
 
 impl Document {
-    pub(super) fn text(&mut self, key: &str, value: &str) {
+    pub(crate) fn text(&mut self, key: &str, value: &str) {
         self.0.raw(&format!("{key}: "));
         self.0.value(value, 2);
     }
 
-    pub(super) fn optional(&mut self, key: &str, value: Option<&str>) {
+    pub(crate) fn optional(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.text(key, value);
         }
     }
 
-    pub(super) fn plain(&mut self, key: &str, value: impl std::fmt::Display) {
+    pub(crate) fn plain(&mut self, key: &str, value: impl std::fmt::Display) {
         self.0.raw(&format!("{key}: {value}\n"));
     }
 
     /// Adds finished lines that come from another document.
-    pub(super) fn lines(&mut self, lines: Option<&str>) {
+    pub(crate) fn lines(&mut self, lines: Option<&str>) {
         self.0.raw(lines.unwrap_or_default());
     }
 
     /// Writes a list. Writes nothing for an empty list.
-    pub(super) fn list<'a>(&mut self, key: &str, values: impl IntoIterator<Item = &'a str>) {
+    pub(crate) fn list<'a>(&mut self, key: &str, values: impl IntoIterator<Item = &'a str>) {
         for (at, value) in values.into_iter().enumerate() {
             if at == 0 {
                 self.0.raw(&format!("{key}:\n"));
@@ -39,7 +41,7 @@ impl Document {
     }
 
     /// Writes a map. Writes nothing for an empty map.
-    pub(super) fn map<'a>(&mut self, key: &str, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    pub(crate) fn map<'a>(&mut self, key: &str, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) {
         for (at, (name, value)) in pairs.into_iter().enumerate() {
             if at == 0 {
                 self.0.raw(&format!("{key}:\n"));
@@ -49,7 +51,7 @@ impl Document {
         }
     }
 
-    pub(super) fn into_string(self) -> String {
+    pub(crate) fn into_string(self) -> String {
         self.0.into_string()
     }
 }

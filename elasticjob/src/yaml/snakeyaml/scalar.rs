@@ -1,6 +1,6 @@
 //! Writes a text like SnakeYAML: in the style that SnakeYAML chooses, with the characters of that style.
 
-use super::implicit;
+use crate::yaml::yaml11_types;
 
 /// Lines longer than this are folded at the next blank.
 const WIDTH: usize = 80;
@@ -176,7 +176,7 @@ impl Shape {
         let plain = !multiline && !special && !text.starts_with(is_blank) && !text.ends_with(is_blank);
         Self {
             multiline,
-            plain: plain && !has_indicator(text) && implicit::is_text(text),
+            plain: plain && !has_indicator(text) && yaml11_types::is_text(text),
             single_quoted: !multiline && !special,
             literal: multiline && !special && !blank_before_break && !text.ends_with(is_blank),
         }

@@ -8,7 +8,7 @@ use super::members::Members;
 use super::{JobSnapshot, OperationError, Operations, ServerStatus, read};
 use crate::fire::{FireRecord, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::path::JobPath;
+use crate::registry::layout::JobPath;
 
 /// The state of a job. The names and the rules are those of ElasticJob's console: the first rule that holds counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -1,0 +1,106 @@
+//! `elasticjob history`: the runs of a job, as they were traced to a database.
+
+use chrono::{DateTime, Utc};
+use elasticjob::ident::JobName;
+use elasticjob::schedule::{TimeZone, format_rfc3339};
+use elasticjob::trace::{Cursor, ExecutionFilter, ExecutionRecord, Page, PageRequest, TraceReader};
+use elasticjob_starter::settings::Sources;
+use serde::Serialize;
+
+use crate::Console;
+use crate::args::{History, Registry};
+use crate::failure::Failure;
+use crate::table::{Table, json};
+use crate::traces;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    job: &'a JobName,
+    executions: Vec<Execution<'a>>,
+    /// The cursor of the next page.
+    next: Option<String>,
+}
+
+/// Times are in milliseconds since 1970.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Execution<'a> {
+    id: &'a str,
+    item: u32,
+    source: &'a str,
+    outcome: &'static str,
+    scheduled_at: Option<i64>,
+    started_at: i64,
+    ended_at: Option<i64>,
+    instance: Option<&'a str>,
+    ip: &'a str,
+    hostname: &'a str,
+    task_id: &'a str,
+    run_id: Option<&'a str>,
+    attempt: Option<&'a str>,
+    failure_cause: Option<&'a str>,
+}
+
+pub(crate) async fn history(
+    wanted: &History,
+    flags: &Registry,
+    sources: &Sources,
+    as_json: bool,
+    console: &mut Console<'_>,
+) -> Result<String, Failure> {
+    let mut filter = ExecutionFilter::of_job(wanted.job.clone());
+    filter.item = wanted.item;
+    filter.instance = wanted.instance.clone();
+    filter.failed_only = wanted.failed;
+    filter.source = wanted.source.map(Into::into);
+    filter.from = wanted.from;
+    filter.until = wanted.until;
+    let request = PageRequest::default().limit(wanted.limit).after(wanted.after.clone());
+    let reader = traces::open(flags, sources, console).await?;
+    let page = reader.executions(&filter, &request).await?;
+    let zone = TimeZone::local().unwrap_or(TimeZone::UTC);
+    if as_json { Ok(as_told(&wanted.job, &page)) } else { Ok(text(&page, zone, console)) }
+}
+
+fn as_told(job: &JobName, page: &Page<ExecutionRecord>) -> String {
+    let executions = page.records.iter().map(|record| Execution {
+        id: &record.id,
+        item: record.sharding_item,
+        source: &record.source,
+        outcome: record.outcome.as_str(),
+        scheduled_at: record.scheduled_at.map(|at| at.timestamp_millis()),
+        started_at: record.start_time.timestamp_millis(),
+        ended_at: record.complete_time.map(|at| at.timestamp_millis()),
+        instance: record.instance.as_deref(),
+        ip: &record.ip,
+        hostname: &record.hostname,
+        task_id: &record.task_id,
+        run_id: record.run_id.as_deref(),
+        attempt: record.attempt.as_deref(),
+        failure_cause: record.failure_cause.as_deref(),
+    });
+    json(&Told { job, executions: executions.collect(), next: page.next.as_ref().map(Cursor::to_string) })
+}
+
+fn text(page: &Page<ExecutionRecord>, zone: TimeZone, console: &mut Console<'_>) -> String {
+    let time = |at: DateTime<Utc>| format_rfc3339(at.timestamp_millis(), zone);
+    let mut table = Table::new(["STARTED", "SCHEDULED", "ITEM", "SOURCE", "OUTCOME", "TOOK", "INSTANCE", "CAUSE"]);
+    for record in &page.records {
+        let took = record.complete_time.map(|end| format!("{} ms", (end - record.start_time).num_milliseconds()));
+        table.row([
+            time(record.start_time),
+            record.scheduled_at.map(time).unwrap_or_default(),
+            record.sharding_item.to_string(),
+            record.source.clone(),
+            record.outcome.as_str().to_owned(),
+            took.unwrap_or_default(),
+            record.instance.clone().unwrap_or_else(|| record.ip.clone()),
+            record.failure_cause.clone().unwrap_or_default(),
+        ]);
+    }
+    if let Some(next) = &page.next {
+        let _ = writeln!(console.stderr, "note: there are older runs: add --after '{next}'");
+    }
+    table.into_text()
+}

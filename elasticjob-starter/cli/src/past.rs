@@ -1,0 +1,246 @@
+//! `elasticjob why --at`: explains what became of a fire in the past, from what was traced.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::operations::{OperationError, Operations};
+use elasticjob::schedule::{Schedule, TimeZone, format_rfc3339};
+use elasticjob::trace::{
+    AnyTraceReader, DecisionFilter, DecisionKind, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord,
+    PageRequest, ReadError, TraceReader,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+use crate::table::json;
+
+/// How far a given time may be from the fire that is meant.
+const NEAR: i64 = 60_000;
+
+/// How many decisions before the fire are shown, and for how long after it.
+const BEFORE: u32 = 5;
+const AFTER: TimeDelta = TimeDelta::minutes(5);
+
+/// A run may begin before the scheduled time by a clock that is ahead, and late by this much.
+const AHEAD: TimeDelta = TimeDelta::hours(1);
+const LATE: TimeDelta = TimeDelta::days(2);
+
+/// A Java instance does not write the scheduled time: its runs that start so soon after the fire are shown.
+const SOON: TimeDelta = TimeDelta::minutes(1);
+
+/// The decisions that are about the group and not about one fire.
+const AROUND: [DecisionKind; 17] = [
+    DecisionKind::Operator,
+    DecisionKind::Registered,
+    DecisionKind::Left,
+    DecisionKind::Elected,
+    DecisionKind::Abdicated,
+    DecisionKind::Resharded,
+    DecisionKind::StrategyFailed,
+    DecisionKind::ClockOff,
+    DecisionKind::ClockRight,
+    DecisionKind::RegistryLost,
+    DecisionKind::RegistryBack,
+    DecisionKind::ConfigurationChanged,
+    DecisionKind::ConfigurationRefused,
+    DecisionKind::ConfigurationDiffers,
+    DecisionKind::RunsCancelled,
+    DecisionKind::RunsAbandoned,
+    DecisionKind::TriggerDropped,
+];
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Past<'a> {
+    job: &'a JobName,
+    /// The fire, in milliseconds since 1970.
+    fire: i64,
+    /// Whether the schedule as it is now has that fire; `null` where there is no schedule to compare with.
+    in_schedule: Option<bool>,
+    /// The runs and decisions of the fire, by item; those about the whole fire have no item.
+    whole: Vec<Told>,
+    items: BTreeMap<ShardingItem, Vec<Told>>,
+    /// What happened around it.
+    around: Vec<Told>,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    /// Whether it kept the fire, or the item, from being run as usual.
+    obstacle: bool,
+    at: i64,
+    /// The name of the decision; `RUN` for a run.
+    kind: String,
+    instance: Option<String>,
+    related_instance: Option<String>,
+    reason: String,
+    detail: Map<String, Value>,
+    text: String,
+}
+
+pub(crate) async fn past(
+    operations: &Operations,
+    reader: &AnyTraceReader,
+    job: &JobName,
+    item: Option<ShardingItem>,
+    at: DateTime<Utc>,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let schedule = schedule(operations, job).await?;
+    let zone = schedule.as_ref().map_or_else(|| TimeZone::local().unwrap_or(TimeZone::UTC), Schedule::time_zone);
+    let time = |at| format_rfc3339(at, zone);
+    let near = schedule.as_ref().map(|schedule| fire_near(schedule, at.timestamp_millis()));
+    let fire = near.flatten().and_then(DateTime::from_timestamp_millis).unwrap_or(at);
+
+    let mut past = Past {
+        job,
+        fire: fire.timestamp_millis(),
+        in_schedule: near.map(|near| near.is_some()),
+        whole: Vec::new(),
+        items: BTreeMap::new(),
+        around: Vec::new(),
+    };
+    for record in runs(reader, job, fire).await? {
+        past.items.entry(record.sharding_item).or_default().push(run(&record, &time));
+    }
+    for record in decisions_of(reader, job, fire).await? {
+        let told = decision(&record, true, &time);
+        match &record.sharding_items[..] {
+            [] => past.whole.push(told),
+            items => items.iter().for_each(|item| past.items.entry(*item).or_default().push(told.clone())),
+        }
+    }
+    if let Some(item) = item {
+        past.items.retain(|of, _| *of == item);
+    }
+    past.whole.sort_by_key(|told| told.at);
+    past.items.values_mut().for_each(|told| told.sort_by_key(|told| told.at));
+    past.around = around(reader, job, fire).await?.iter().map(|record| decision(record, false, &time)).collect();
+    Ok(if as_json { json(&past) } else { text(&past, &time) })
+}
+
+/// The schedule as it is now; `None` where the job has none, or is gone.
+async fn schedule(operations: &Operations, job: &JobName) -> Result<Option<Schedule>, Failure> {
+    match operations.configuration(job).await {
+        Ok(stored) => Ok(stored.configuration.schedule().cloned()),
+        Err(
+            OperationError::NoSuchJob { .. }
+            | OperationError::NoConfiguration { .. }
+            | OperationError::Unreadable { .. },
+        ) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The fire at a time, or the first one soon after it.
+fn fire_near(schedule: &Schedule, at: i64) -> Option<i64> {
+    schedule.next_after(at - 1).filter(|fire| fire - at < NEAR)
+}
+
+async fn runs(reader: &AnyTraceReader, job: &JobName, fire: DateTime<Utc>) -> Result<Vec<ExecutionRecord>, Failure> {
+    let all = PageRequest::default().limit(u32::MAX);
+    let mut filter = ExecutionFilter::of_job(job.clone());
+    (filter.scheduled_at, filter.from, filter.until) = (Some(fire), Some(fire - AHEAD), Some(fire + LATE));
+    let mut runs = match reader.executions(&filter, &all).await {
+        Ok(page) => page.records,
+        // A table of Java alone.
+        Err(ReadError::NoColumn { .. }) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let mut filter = ExecutionFilter::of_job(job.clone());
+    (filter.from, filter.until) = (Some(fire), Some(fire + SOON));
+    let of_java = reader.executions(&filter, &all).await?.records.into_iter();
+    runs.extend(of_java.filter(|record| record.run_id.is_none()));
+    Ok(runs)
+}
+
+async fn decisions_of(
+    reader: &AnyTraceReader,
+    job: &JobName,
+    fire: DateTime<Utc>,
+) -> Result<Vec<DecisionRecord>, Failure> {
+    let mut filter = DecisionFilter::of_job(job.clone());
+    filter.fire = Some(fire);
+    Ok(reader.decisions(&filter, &PageRequest::default().limit(u32::MAX)).await?.records)
+}
+
+async fn around(reader: &AnyTraceReader, job: &JobName, fire: DateTime<Utc>) -> Result<Vec<DecisionRecord>, Failure> {
+    let mut filter = DecisionFilter::of_job(job.clone());
+    filter.kinds = AROUND.to_vec();
+    filter.until = Some(fire);
+    let mut found = reader.decisions(&filter, &PageRequest::default().limit(BEFORE)).await?.records;
+    (filter.from, filter.until) = (Some(fire), Some(fire + AFTER));
+    found.extend(reader.decisions(&filter, &PageRequest::default()).await?.records);
+    found.sort_by_key(|record| record.at);
+    Ok(found)
+}
+
+fn run(record: &ExecutionRecord, time: &dyn Fn(i64) -> String) -> Told {
+    let how = match record.outcome {
+        ExecutionOutcome::Succeeded => "succeeded",
+        ExecutionOutcome::Failed => "failed",
+        ExecutionOutcome::NoEnd => "no end is recorded: it runs, or its process was killed",
+    };
+    let took = record.complete_time.map(|end| format!(" after {} ms", (end - record.start_time).num_milliseconds()));
+    let cause = record.failure_cause.as_deref().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let on = record.instance.as_deref().unwrap_or(&record.ip);
+    let started = record.start_time.timestamp_millis();
+    Told {
+        obstacle: false,
+        at: started,
+        kind: "RUN".to_owned(),
+        instance: record.instance.clone(),
+        related_instance: None,
+        reason: record.failure_cause.clone().unwrap_or_default(),
+        detail: Map::from_iter([("outcome".to_owned(), record.outcome.as_str().into())]),
+        text: format!("{} on {on} at {}, {how}{}{cause}", record.source, time(started), took.unwrap_or_default()),
+    }
+}
+
+fn decision(record: &DecisionRecord, of_fire: bool, time: &dyn Fn(i64) -> String) -> Told {
+    let at = record.at.timestamp_millis();
+    // The text of an action names its operator.
+    let who = record.instance.as_deref().map(|instance| format!("{instance}: ")).unwrap_or_default();
+    let items = if record.sharding_items.is_empty() || of_fire {
+        String::new()
+    } else {
+        format!("items {:?}: ", record.sharding_items)
+    };
+    let helps = ["BEGUN_LATE", "TAKEN_OVER", "TRIGGER_HANDED_OVER"];
+    Told {
+        obstacle: of_fire && !helps.contains(&record.kind.as_str()),
+        at,
+        kind: record.kind.clone(),
+        instance: record.instance.clone(),
+        related_instance: record.related_instance.clone(),
+        reason: record.reason.clone(),
+        detail: record.detail.clone(),
+        text: format!("{} {who}{items}{}", time(at), record.describe(time)),
+    }
+}
+
+fn text(past: &Past<'_>, time: &dyn Fn(i64) -> String) -> String {
+    let lines = |told: &[Told]| -> String {
+        told.iter().map(|told| format!("  {} {}\n", if told.obstacle { '!' } else { '-' }, told.text)).collect()
+    };
+    let mut text = format!("job {}, fire of {}\n", past.job, time(past.fire));
+    if past.in_schedule == Some(false) {
+        text.push_str("  - the schedule as it is now has no fire at that time, or within a minute after it\n");
+    }
+    text.push_str(&lines(&past.whole));
+    if past.whole.is_empty() && past.items.is_empty() {
+        text.push_str(
+            "  ! no run and no decision is recorded for it: no instance of the job was there, the job was not traced, or its \
+             rows were removed\n",
+        );
+    }
+    text.extend(past.items.iter().map(|(item, told)| format!("item {item}\n{}", lines(told))));
+    if !past.around.is_empty() {
+        text.push_str("around it\n");
+        text.push_str(&lines(&past.around));
+    }
+    text
+}

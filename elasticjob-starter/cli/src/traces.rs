@@ -1,0 +1,67 @@
+//! Opens the database that a program traces to, by the settings of that program.
+
+use elasticjob::trace::{AnyTraceReader, Tracing};
+#[cfg(feature = "tracing-rdb")]
+use elasticjob::trace::{TracingConfiguration, rdb};
+use elasticjob_starter::settings::{Sources, TracingSettings};
+
+use crate::Console;
+use crate::args::Registry;
+use crate::connect::files;
+use crate::failure::Failure;
+
+const NOT_TRACED: &str = "no tracing is set: set elasticjob.tracing.type to RDB and elasticjob.tracing.data-source.url in \
+    application.yaml, or ELASTICJOB_TRACING_TYPE and ELASTICJOB_TRACING_DATA_SOURCE_URL";
+
+/// Opens it for reading. Settings of jobs and of the registry center do not matter here.
+pub(crate) async fn open(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<AnyTraceReader, Failure> {
+    let (settings, warnings) = TracingSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
+    for warning in warnings {
+        let _ = writeln!(console.stderr, "warning: {warning}");
+    }
+    let settings = settings.ok_or_else(|| Failure::Usage(NOT_TRACED.to_owned()))?;
+    reader(&settings).await
+}
+
+#[cfg(feature = "tracing-rdb")]
+async fn reader(settings: &TracingSettings) -> Result<AnyTraceReader, Failure> {
+    let source = settings.source().map_err(|error| Failure::Settings(vec![error]))?;
+    let reader = rdb::RdbTraceReader::connect(&source, settings.time_zone).await?;
+    Ok(AnyTraceReader::new(reader))
+}
+
+#[cfg(not(feature = "tracing-rdb"))]
+async fn reader(_: &TracingSettings) -> Result<AnyTraceReader, Failure> {
+    Err(Failure::Usage(
+        "reading traces is not built in: build elasticjob-cli with the feature tracing-sqlite, tracing-postgres or \
+         tracing-mysql"
+            .to_owned(),
+    ))
+}
+
+/// A tracing to that database; `None` where the settings name none. What is wrong is a text, as nothing depends on it.
+pub(crate) async fn recording(flags: &Registry, sources: &Sources) -> Result<Option<Tracing>, String> {
+    let settings = match TracingSettings::load(&files(flags, sources)) {
+        Ok((Some(settings), _)) => settings,
+        Ok((None, _)) => return Ok(None),
+        Err(errors) => return Err(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
+    };
+    tracing(&settings).await.map(Some)
+}
+
+#[cfg(feature = "tracing-rdb")]
+async fn tracing(settings: &TracingSettings) -> Result<Tracing, String> {
+    let source = settings.source().map_err(|error| error.to_string())?;
+    let options = rdb::RdbOptions { time_zone: settings.time_zone, ..rdb::RdbOptions::default() };
+    let storage = rdb::RdbTracingStorage::connect(&source, options).await.map_err(|error| error.to_string())?;
+    Ok(Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current()))
+}
+
+#[cfg(not(feature = "tracing-rdb"))]
+async fn tracing(_: &TracingSettings) -> Result<Tracing, String> {
+    Err("elasticjob-cli was built without a driver for databases".to_owned())
+}

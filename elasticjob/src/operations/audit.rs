@@ -1,0 +1,238 @@
+//! Records what operators do in the decision log.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    ConfigurationChange, InstanceOfJob, ItemOfJob, JobRemoved, OperationError, Operations, Removed, ServerOfJob, Target,
+};
+use crate::ident::{JobName, ShardingItem};
+use crate::random::uuid_v4;
+use crate::registry::CommitError;
+use crate::registry::layout::ServerStatus;
+use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut, now};
+
+/// How many parts of an action are named.
+const MOST_PARTS: usize = 500;
+
+/// The operator whose actions are recorded. Events go through the bounded queue of a tracing, so that no action waits for
+/// a database; whoever needs to know that they were written closes the tracing and looks at its counts.
+#[derive(Debug, Clone)]
+pub struct Audit {
+    tracing: Tracing,
+    actor: String,
+    reason: String,
+}
+
+impl Audit {
+    /// Records what this operator does, for example `alice@build7`.
+    pub fn new(tracing: Tracing, actor: impl Into<String>) -> Self {
+        Self { tracing, actor: actor.into(), reason: String::new() }
+    }
+
+    /// The reason that the operator gave.
+    #[must_use]
+    pub fn reason(self, reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), ..self }
+    }
+}
+
+/// An action on parts of jobs.
+pub(super) struct Action {
+    pub(super) name: &'static str,
+    /// The job that is meant, where the action is about one job.
+    pub(super) job: Option<JobName>,
+    /// The states of each part before and after it.
+    pub(super) states: Option<[ServerStatus; 2]>,
+}
+
+impl Action {
+    pub(super) fn on(name: &'static str, target: &Target) -> Self {
+        let job = match target {
+            Target::Job(job) | Target::ServerOfJob(job, _) => Some(job.clone()),
+            Target::Server(_) => None,
+        };
+        Self { name, job, states: None }
+    }
+
+    /// An action that enables or disables: a part that it changes had the other status before.
+    pub(super) fn to(self, status: ServerStatus) -> Self {
+        let (on, off) = (ServerStatus::Enabled, ServerStatus::Disabled);
+        let states = if status == on { [off, on] } else { [on, off] };
+        Self { states: Some(states), ..self }
+    }
+}
+
+/// A part of a job that an action changes.
+pub(super) trait Part {
+    fn job(&self) -> &JobName;
+    fn name(&self) -> String;
+
+    fn item(&self) -> Option<ShardingItem> {
+        None
+    }
+}
+
+impl Part for InstanceOfJob {
+    fn job(&self) -> &JobName {
+        &self.job
+    }
+
+    fn name(&self) -> String {
+        format!("instance {}", self.instance)
+    }
+}
+
+impl Part for ServerOfJob {
+    fn job(&self) -> &JobName {
+        &self.job
+    }
+
+    fn name(&self) -> String {
+        format!("server {}", self.server)
+    }
+}
+
+impl Part for ItemOfJob {
+    fn job(&self) -> &JobName {
+        &self.job
+    }
+
+    fn name(&self) -> String {
+        format!("item {}", self.item)
+    }
+
+    fn item(&self) -> Option<ShardingItem> {
+        Some(self.item)
+    }
+}
+
+impl Part for Removed {
+    fn job(&self) -> &JobName {
+        match self {
+            Self::Instance(one) => &one.job,
+            Self::Server(one) => &one.job,
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Instance(one) => one.name(),
+            Self::Server(one) => one.name(),
+        }
+    }
+}
+
+impl Operations {
+    /// The same operations, which record each action with its operator in the decision log.
+    #[must_use]
+    pub fn audited(self, audit: Audit) -> Self {
+        Self { audit: Some(audit.into()), ..self }
+    }
+
+    /// Records an action: for each job what was changed, and how it ended.
+    pub(super) fn record<T: Part, U>(&self, action: &Action, changed: &[T], ended: Result<&U, &OperationError>) {
+        if self.audit.is_none() {
+            return;
+        }
+        let mut jobs: BTreeMap<&JobName, Vec<&T>> = BTreeMap::new();
+        for part in changed {
+            jobs.entry(part.job()).or_default().push(part);
+        }
+        for (job, parts) in &jobs {
+            let names: Vec<String> = parts.iter().take(MOST_PARTS).map(|part| part.name()).collect();
+            let mut detail = Map::from_iter([("parts".to_owned(), json!(names))]);
+            if let Some([before, after]) = action.states {
+                detail.extend([
+                    ("before".to_owned(), before.as_str().into()),
+                    ("after".to_owned(), after.as_str().into()),
+                ]);
+            }
+            let items = parts.iter().filter_map(|part| part.item()).collect();
+            self.post(action.name, job, items, "done", detail);
+        }
+        match (ended, &action.job) {
+            (Ok(_), Some(job)) if jobs.is_empty() => {
+                self.post(action.name, job, Vec::new(), "unchanged", Map::new());
+            }
+            (Err(error), Some(job)) => self.record_failure(action.name, job, error),
+            _ => {}
+        }
+    }
+
+    pub(super) fn record_configuration(&self, job: &JobName, ended: &Result<ConfigurationChange, OperationError>) {
+        const ACTION: &str = "update-configuration";
+        match ended {
+            Ok(change) => {
+                let outcome = if change.changes.is_empty() { "unchanged" } else { "done" };
+                let detail = Map::from_iter([("changes".to_owned(), json!(change.changes))]);
+                self.post(ACTION, job, Vec::new(), outcome, detail);
+            }
+            Err(error) => self.record_failure(ACTION, job, error),
+        }
+    }
+
+    pub(super) fn record_removal(&self, job: &JobName, ended: &Result<JobRemoved, OperationError>) {
+        const ACTION: &str = "remove-job";
+        match ended {
+            Ok(removed) => {
+                let names: Vec<String> = removed.instances.iter().map(|id| format!("instance {id}")).collect();
+                let detail = [("parts".to_owned(), json!(names)), ("nodes".to_owned(), json!(removed.nodes))];
+                self.post(ACTION, job, Vec::new(), "done", Map::from_iter(detail));
+            }
+            Err(error) => self.record_failure(ACTION, job, error),
+        }
+    }
+
+    fn record_failure(&self, action: &'static str, job: &JobName, error: &OperationError) {
+        let detail = Map::from_iter([("error".to_owned(), Value::String(cut(error.to_string())))]);
+        self.post(action, job, Vec::new(), outcome(error), detail);
+    }
+
+    fn post(
+        &self,
+        action: &'static str,
+        job: &JobName,
+        items: Vec<ShardingItem>,
+        outcome: &'static str,
+        mut detail: Map<String, Value>,
+    ) {
+        let Some(audit) = &self.audit else { return };
+        detail.extend([
+            ("action".to_owned(), action.into()),
+            ("actor".to_owned(), audit.actor.as_str().into()),
+            ("outcome".to_owned(), outcome.into()),
+        ]);
+        audit.tracing.post(JobEvent::Decision(JobDecisionEvent {
+            id: uuid_v4(),
+            job_name: job.clone(),
+            at: now(),
+            kind: DecisionKind::Operator,
+            scheduled_at: None,
+            scheduled_until: None,
+            sharding_items: items,
+            instance: None,
+            related_instance: None,
+            reason: cut(audit.reason.clone()),
+            detail,
+        }));
+    }
+}
+
+/// How an action ended that was not done. A lost answer is no failure: it may have been done.
+fn outcome(error: &OperationError) -> &'static str {
+    match error {
+        OperationError::Write { reason: CommitError::Unknown { .. }, .. } => "unknown",
+        OperationError::Write { .. } | OperationError::Read(_) | OperationError::Contended { .. } => "failed",
+        OperationError::NoSuchJob { .. }
+        | OperationError::NoConfiguration { .. }
+        | OperationError::NothingMatched { .. }
+        | OperationError::NoSuchItem { .. }
+        | OperationError::NoEnabledInstance { .. }
+        | OperationError::InstancesOnline { .. }
+        | OperationError::Invalid { .. }
+        | OperationError::Unreadable { .. }
+        | OperationError::ChangedMeanwhile { .. } => "refused",
+    }
+}

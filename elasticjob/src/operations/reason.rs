@@ -1,0 +1,245 @@
+//! The reasons why items run or do not run, and their English texts.
+
+use std::fmt;
+
+use crate::escaped::Escaped;
+use crate::fire::{Begun, FireState};
+use crate::ident::InstanceId;
+
+/// The advice where fires were lost.
+const LOST_FIRES: &str = "trigger the job where they have to be made up for";
+
+/// A reason why a job or an item runs, does not run, or did not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// No instance has started the job so far, or its configuration was removed.
+    NoConfiguration,
+    /// Instances use the last good configuration; new instances do not start.
+    ConfigurationRefused(String),
+    /// No instance is online.
+    NoInstance,
+    /// No session owns these nodes of instances: no instance lives there.
+    SessionlessInstances(Vec<InstanceId>),
+    /// Every server is disabled.
+    AllServersDisabled,
+    /// There is no leader, so items are not assigned.
+    NoLeader,
+    /// The leader reshards before anything runs.
+    Resharding,
+    /// It has no schedule.
+    OneOff,
+    /// Its schedule has ended.
+    NeverFiresAgain,
+    /// These instances were triggered and have not begun.
+    Triggered(Vec<InstanceId>),
+    /// The registry center does not know which items run.
+    NotMonitored,
+    /// How programs handle commands and addresses of its configuration, one property each.
+    BoundToPrograms(Vec<String>),
+    /// The items do not exist yet.
+    NotAssignedYet,
+    /// No item has this number now.
+    NoSuchItem(u32),
+    /// An operator disabled the item.
+    ItemDisabled,
+    /// The item has no owner.
+    NoOwner,
+    /// The owner is not online.
+    OwnerOffline(InstanceId),
+    /// The owner is on a server that is disabled.
+    OwnerDisabled(InstanceId),
+    /// It runs.
+    Running {
+        /// The instance that runs it.
+        instance: Option<InstanceId>,
+        /// The begin, in milliseconds since 1970.
+        since: i64,
+        /// Whether this run took the item over.
+        taken_over: bool,
+    },
+    /// Its run was lost with its instance.
+    RunLost {
+        /// The instance that ran it.
+        instance: Option<InstanceId>,
+        /// Whether another instance will run it again; `None` where the configuration cannot be used and so does not
+        /// say it.
+        failover: Option<bool>,
+    },
+    /// Its run was cut off, and it waits for an instance that takes it over.
+    AwaitsFailover,
+    /// A fire came while another one ran, and is made up for after that run.
+    Misfired(Option<i64>),
+    /// Fires were due since its last run, and no instance began them.
+    NotBegun {
+        /// The first of them, in milliseconds since 1970.
+        first: i64,
+        /// Whether there are more.
+        more: bool,
+        /// How late they may begin, in seconds; `None` where they may begin until the next fire is due.
+        limit: Option<u64>,
+        /// Whether the time to begin them is over.
+        given_up: bool,
+    },
+    /// Its last run was begun and no instance finished it.
+    LeftUndone(Begun),
+    /// The end of its last run.
+    Ended(Begun),
+    /// It has no record.
+    NeverRun,
+}
+
+impl Reason {
+    /// Whether its text says by itself since when it holds.
+    pub(super) fn says_since(&self) -> bool {
+        matches!(self, Self::Running { .. } | Self::NotBegun { .. } | Self::LeftUndone(_) | Self::Ended(_))
+    }
+
+    /// Whether it keeps the item, or the job, from running at the next fire, or kept it from running at the last fire.
+    pub fn is_obstacle(&self) -> bool {
+        match self {
+            Self::NoConfiguration
+            | Self::ConfigurationRefused(_)
+            | Self::NoInstance
+            | Self::AllServersDisabled
+            | Self::NoLeader
+            | Self::Resharding
+            | Self::NeverFiresAgain
+            | Self::NotAssignedYet
+            | Self::NoSuchItem(_)
+            | Self::ItemDisabled
+            | Self::NoOwner
+            | Self::OwnerOffline(_)
+            | Self::OwnerDisabled(_)
+            | Self::RunLost { .. }
+            | Self::AwaitsFailover
+            | Self::NotBegun { .. } => true,
+            Self::OneOff
+            | Self::SessionlessInstances(_)
+            | Self::Triggered(_)
+            | Self::NotMonitored
+            | Self::BoundToPrograms(_)
+            | Self::Running { .. }
+            | Self::Misfired(_)
+            | Self::LeftUndone(_)
+            | Self::Ended(_)
+            | Self::NeverRun => false,
+        }
+    }
+}
+
+/// Texts for operators; times come from the caller of [`Reason::describe`].
+impl Reason {
+    /// The reason as a sentence; `time` writes a time that is given in milliseconds since 1970.
+    pub fn describe(&self, time: &dyn Fn(i64) -> String) -> String {
+        let of = |instance: &Option<InstanceId>| match instance {
+            Some(instance) => format!(" on {instance}"),
+            None => String::new(),
+        };
+        match self {
+            Self::NoConfiguration => "it has no configuration: no instance has started it yet".to_owned(),
+            Self::ConfigurationRefused(reason) => format!(
+                "its configuration in the registry center cannot be used: {}; instances keep the last one that could, and new \
+                 ones start when it is corrected",
+                Escaped(reason)
+            ),
+            Self::NoInstance => "no instance is online".to_owned(),
+            Self::SessionlessInstances(instances) => format!(
+                "{}: no session owns the node of this instance, so none lives there; it was copied from another place, and a Java \
+                 leader gives it items for ever; a leader of this implementation deletes it, and so does `elasticjob shutdown`",
+                listed(instances)
+            ),
+            Self::AllServersDisabled => "all its servers are disabled".to_owned(),
+            Self::NoLeader => "it has no leader at the moment, so no instance assigns the items".to_owned(),
+            Self::Resharding => "the leader assigns its items again first".to_owned(),
+            Self::OneOff => "it is a one-off job: it runs when it is triggered".to_owned(),
+            Self::NeverFiresAgain => "its schedule has ended: it never fires again".to_owned(),
+            Self::Triggered(instances) => {
+                format!("it was triggered, and {} has not begun yet", listed(instances))
+            }
+            Self::NotMonitored => {
+                "monitor-execution is off: the registry center does not know what runs or ran".to_owned()
+            }
+            Self::BoundToPrograms(notes) => notes.join("; "),
+            Self::NotAssignedYet => "its items are not assigned yet: that comes with its first fire".to_owned(),
+            Self::NoSuchItem(0) => "there are no items yet".to_owned(),
+            Self::NoSuchItem(count) => format!("there is no such item: the items are 0 to {}", count - 1),
+            Self::ItemDisabled => "the item is disabled".to_owned(),
+            Self::NoOwner => "it belongs to no instance".to_owned(),
+            Self::OwnerOffline(id) => format!("its owner {id} is not online"),
+            Self::OwnerDisabled(id) => format!("the server of its owner {id} is disabled"),
+            Self::Running { instance, since, taken_over } => format!(
+                "it runs{} since {}{}",
+                of(instance),
+                time(*since),
+                if *taken_over { ", taken over from a run that was lost" } else { "" }
+            ),
+            Self::RunLost { instance, failover } => format!(
+                "its run{} was lost with the process; {}",
+                of(instance),
+                match failover {
+                    Some(true) => "it waits to be taken over",
+                    Some(false) => "failover is off, so it is not run again",
+                    None => "whether it is taken over, the configuration tells that its instances keep",
+                }
+            ),
+            Self::AwaitsFailover => "it was cut off, and waits to be taken over".to_owned(),
+            Self::Misfired(Some(at)) => {
+                format!("the fire of {} fell into a running one, and is made up for after it", time(*at))
+            }
+            Self::Misfired(None) => "a fire fell into a running one, and is made up for after it".to_owned(),
+            Self::NotBegun { first, more: true, .. } => {
+                format!("no instance began its fires from {} on: {LOST_FIRES}", time(*first))
+            }
+            Self::NotBegun { first, given_up: false, limit: Some(limit), .. } => {
+                format!("no instance has begun its fire of {} yet; it may begin {limit} s late at most", time(*first))
+            }
+            Self::NotBegun { first, given_up: false, .. } => {
+                format!("no instance has begun its fire of {} yet; it may begin until the next one", time(*first))
+            }
+            Self::NotBegun { first, limit, .. } => format!(
+                "no instance began its fire of {}, and none will: it may begin {} s late at most; {LOST_FIRES}",
+                time(*first),
+                limit.unwrap_or_default()
+            ),
+            Self::LeftUndone(begun) => format!(
+                "{} was {} and is not run again: failover was off",
+                run(begun, time),
+                if begun.state == FireState::Cancelled { "cut off" } else { "lost with the process" }
+            ),
+            Self::Ended(begun) => format!("{} {}", run(begun, time), end(begun, time)),
+            Self::NeverRun => "no run of it is recorded".to_owned(),
+        }
+    }
+}
+
+fn listed(instances: &[InstanceId]) -> String {
+    instances.iter().map(InstanceId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn run(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
+    let kind = if begun.manual { "the trigger" } else { "the fire" };
+    let began = begun.began.map(|at| format!(" begun at {}", time(at))).unwrap_or_default();
+    format!("its last run, {} for {kind} of {} on {}{began},", begun.source, time(begun.at), begun.instance)
+}
+
+fn end(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
+    let took = begun.took.map(|took| format!(" after {took} ms")).unwrap_or_default();
+    let took = begun.ended.map_or_else(|| took.clone(), |at| format!("{took} at {}", time(at)));
+    match begun.state {
+        FireState::Succeeded => format!("succeeded{took}"),
+        FireState::Failed => {
+            format!("failed{took}: {}", Escaped(begun.error.as_deref().unwrap_or("no reason was recorded")))
+        }
+        FireState::NotRun => "was not started: the clock of the host was off".to_owned(),
+        FireState::Running | FireState::Cancelled => format!("was cut off{took}"),
+    }
+}
+
+impl fmt::Display for Reason {
+    /// Shows times in UTC.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let utc = |at| crate::schedule::format_rfc3339(at, crate::schedule::TimeZone::UTC);
+        f.write_str(&self.describe(&utc))
+    }
+}

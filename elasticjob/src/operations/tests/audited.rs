@@ -1,0 +1,127 @@
+//! The actions of operators in the decision log.
+
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::*;
+use crate::trace::{
+    DecisionKind, JobDecisionEvent, JobEvent, Tracing, TracingConfiguration, TracingStorage, WriteError,
+};
+
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<JobDecisionEvent>>>);
+
+impl TracingStorage for Told {
+    fn type_name(&self) -> &str {
+        "TOLD"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        let decisions = events.iter().filter_map(|event| match event {
+            JobEvent::Decision(decision) => Some(decision.clone()),
+            _ => None,
+        });
+        self.0.lock().unwrap().extend(decisions);
+        Ok(())
+    }
+}
+
+const CONFIG: &str = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\n";
+
+/// The records of what an operator does with a job that has one instance.
+async fn recorded(acts: impl AsyncFnOnce(&Operations)) -> Vec<JobDecisionEvent> {
+    let desk = Desk::new();
+    desk.write(&[
+        ("/job/config", CONFIG),
+        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/servers/10.0.0.1", "ENABLED"),
+        ("/job/sharding/0/instance", "10.0.0.1@-@7"),
+    ])
+    .await;
+    let told = Told::default();
+    let tracing = Tracing::start(TracingConfiguration::new(told.clone()), &Handle::current());
+    let audit = Audit::new(tracing.clone(), "alice@build7").reason("disk full");
+    acts(&desk.operations.clone().audited(audit)).await;
+    tracing.close(std::time::Duration::from_secs(20)).await;
+    let records = told.0.lock().unwrap().clone();
+    for record in &records {
+        assert_eq!((record.kind, record.job_name.as_str()), (DecisionKind::Operator, "job"));
+        assert_eq!((record.reason.as_str(), &record.detail["actor"]), ("disk full", &json!("alice@build7")));
+    }
+    records
+}
+
+fn detail(record: &JobDecisionEvent) -> Value {
+    let mut detail = record.detail.clone();
+    detail.remove("actor");
+    detail.into()
+}
+
+#[tokio::test]
+async fn each_action_is_recorded_with_what_it_changed_from_what_to_what() {
+    let records = recorded(async |operations| {
+        let job = name("job");
+        let target = Target::Job(job.clone());
+        operations.disable_item(&job, 0).await.unwrap();
+        operations.disable_item(&job, 0).await.unwrap();
+        operations.enable_item(&job, 0).await.unwrap();
+        operations.disable_servers(&target).await.unwrap();
+        operations.enable_servers(&Target::Server("10.0.0.1".to_owned())).await.unwrap();
+        operations.trigger(&target).await.unwrap();
+        let stored = operations.configuration(&job).await.unwrap();
+        let settings = crate::config::JobSettings { sharding_total_count: Some(2), ..stored.configuration.settings() };
+        operations.update_configuration(&stored, &settings).await.unwrap();
+        operations.shut_down(&target).await.unwrap();
+        operations.remove_servers(&target).await.unwrap();
+        operations.remove_job(&job, Force::No).await.unwrap();
+    })
+    .await;
+    let server = json!(["server 10.0.0.1"]);
+    let instance = json!(["instance 10.0.0.1@-@7"]);
+    let expected = [
+        json!({"action": "disable-item", "outcome": "done", "parts": ["item 0"], "before": "ENABLED", "after": "DISABLED"}),
+        json!({"action": "disable-item", "outcome": "unchanged"}),
+        json!({"action": "enable-item", "outcome": "done", "parts": ["item 0"], "before": "DISABLED", "after": "ENABLED"}),
+        json!({"action": "disable-servers", "outcome": "done", "parts": server, "before": "ENABLED", "after": "DISABLED"}),
+        json!({"action": "enable-servers", "outcome": "done", "parts": server, "before": "DISABLED", "after": "ENABLED"}),
+        json!({"action": "trigger", "outcome": "done", "parts": instance}),
+        json!({"action": "update-configuration", "outcome": "done", "changes": ["sharding-total-count: '1' -> '2'"]}),
+        json!({"action": "shut-down", "outcome": "done", "parts": instance}),
+        json!({"action": "remove-servers", "outcome": "done", "parts": server}),
+    ];
+    let details: Vec<Value> = records.iter().map(detail).collect();
+    assert_eq!(details[..expected.len()], expected);
+    assert_eq!((records[0].sharding_items.as_slice(), records[3].sharding_items.as_slice()), (&[0][..], &[][..]));
+    let removed = &details[expected.len()];
+    assert_eq!((&removed["action"], &removed["outcome"]), (&json!("remove-job"), &json!("done")));
+    assert_eq!(details.len(), expected.len() + 1);
+}
+
+#[tokio::test]
+async fn an_action_that_is_refused_is_recorded_with_why() {
+    let records = recorded(async |operations| {
+        let job = name("job");
+        operations.disable_item(&job, 9).await.unwrap_err();
+        operations.remove_job(&job, Force::No).await.unwrap_err();
+        let stored = operations.configuration(&job).await.unwrap();
+        let settings = crate::config::JobSettings { sharding_total_count: Some(0), ..stored.configuration.settings() };
+        operations.update_configuration(&stored, &settings).await.unwrap_err();
+    })
+    .await;
+    let told: Vec<[&str; 2]> = records
+        .iter()
+        .map(|record| ["action", "outcome"].map(|name| record.detail[name].as_str().unwrap_or_default()))
+        .collect();
+    assert_eq!(told, [["disable-item", "refused"], ["remove-job", "refused"], ["update-configuration", "refused"]]);
+    assert!(records[0].detail["error"].as_str().unwrap().contains("no item 9"), "{:?}", records[0]);
+}
+
+#[tokio::test]
+async fn an_operator_without_a_name_records_nothing_and_does_the_same() {
+    let desk = Desk::new();
+    desk.write(&[("/job/config", CONFIG), ("/job/sharding/0", "")]).await;
+    assert_eq!(desk.operations.disable_item(&name("job"), 0).await.unwrap().changed.len(), 1);
+    assert!(desk.operations.audit.is_none());
+}

@@ -1,0 +1,88 @@
+//! Which records are read. Every condition that is set must hold.
+
+use chrono::{DateTime, Utc};
+
+use crate::fire::ExecutionSource;
+use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::trace::{DecisionKind, ExecutionType, TaskState};
+
+/// Which runs of items are read. The default is all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutionFilter {
+    /// Runs of this job.
+    pub job: Option<JobName>,
+    /// Runs of this item.
+    pub item: Option<ShardingItem>,
+    /// Runs that started at this time or later.
+    pub from: Option<DateTime<Utc>>,
+    /// Runs that started before this time.
+    pub until: Option<DateTime<Utc>>,
+    /// Runs on this instance; Java instances included.
+    pub instance: Option<InstanceId>,
+    /// Runs for the fire of this scheduled time. A Java instance does not write it.
+    pub scheduled_at: Option<DateTime<Utc>>,
+    /// Runs that ended and did not end well.
+    pub failed_only: bool,
+    /// Runs of this kind.
+    pub source: Option<ExecutionSource>,
+    /// The items that began together in this run. A Java instance writes no run id.
+    pub run_id: Option<String>,
+}
+
+/// Which changes of state are read. The default is all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StateFilter {
+    /// States of this job.
+    pub job: Option<JobName>,
+    /// States that were entered at this time or later.
+    pub from: Option<DateTime<Utc>>,
+    /// States that were entered before this time.
+    pub until: Option<DateTime<Utc>>,
+    /// States of runs on this instance; Java instances included.
+    pub instance: Option<InstanceId>,
+    /// This state.
+    pub state: Option<TaskState>,
+    /// Runs of this kind.
+    pub execution_type: Option<ExecutionType>,
+    /// The states of this run. A Java instance writes no run id.
+    pub run_id: Option<String>,
+}
+
+/// Which decisions are read. The default is all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecisionFilter {
+    /// Decisions about this job.
+    pub job: Option<JobName>,
+    /// Decisions that were made at this time or later.
+    pub from: Option<DateTime<Utc>>,
+    /// Decisions that were made before this time.
+    pub until: Option<DateTime<Utc>>,
+    /// Decisions about the fire of this scheduled time.
+    pub fire: Option<DateTime<Utc>>,
+    /// Decisions of these kinds; empty for all kinds.
+    pub kinds: Vec<DecisionKind>,
+}
+
+impl ExecutionFilter {
+    /// All runs of a job.
+    pub fn of_job(job: JobName) -> Self {
+        Self { job: Some(job), ..Self::default() }
+    }
+}
+
+impl DecisionFilter {
+    /// All decisions about a job.
+    pub fn of_job(job: JobName) -> Self {
+        Self { job: Some(job), ..Self::default() }
+    }
+}
+
+impl StateFilter {
+    /// All states of a job.
+    pub fn of_job(job: JobName) -> Self {
+        Self { job: Some(job), ..Self::default() }
+    }
+}

@@ -1,0 +1,12 @@
+//! Reading what was traced: typed filters, pages, records, and the interface of readers.
+
+mod decision_text;
+mod filter;
+mod page;
+mod reader;
+mod record;
+
+pub use filter::{DecisionFilter, ExecutionFilter, StateFilter};
+pub use page::{Cursor, CursorError, Page, PageRequest};
+pub use reader::{AnyTraceReader, ReadError, TraceReader};
+pub use record::{DecisionRecord, ExecutionOutcome, ExecutionRecord, StateRecord};

@@ -1,0 +1,136 @@
+//! The interface of readers.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use super::filter::{DecisionFilter, ExecutionFilter, StateFilter};
+use super::page::{Page, PageRequest};
+use super::record::{DecisionRecord, ExecutionRecord, StateRecord};
+
+/// Reads what a [`TracingStorage`](crate::trace::TracingStorage) keeps. It changes nothing, and needs no right to.
+pub trait TraceReader: Send + Sync + 'static {
+    /// A page of the runs of items, the one that started last first.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn executions(
+        &self,
+        filter: &ExecutionFilter,
+        page: &PageRequest,
+    ) -> impl Future<Output = Result<Page<ExecutionRecord>, ReadError>> + Send;
+
+    /// A page of the changes of state, the last one first.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn states(
+        &self,
+        filter: &StateFilter,
+        page: &PageRequest,
+    ) -> impl Future<Output = Result<Page<StateRecord>, ReadError>> + Send;
+
+    /// A page of the decisions, the last one first.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn decisions(
+        &self,
+        filter: &DecisionFilter,
+        page: &PageRequest,
+    ) -> impl Future<Output = Result<Page<DecisionRecord>, ReadError>> + Send;
+}
+
+/// Why records cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The storage is away, or refuses.
+    #[error("{at} cannot be read: {why}")]
+    Unavailable {
+        /// The storage, without a password.
+        at: String,
+        /// Its answer.
+        why: String,
+    },
+    /// The storage has no such records: the table is missing.
+    #[error(
+        "{at} has no table {table}: no program has traced to it so far, or it is another database; see `elasticjob.tracing`"
+    )]
+    NoTable {
+        /// The storage, without a password.
+        at: String,
+        /// The table.
+        table: &'static str,
+    },
+    /// A filter needs a column that the table does not have.
+    #[error(
+        "table {table} in {at} has no column {column}, so records cannot be found by it; a program that may alter the table adds it \
+         when it starts to trace"
+    )]
+    NoColumn {
+        /// The storage, without a password.
+        at: String,
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+    },
+}
+
+type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<Page<T>, ReadError>> + Send + 'a>>;
+
+/// A reader of any type.
+pub struct AnyTraceReader(Box<dyn Calls>);
+
+impl AnyTraceReader {
+    /// Wraps a reader.
+    pub fn new(reader: impl TraceReader) -> Self {
+        Self(Box::new(reader))
+    }
+}
+
+impl TraceReader for AnyTraceReader {
+    async fn executions(
+        &self,
+        filter: &ExecutionFilter,
+        page: &PageRequest,
+    ) -> Result<Page<ExecutionRecord>, ReadError> {
+        self.0.executions(filter, page).await
+    }
+
+    async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
+        self.0.states(filter, page).await
+    }
+
+    async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
+        self.0.decisions(filter, page).await
+    }
+}
+
+impl fmt::Debug for AnyTraceReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyTraceReader").finish_non_exhaustive()
+    }
+}
+
+/// A reader, called through a pointer.
+trait Calls: Send + Sync {
+    fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord>;
+    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord>;
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord>;
+}
+
+impl<R: TraceReader> Calls for R {
+    fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord> {
+        Box::pin(TraceReader::executions(self, filter, page))
+    }
+
+    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord> {
+        Box::pin(TraceReader::states(self, filter, page))
+    }
+
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord> {
+        Box::pin(TraceReader::decisions(self, filter, page))
+    }
+}

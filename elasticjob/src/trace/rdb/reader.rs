@@ -1,0 +1,209 @@
+//! Reads the tables of one database.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use chrono::NaiveDateTime;
+use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuilder, Type};
+use tokio::sync::OnceCell;
+
+use super::RdbPool;
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, STATUS_TRACE_LOG, Table};
+use super::error::RdbError;
+use super::select::{Columns, Placed, Select};
+use super::source::{DataSource, Use};
+use super::store::{check_session_zone, columns};
+use super::wall_time::WallClock;
+use crate::schedule::TimeZone;
+use crate::trace::{
+    DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError, StateFilter,
+    StateRecord, TraceReader,
+};
+
+/// Reads what was traced to a database, by Java instances as well. It creates nothing, and needs the right to read alone.
+pub struct RdbTraceReader {
+    reader: Box<dyn Calls>,
+    at: String,
+}
+
+impl RdbTraceReader {
+    /// Connects with connections of its own. `time_zone` is the zone of times in PostgreSQL and SQLite, see
+    /// [`RdbOptions`](super::RdbOptions); default: that of the host.
+    ///
+    /// # Errors
+    /// [`RdbError`] when the database is not reached or refuses.
+    pub async fn connect(source: &DataSource, time_zone: Option<TimeZone>) -> Result<Self, RdbError> {
+        let (pool, at) = source.open(Use::Read).await?;
+        Self::prepare(pool, at, time_zone).await
+    }
+
+    /// Uses a pool of the application.
+    ///
+    /// # Errors
+    /// As for [`connect`](Self::connect).
+    pub async fn on_pool(pool: impl Into<RdbPool>, time_zone: Option<TimeZone>) -> Result<Self, RdbError> {
+        let pool = pool.into();
+        let at = pool.of_application();
+        Self::prepare(pool, at, time_zone).await
+    }
+
+    async fn prepare(pool: RdbPool, at: String, time_zone: Option<TimeZone>) -> Result<Self, RdbError> {
+        let zone = time_zone.map_or_else(TimeZone::local, Ok)?;
+        let reader: Box<dyn Calls> = match pool {
+            #[cfg(feature = "tracing-sqlite")]
+            RdbPool::Sqlite(pool) => Box::new(Reader::prepare(pool, &at, zone).await?),
+            #[cfg(feature = "tracing-postgres")]
+            RdbPool::Postgres(pool) => Box::new(Reader::prepare(pool, &at, zone).await?),
+            #[cfg(feature = "tracing-mysql")]
+            RdbPool::MySql(pool) => Box::new(Reader::prepare(pool, &at, zone).await?),
+        };
+        Ok(Self { reader, at })
+    }
+
+    /// The name of the database, without a password.
+    pub fn at(&self) -> &str {
+        &self.at
+    }
+}
+
+impl fmt::Debug for RdbTraceReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RdbTraceReader").field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+impl TraceReader for RdbTraceReader {
+    async fn executions(
+        &self,
+        filter: &ExecutionFilter,
+        page: &PageRequest,
+    ) -> Result<Page<ExecutionRecord>, ReadError> {
+        self.reader.executions(filter, page).await
+    }
+
+    async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
+        self.reader.states(filter, page).await
+    }
+
+    async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
+        self.reader.decisions(filter, page).await
+    }
+}
+
+type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<Page<T>, ReadError>> + Send + 'a>>;
+
+/// A reader of any database.
+trait Calls: Send + Sync {
+    fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord>;
+    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord>;
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord>;
+}
+
+struct Reader<DB: Dialect> {
+    pool: Pool<DB>,
+    at: String,
+    clock: WallClock,
+    /// The columns of this implementation that the tables have, known once the tables exist.
+    own_of_executions: OnceCell<Vec<OwnColumn>>,
+    own_of_states: OnceCell<Vec<OwnColumn>>,
+}
+
+impl<DB> Reader<DB>
+where
+    DB: Dialect<Arguments: IntoArguments<DB>>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+    for<'r> (i64,): sqlx::FromRow<'r, DB::Row>,
+{
+    async fn prepare(pool: Pool<DB>, at: &str, zone: TimeZone) -> Result<Self, RdbError> {
+        if DB::KEEPS_INSTANTS {
+            check_session_zone(&pool, at).await?;
+        }
+        let clock = WallClock::of(DB::KEEPS_INSTANTS, zone);
+        let (own_of_executions, own_of_states) = (OnceCell::new(), OnceCell::new());
+        Ok(Self { pool, at: at.to_owned(), clock, own_of_executions, own_of_states })
+    }
+
+    /// The own columns of a table; `known` keeps them.
+    async fn own<'a>(&self, table: Table, known: &'a OnceCell<Vec<OwnColumn>>) -> Result<&'a [OwnColumn], ReadError> {
+        let read = async || {
+            let columns = columns(&self.pool, table, 1).await.map_err(|error| self.error(table, &error))?;
+            Ok::<_, ReadError>(OwnColumn::among(&columns))
+        };
+        Ok(known.get_or_try_init(read).await?)
+    }
+
+    async fn rows(
+        &self,
+        table: Table,
+        query: Result<QueryBuilder<DB>, &'static str>,
+    ) -> Result<Vec<DB::Row>, ReadError> {
+        let (at, name) = (&self.at, table.name);
+        let no_column = |column| ReadError::NoColumn { at: at.clone(), table: name, column };
+        let mut query = query.map_err(no_column)?;
+        query.build().fetch_all(&self.pool).await.map_err(|error| self.error(table, &error))
+    }
+
+    fn error(&self, table: Table, error: &sqlx::Error) -> ReadError {
+        match error {
+            sqlx::Error::Database(answer) if DB::is_missing_table(&**answer) => {
+                ReadError::NoTable { at: self.at.clone(), table: table.name }
+            }
+            error => ReadError::Unavailable { at: self.at.clone(), why: error.to_string() },
+        }
+    }
+
+    fn page<T>(
+        &self,
+        table: Table,
+        request: &PageRequest,
+        rows: Result<Vec<Placed<T>>, sqlx::Error>,
+    ) -> Result<Page<T>, ReadError> {
+        let placed = rows.map_err(|error| self.error(table, &error))?;
+        let page = Page::of(placed, request, |placed| placed.cursor.clone());
+        Ok(Page { records: page.records.into_iter().map(|placed| placed.record).collect(), next: page.next })
+    }
+}
+
+impl<DB> Calls for Reader<DB>
+where
+    DB: Dialect<Arguments: IntoArguments<DB>>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+    for<'c> &'c str: ColumnIndex<DB::Row>,
+    for<'e> String: Encode<'e, DB> + Decode<'e, DB> + Type<DB>,
+    for<'e> i32: Encode<'e, DB> + Decode<'e, DB> + Type<DB>,
+    for<'e> i64: Encode<'e, DB> + Decode<'e, DB> + Type<DB>,
+    for<'e> bool: Decode<'e, DB> + Type<DB>,
+    for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
+    for<'e> DB::Time: Decode<'e, DB> + Type<DB>,
+    for<'r> (i64,): sqlx::FromRow<'r, DB::Row>,
+{
+    fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord> {
+        Box::pin(async move {
+            let own = self.own(EXECUTION_LOG, &self.own_of_executions).await?;
+            let query = Select::executions(own, self.clock, filter).page(page);
+            let rows = self.rows(EXECUTION_LOG, query).await?;
+            let records = rows.iter().map(|row| Columns::of(row, own, self.clock).execution()).collect();
+            self.page(EXECUTION_LOG, page, records)
+        })
+    }
+
+    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord> {
+        Box::pin(async move {
+            let own = self.own(STATUS_TRACE_LOG, &self.own_of_states).await?;
+            let query = Select::states(own, self.clock, filter).page(page);
+            let rows = self.rows(STATUS_TRACE_LOG, query).await?;
+            let records = rows.iter().map(|row| Columns::of(row, own, self.clock).state()).collect();
+            self.page(STATUS_TRACE_LOG, page, records)
+        })
+    }
+
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord> {
+        Box::pin(async move {
+            let query = Select::decisions(self.clock, filter).page(page);
+            let rows = self.rows(DECISION_LOG, query).await?;
+            let records = rows.iter().map(|row| Columns::of(row, &[], self.clock).decision()).collect();
+            self.page(DECISION_LOG, page, records)
+        })
+    }
+}
