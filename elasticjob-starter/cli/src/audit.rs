@@ -10,6 +10,9 @@ use crate::Console;
 use crate::args::Registry;
 use crate::traces;
 
+/// How long the action waits until the database can be written to.
+const OPEN_LIMIT: Duration = Duration::from_secs(3);
+
 /// How long the database may take when the action is done.
 const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
@@ -25,7 +28,8 @@ pub(crate) async fn audited(
     reason: Option<&str>,
     console: &mut Console<'_>,
 ) -> (Operations, Recording) {
-    match traces::recording(flags, sources).await {
+    let opened = tokio::time::timeout(OPEN_LIMIT, traces::recording(flags, sources)).await;
+    match opened.unwrap_or_else(|_| Err(format!("the database does not answer within {} s", OPEN_LIMIT.as_secs()))) {
         Ok(None) => (operations, Recording(None)),
         Ok(Some(tracing)) => {
             let audit = Audit::new(tracing.clone(), operator(sources)).reason(reason.unwrap_or_default());

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use elasticjob::config::JobConfiguration;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{OperationError, Operations};
 use elasticjob::schedule::{Schedule, TimeZone, format_rfc3339};
 use elasticjob::trace::{
     AnyTraceReader, DecisionFilter, DecisionKind, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord,
-    PageRequest, ReadError, TraceReader,
+    Page, PageRequest, ReadError, TraceReader,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -27,7 +28,8 @@ const AFTER: TimeDelta = TimeDelta::minutes(5);
 const AHEAD: TimeDelta = TimeDelta::hours(1);
 const LATE: TimeDelta = TimeDelta::days(2);
 
-/// A Java instance does not write the scheduled time: its runs that start so soon after the fire are shown.
+/// Java instances do not write the scheduled time, nor do rows have it where the table lacks the column: such runs are shown
+/// that start so soon after the fire.
 const SOON: TimeDelta = TimeDelta::minutes(1);
 
 /// The decisions that are about the group and not about one fire.
@@ -89,10 +91,11 @@ pub(crate) async fn past(
     at: DateTime<Utc>,
     as_json: bool,
 ) -> Result<String, Failure> {
-    let schedule = schedule(operations, job).await?;
-    let zone = schedule.as_ref().map_or_else(|| TimeZone::local().unwrap_or(TimeZone::UTC), Schedule::time_zone);
+    let configuration = configuration(operations, job).await?;
+    let schedule = configuration.as_ref().and_then(JobConfiguration::schedule);
+    let zone = schedule.map_or_else(|| TimeZone::local().unwrap_or(TimeZone::UTC), Schedule::time_zone);
     let time = |at| format_rfc3339(at, zone);
-    let near = schedule.as_ref().map(|schedule| fire_near(schedule, at.timestamp_millis()));
+    let near = schedule.map(|schedule| fire_near(schedule, at.timestamp_millis()));
     let fire = near.flatten().and_then(DateTime::from_timestamp_millis).unwrap_or(at);
 
     let mut past = Past {
@@ -113,6 +116,12 @@ pub(crate) async fn past(
             items => items.iter().for_each(|item| past.items.entry(*item).or_default().push(told.clone())),
         }
     }
+    if past.whole.is_empty() && !past.items.is_empty() {
+        let total = configuration.as_ref().map_or(0, JobConfiguration::sharding_total_count);
+        for item in (0..total).filter(|item| !past.items.contains_key(item)).collect::<Vec<_>>() {
+            past.items.insert(item, vec![not_recorded(past.fire)]);
+        }
+    }
     if let Some(item) = item {
         past.items.retain(|of, _| *of == item);
     }
@@ -122,10 +131,10 @@ pub(crate) async fn past(
     Ok(if as_json { json(&past) } else { text(&past, &time) })
 }
 
-/// The schedule as it is now; `None` where the job has none, or is gone.
-async fn schedule(operations: &Operations, job: &JobName) -> Result<Option<Schedule>, Failure> {
+/// The configuration as it is now; `None` where the job has none, or is gone.
+async fn configuration(operations: &Operations, job: &JobName) -> Result<Option<JobConfiguration>, Failure> {
     match operations.configuration(job).await {
-        Ok(stored) => Ok(stored.configuration.schedule().cloned()),
+        Ok(stored) => Ok(Some(stored.configuration)),
         Err(
             OperationError::NoSuchJob { .. }
             | OperationError::NoConfiguration { .. }
@@ -141,20 +150,31 @@ fn fire_near(schedule: &Schedule, at: i64) -> Option<i64> {
 }
 
 async fn runs(reader: &AnyTraceReader, job: &JobName, fire: DateTime<Utc>) -> Result<Vec<ExecutionRecord>, Failure> {
-    let all = PageRequest::default().limit(u32::MAX);
     let mut filter = ExecutionFilter::of_job(job.clone());
     (filter.scheduled_at, filter.from, filter.until) = (Some(fire), Some(fire - AHEAD), Some(fire + LATE));
-    let mut runs = match reader.executions(&filter, &all).await {
-        Ok(page) => page.records,
+    let mut runs = match all_runs(reader, &filter).await {
+        Ok(runs) => runs,
         // A table of Java alone.
         Err(ReadError::NoColumn { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),
     };
     let mut filter = ExecutionFilter::of_job(job.clone());
     (filter.from, filter.until) = (Some(fire), Some(fire + SOON));
-    let of_java = reader.executions(&filter, &all).await?.records.into_iter();
-    runs.extend(of_java.filter(|record| record.run_id.is_none()));
+    let unsaid = all_runs(reader, &filter).await?.into_iter();
+    runs.extend(unsaid.filter(|record| record.scheduled_at.is_none()));
     Ok(runs)
+}
+
+async fn all_runs(reader: &AnyTraceReader, filter: &ExecutionFilter) -> Result<Vec<ExecutionRecord>, ReadError> {
+    let (mut runs, mut request) = (Vec::new(), PageRequest::default().limit(u32::MAX));
+    loop {
+        let page = reader.executions(filter, &request).await?;
+        runs.extend(page.records);
+        match page.next {
+            Some(next) => request = request.after(next),
+            None => return Ok(runs),
+        }
+    }
 }
 
 async fn decisions_of(
@@ -164,18 +184,59 @@ async fn decisions_of(
 ) -> Result<Vec<DecisionRecord>, Failure> {
     let mut filter = DecisionFilter::of_job(job.clone());
     filter.fire = Some(fire);
-    Ok(reader.decisions(&filter, &PageRequest::default().limit(u32::MAX)).await?.records)
+    let (mut found, mut request) = (Vec::new(), PageRequest::default().limit(u32::MAX));
+    loop {
+        let Some(page) = decisions(reader, &filter, &request).await? else { return Ok(found) };
+        found.extend(page.records);
+        match page.next {
+            Some(next) => request = request.after(next),
+            None => return Ok(found),
+        }
+    }
+}
+
+/// A page of decisions, where they are recorded: the tables of Java, or an account that may not create tables, have none.
+async fn decisions(
+    reader: &AnyTraceReader,
+    filter: &DecisionFilter,
+    request: &PageRequest,
+) -> Result<Option<Page<DecisionRecord>>, Failure> {
+    match reader.decisions(filter, request).await {
+        Ok(page) => Ok(Some(page)),
+        Err(ReadError::NoTable { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 async fn around(reader: &AnyTraceReader, job: &JobName, fire: DateTime<Utc>) -> Result<Vec<DecisionRecord>, Failure> {
     let mut filter = DecisionFilter::of_job(job.clone());
     filter.kinds = AROUND.to_vec();
     filter.until = Some(fire);
-    let mut found = reader.decisions(&filter, &PageRequest::default().limit(BEFORE)).await?.records;
+    let Some(before) = decisions(reader, &filter, &PageRequest::default().limit(BEFORE)).await? else {
+        return Ok(Vec::new());
+    };
     (filter.from, filter.until) = (Some(fire), Some(fire + AFTER));
-    found.extend(reader.decisions(&filter, &PageRequest::default()).await?.records);
+    let after = decisions(reader, &filter, &PageRequest::default().limit(u32::MAX)).await?;
+    let mut found = before.records;
+    found.extend(after.into_iter().flat_map(|page| page.records));
     found.sort_by_key(|record| record.at);
     Ok(found)
+}
+
+/// What is told of an item of which nothing is recorded, while other items of the fire were run.
+fn not_recorded(fire: i64) -> Told {
+    Told {
+        obstacle: true,
+        at: fire,
+        kind: "NOT_RECORDED".to_owned(),
+        instance: None,
+        related_instance: None,
+        reason: String::new(),
+        detail: Map::new(),
+        text: "no run and no decision is recorded for this item: the instance that owned it may have died before it could \
+               record anything"
+            .to_owned(),
+    }
 }
 
 fn run(record: &ExecutionRecord, time: &dyn Fn(i64) -> String) -> Told {
@@ -186,6 +247,7 @@ fn run(record: &ExecutionRecord, time: &dyn Fn(i64) -> String) -> Told {
     };
     let took = record.complete_time.map(|end| format!(" after {} ms", (end - record.start_time).num_milliseconds()));
     let cause = record.failure_cause.as_deref().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let alone = if record.scheduled_at.is_none() { " (by its time alone: its fire is not recorded)" } else { "" };
     let on = record.instance.as_deref().unwrap_or(&record.ip);
     let started = record.start_time.timestamp_millis();
     Told {
@@ -196,7 +258,12 @@ fn run(record: &ExecutionRecord, time: &dyn Fn(i64) -> String) -> Told {
         related_instance: None,
         reason: record.failure_cause.clone().unwrap_or_default(),
         detail: Map::from_iter([("outcome".to_owned(), record.outcome.as_str().into())]),
-        text: format!("{} on {on} at {}, {how}{}{cause}", record.source, time(started), took.unwrap_or_default()),
+        text: format!(
+            "{} on {on} at {}, {how}{}{cause}{alone}",
+            record.source,
+            time(started),
+            took.unwrap_or_default()
+        ),
     }
 }
 

@@ -58,6 +58,9 @@ async fn tracing(settings: &TracingSettings) -> Result<Tracing, String> {
     let source = settings.source().map_err(|error| error.to_string())?;
     let options = rdb::RdbOptions { time_zone: settings.time_zone, ..rdb::RdbOptions::default() };
     let storage = rdb::RdbTracingStorage::connect(&source, options).await.map_err(|error| error.to_string())?;
+    if !storage.keeps_decisions() {
+        return Err(format!("{} has no table JOB_DECISION_LOG that this account may write to", storage.at()));
+    }
     Ok(Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current()))
 }
 

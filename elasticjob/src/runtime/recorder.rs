@@ -83,12 +83,12 @@ impl Recorder {
             }
             Notice::Finished { fire, source, items } => self.finished(RunKey::new(*fire, *source), items),
             Notice::RunsAbandoned { items } => self.abandoned(items),
-            Notice::Skipped { fire, reason: SkipReason::StillRunning { since }, .. } => {
-                let items = self.items_of(*since);
-                let then = if makes_up {
-                    "misfired job will start after previous job completed."
-                } else {
-                    "the fire is skipped: misfire is off."
+            Notice::Skipped { fire, items, reason: SkipReason::StillRunning { since } } => {
+                // Without items it is the whole fire.
+                let (items, then) = match (&items[..], makes_up) {
+                    ([], true) => (self.items_of(*since), "misfired job will start after previous job completed."),
+                    ([], false) => (self.items_of(*since), "the fire is skipped: misfire is off."),
+                    (some, _) => (some.to_vec(), "the fire is skipped for these items."),
                 };
                 let message =
                     format!("Previous job '{}' - shardingItems '{items:?}' is still running, {then}", self.job);

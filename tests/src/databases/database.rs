@@ -70,15 +70,28 @@ impl Database {
 
     /// The URL of another account, which may read and write the rows of all tables that exist now, and nothing more.
     pub async fn url_of_writer(&self) -> String {
+        let all = if self.kind == Kind::Postgresql { "ALL TABLES IN SCHEMA public" } else { "*" };
+        self.url_of_writer_to(&[all]).await
+    }
+
+    /// The same for some of the tables.
+    ///
+    /// # Panics
+    /// When the database is not on a server.
+    pub async fn url_of_writer_to(&self, tables: &[&str]) -> String {
         let name = self.url.rsplit('/').next().expect("a name");
         let account = format!("writer_of_{name}");
         let rights = "SELECT, INSERT, UPDATE, DELETE ON";
         if self.kind == Kind::Postgresql {
             self.execute(format!("CREATE ROLE {account} LOGIN PASSWORD '{PASSWORD}'")).await;
-            self.execute(format!("GRANT {rights} ALL TABLES IN SCHEMA public TO {account}")).await;
+            for table in tables {
+                self.execute(format!("GRANT {rights} {table} TO {account}")).await;
+            }
         } else {
             self.execute(format!("CREATE USER {account} IDENTIFIED BY '{PASSWORD}'")).await;
-            self.execute(format!("GRANT {rights} {name}.* TO {account}")).await;
+            for table in tables {
+                self.execute(format!("GRANT {rights} {name}.{table} TO {account}")).await;
+            }
         }
         self.url.replace(&format!("//{USER}:"), &format!("//{account}:"))
     }

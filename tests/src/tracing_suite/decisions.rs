@@ -4,7 +4,8 @@ use chrono::TimeDelta;
 use elasticjob::ident::JobName;
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
 use elasticjob::trace::{
-    AnyTraceReader, DecisionFilter, DecisionKind, JobDecisionEvent, PageRequest, ReadError, TraceReader, TracingStorage,
+    AnyTraceReader, DecisionFilter, DecisionKind, JobDecisionEvent, PageRequest, ReadError, TraceReader,
+    TracingStorage, WriteError,
 };
 
 use super::events::{decided, decision, end, execution, moment, start};
@@ -97,4 +98,34 @@ pub(super) async fn an_account_that_may_not_create_tables_traces_all_but_decisio
     let reader = reader_of(&url).await;
     let error = reader.decisions(&DecisionFilter::default(), &PageRequest::default()).await.expect_err("no table");
     assert!(matches!(error, ReadError::NoTable { table: "JOB_DECISION_LOG", .. }), "{error}");
+}
+
+/// An administrator made the table and granted nothing on it.
+pub(super) async fn an_account_that_may_not_write_decisions_traces_all_but_them(database: Database) {
+    open(&database).await;
+    let url = database.url_of_writer_to(&["JOB_EXECUTION_LOG", "JOB_STATUS_TRACE_LOG"]).await;
+    let source = DataSource::new(&url).expect("the URL is right");
+    let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect("it can be traced to");
+    let events = [decided(decision("a", DecisionKind::Skipped)), execution(start("a")), execution(end("a", None))];
+    storage.write(&events).await.expect("it is written");
+    assert!(!storage.keeps_decisions());
+    assert_eq!(database.count("JOB_EXECUTION_LOG").await, 1);
+    assert_eq!(database.count("JOB_DECISION_LOG").await, 0);
+}
+
+pub(super) async fn a_table_of_decisions_that_is_dropped_stops_nothing_else(database: Database) {
+    let storage = open(&database).await;
+    assert!(storage.keeps_decisions());
+    database.execute("DROP TABLE JOB_DECISION_LOG").await;
+    let events = [decided(decision("a", DecisionKind::Skipped)), execution(start("a")), execution(end("a", None))];
+    storage.write(&events).await.expect("it is written");
+    assert!(!storage.keeps_decisions());
+    assert_eq!(database.count("JOB_EXECUTION_LOG").await, 1);
+}
+
+pub(super) async fn decisions_alone_that_cannot_be_written_count_as_lost(database: Database) {
+    let storage = open(&database).await;
+    database.execute("DROP TABLE JOB_DECISION_LOG").await;
+    let error = storage.write(&[decided(decision("a", DecisionKind::Operator))]).await.expect_err("it is not written");
+    assert!(matches!(error, WriteError::Refused(_)), "{error}");
 }

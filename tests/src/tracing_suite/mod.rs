@@ -75,6 +75,9 @@ cases! {
         a_decision_is_kept_once_and_read_as_it_was_written,
         decisions_are_found_by_fire_kind_time_and_page,
         an_account_that_may_not_create_tables_traces_all_but_decisions on_servers true,
+        an_account_that_may_not_write_decisions_traces_all_but_them on_servers true,
+        a_table_of_decisions_that_is_dropped_stops_nothing_else,
+        decisions_alone_that_cannot_be_written_count_as_lost,
     }
     retention {
         rows_that_are_too_old_or_too_many_are_removed_in_steps,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use elasticjob::api::{ShardingContext, item_handler};
-use elasticjob::config::JobConfiguration;
+use elasticjob::config::{JobConfiguration, JobSettings};
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Audit, Operations};
 use elasticjob::registry::RegistryCenter;
@@ -92,6 +92,14 @@ async fn a_fire_that_was_not_run_is_explained_when_all_is_over() {
     let skipped = &json["items"]["1"][0];
     assert_eq!((&skipped["kind"], &skipped["detail"]["code"]), (&"SKIPPED".into(), &"item-disabled".into()), "{json}");
     assert_eq!((&json["items"]["0"][0]["kind"], &skipped["obstacle"]), (&"RUN".into(), &true.into()), "{json}");
+
+    // The job has an item more now: of that one nothing is recorded.
+    let stored = desk.operations.configuration(&desk.job).await.unwrap();
+    let settings = JobSettings { sharding_total_count: Some(3), ..stored.configuration.settings().clone() };
+    desk.operations.update_configuration(&stored, &settings).await.unwrap();
+    let more = desk.text(None, fire).await;
+    assert!(more.contains("item 2\n  ! no run and no decision is recorded for this item"), "{more}");
+    assert!(desk.text(Some(2), fire).await.contains("item 2\n  ! no run"));
 
     // A time that is no fire means the next one.
     let before = fire - chrono::TimeDelta::milliseconds(400);

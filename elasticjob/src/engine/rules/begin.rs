@@ -245,12 +245,12 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, key: RunKey, mine: Vec<Sh
     let running: BTreeMap<ShardingItem, Fire> =
         items.iter().filter_map(|item| Some((*item, engine.runs.of_item(*item)?.key.fire))).collect();
     let items: Vec<_> = items.into_iter().filter(|item| !running.contains_key(item)).collect();
-    let runs_here = !running.is_empty();
     for item in disabled {
         drop_item(engine, item, SkipReason::ItemDisabled);
     }
-    for (item, since) in running {
-        drop_item(engine, item, SkipReason::StillRunning { since });
+    for run in engine.runs.iter().map(|run| run.key.fire).collect::<Vec<_>>() {
+        let items = running.iter().filter_map(|(item, since)| (*since == run).then_some(*item));
+        drop_items(engine, items.collect(), SkipReason::StillRunning { since: run });
     }
     // Only this instance takes its trigger: once the trigger is gone and no item was started, the items have still to
     // be started.
@@ -259,7 +259,7 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, key: RunKey, mine: Vec<Sh
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
     if items.is_empty() {
-        if !runs_here {
+        if running.is_empty() {
             engine.tell_nothing_to_run();
         }
     } else {
@@ -368,17 +368,23 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
 }
 
 fn drop_item(engine: &mut JobEngine, item: ShardingItem, reason: SkipReason) {
+    drop_items(engine, vec![item], reason);
+}
+
+fn drop_items(engine: &mut JobEngine, mut items: Vec<ShardingItem>, reason: SkipReason) {
     if reason == SkipReason::AwaitingFailover {
         engine.fires.losses.suspect();
     }
     let Some(open) = &mut engine.fires.open else { return };
-    if open.dropped.insert(item) {
-        let fire = open.key.fire;
-        if matches!(reason, SkipReason::ItemDisabled | SkipReason::ServerDisabled) && open.is_regular() {
-            open.refused.insert(item);
-        }
-        engine.tell_skip(fire, vec![item], reason);
+    items.retain(|item| open.dropped.insert(*item));
+    if items.is_empty() {
+        return;
     }
+    let fire = open.key.fire;
+    if matches!(reason, SkipReason::ItemDisabled | SkipReason::ServerDisabled) && open.is_regular() {
+        open.refused.extend(&items);
+    }
+    engine.tell_skip(fire, items, reason);
 }
 
 fn begin_transaction(

@@ -117,6 +117,12 @@ impl RdbTracingStorage {
         Ok(Self { store, at })
     }
 
+    /// Whether decisions are written. They are not where the account may not create their table, or write to it: the log says
+    /// what an administrator has to do.
+    pub fn keeps_decisions(&self) -> bool {
+        self.store.keeps_decisions()
+    }
+
     /// The name of the database, without a password.
     pub fn at(&self) -> &str {
         &self.at
@@ -187,4 +193,5 @@ type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, WriteError>> + Send 
 trait Calls: Send + Sync {
     fn write<'a>(&'a self, events: &'a [JobEvent]) -> Pending<'a, ()>;
     fn clean(&self) -> Pending<'_, Option<Duration>>;
+    fn keeps_decisions(&self) -> bool;
 }

@@ -36,8 +36,11 @@ pub(super) struct Store<DB: Dialect> {
     /// The columns of this implementation that the tables have.
     own_of_executions: Vec<OwnColumn>,
     own_of_states: Vec<OwnColumn>,
-    /// Whether there is a table of decisions. A table of Java's release may be all that the account may write to.
-    has_decisions: bool,
+    /// Whether there is a table of decisions that can be written. The tables of Java may be all that the account may write
+    /// to.
+    has_decisions: AtomicBool,
+    /// The database, for the log.
+    at: String,
     /// Whether the table of states is one of ElasticJob before 3.0.5, see [`SOURCE`].
     has_source: bool,
     /// Whether the last write may have been applied without an answer.
@@ -72,7 +75,8 @@ where
             retention,
             own_of_executions: Vec::new(),
             own_of_states: Vec::new(),
-            has_decisions: false,
+            has_decisions: AtomicBool::new(false),
+            at: at.to_owned(),
             has_source: false,
             in_doubt: AtomicBool::new(false),
         };
@@ -81,7 +85,7 @@ where
         let columns = store.must_have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
         store.own_of_states = OwnColumn::among(&columns);
         store.has_source = columns.iter().any(|column| column == SOURCE);
-        store.has_decisions = store.has(at, DECISION_LOG, DB::CREATE_DECISION_LOG).await?;
+        store.has_decisions = AtomicBool::new(store.has(at, DECISION_LOG, DB::CREATE_DECISION_LOG).await);
         if DB::KEEPS_INSTANTS {
             check_session_zone(&store.pool, at).await?;
         }
@@ -98,14 +102,18 @@ where
     }
 
     /// Whether there is a table without which less is traced.
-    async fn has(&self, at: &str, table: Table, create: &[&'static str]) -> Result<bool, RdbError> {
-        let Err(error) = self.have(at, table, create).await? else { return Ok(true) };
-        let (name, create) = (table.name, create.join("; "));
-        warn!(
-            "tracing: {at} has no table {name} and this account may not create it, so decisions are not recorded; let an \
-             administrator run: {create} (the database says: {error})"
-        );
-        Ok(false)
+    async fn has(&self, at: &str, table: Table, create: &[&'static str]) -> bool {
+        let (name, statements) = (table.name, create.join("; "));
+        match self.have(at, table, create).await {
+            Ok(Ok(_)) => return true,
+            Ok(Err(error)) => warn!(
+                "tracing: {at} has no table {name} and this account may not create it, so decisions are not recorded; let an \
+                 administrator run: {statements}; and GRANT this account SELECT, INSERT and DELETE on it (the database says: \
+                 {error})"
+            ),
+            Err(error) => warn!("tracing: table {name} cannot be used, so decisions are not recorded: {error}"),
+        }
+        false
     }
 
     /// The columns of a table. Creates the table, or adds a column, where that is missing. The inner error is the text of
@@ -168,8 +176,32 @@ where
         Ok(())
     }
 
-    /// Writes all events or none.
-    async fn insert(&self, events: &[JobEvent]) -> Result<(), sqlx::Error> {
+    /// Writes all events or none. Where the database does not take decisions, from then on all but those: a batch of nothing
+    /// else is refused once.
+    async fn insert(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        let has_decisions = self.has_decisions.load(Ordering::Relaxed);
+        let error = match self.insert_with(events, has_decisions).await {
+            Err(sqlx::Error::Database(error))
+                if has_decisions && (DB::is_not_permitted(&*error) || DB::is_missing_table(&*error)) =>
+            {
+                error
+            }
+            inserted => return inserted.map_err(|error| Self::write_error(&error)),
+        };
+        let only_decisions = events.iter().all(|event| matches!(event, JobEvent::Decision(_)));
+        if !only_decisions {
+            self.insert_with(events, false).await.map_err(|error| Self::write_error(&error))?;
+        }
+        self.has_decisions.store(false, Ordering::Relaxed);
+        let (at, name) = (&self.at, DECISION_LOG.name);
+        warn!(
+            "tracing: decisions are not recorded from now on, as {at} does not take rows of {name}: {error}; let an \
+             administrator GRANT this account SELECT, INSERT and DELETE on it, and start the program again"
+        );
+        if only_decisions { Err(WriteError::Refused(error.to_string())) } else { Ok(()) }
+    }
+
+    async fn insert_with(&self, events: &[JobEvent], has_decisions: bool) -> Result<(), sqlx::Error> {
         let Rows { executions, mut states, decisions } = Rows::of(events, self.clock);
         let mut transaction = self.pool.begin().await?;
         if self.in_doubt.swap(true, Ordering::Relaxed) && DB::KEEP_STATUS.is_empty() && !states.is_empty() {
@@ -191,7 +223,7 @@ where
                 .execute(&mut *transaction)
                 .await?;
         }
-        if !decisions.is_empty() && self.has_decisions {
+        if !decisions.is_empty() && has_decisions {
             insert_decisions(decisions).build().persistent(false).execute(&mut *transaction).await?;
         }
         transaction.commit().await?;
@@ -291,7 +323,11 @@ where
     for<'r> (i64,): FromRow<'r, DB::Row>,
 {
     fn write<'a>(&'a self, events: &'a [JobEvent]) -> Pending<'a, ()> {
-        Box::pin(async { self.insert(events).await.map_err(|error| Self::write_error(&error)) })
+        Box::pin(self.insert(events))
+    }
+
+    fn keeps_decisions(&self) -> bool {
+        self.has_decisions.load(Ordering::Relaxed)
     }
 
     fn clean(&self) -> Pending<'_, Option<Duration>> {
@@ -300,8 +336,8 @@ where
                 return Ok(None);
             }
             let mut more = false;
-            let tables =
-                [EXECUTION_LOG, STATUS_TRACE_LOG].into_iter().chain(self.has_decisions.then_some(DECISION_LOG));
+            let decisions = self.has_decisions.load(Ordering::Relaxed).then_some(DECISION_LOG);
+            let tables = [EXECUTION_LOG, STATUS_TRACE_LOG].into_iter().chain(decisions);
             for table in tables {
                 more |= self.remove(table).await.map_err(|error| Self::write_error(&error))?;
             }
