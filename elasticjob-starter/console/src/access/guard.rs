@@ -1,0 +1,61 @@
+//! Finds out who calls, and keeps callers out of what they may not do. Every route has a guard: see
+//! [`Routes`](crate::routes::Routes).
+
+use std::time::Instant;
+
+use axum::extract::{RawPathParams, Request, State};
+use axum::http::header::COOKIE as COOKIE_HEADER;
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::grant::{Permission, Role};
+use super::identity::Identity;
+use super::session::{COOKIE, SessionToken};
+use crate::api::{Problem, is_api};
+use crate::app::App;
+use crate::pages;
+
+/// The session that a request shows.
+pub(crate) fn shown_session(headers: &HeaderMap) -> Option<SessionToken> {
+    let cookies = headers.get_all(COOKIE_HEADER).iter().filter_map(|header| header.to_str().ok());
+    let mut pairs = cookies.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| SessionToken::from_cookie(value))
+}
+
+/// Puts the identity of the caller into the request.
+pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let user = shown_session(request.headers())
+        .and_then(|token| app.sessions.user(&token, Instant::now()))
+        .and_then(|name| app.users.identity(&name));
+    let identity = user.unwrap_or_else(|| Identity::anonymous(app.options.anonymous.clone()));
+    let identity = if app.options.read_only { identity.capped(Role::Viewer) } else { identity };
+    request.extensions_mut().insert(identity);
+    next.run(request).await
+}
+
+/// Lets a caller pass who has the permission that the route asks for.
+pub(crate) async fn guard(
+    State((app, permission)): State<(App, Permission)>,
+    params: RawPathParams,
+    request: Request,
+    next: Next,
+) -> Response {
+    let named = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
+    let identity = request.extensions().get::<Identity>().cloned().unwrap_or_else(|| Identity::anonymous(Vec::new()));
+    if identity.may(permission, named("registry"), named("job")) {
+        return next.run(request).await;
+    }
+    let is_unknown = identity.is_anonymous();
+    if is_api(request.uri().path()) {
+        return match is_unknown {
+            true => Problem::not_logged_in().into_response(),
+            false => Problem::forbidden(permission, app.options.read_only).into_response(),
+        };
+    }
+    match is_unknown {
+        true if request.method() == Method::GET => pages::login::redirect(&app, request.uri()),
+        true => pages::login::redirect_to_start(&app),
+        false => pages::error::forbidden(&app, &identity, request.headers(), permission),
+    }
+}

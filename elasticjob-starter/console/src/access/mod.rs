@@ -1,0 +1,21 @@
+//! Who may do what.
+
+mod grant;
+mod guard;
+mod identity;
+mod password;
+mod session;
+mod throttle;
+mod user;
+
+pub use grant::{Grant, Role};
+pub use password::{PasswordHash, PasswordProblem};
+pub use user::{FirstPassword, User};
+
+pub(crate) use grant::Permission;
+pub(crate) use guard::{authenticate, guard, shown_session};
+pub(crate) use identity::Identity;
+pub(crate) use password::Passwords;
+pub(crate) use session::{COOKIE, Sessions};
+pub(crate) use throttle::Throttle;
+pub(crate) use user::Users;

@@ -1,0 +1,128 @@
+//! Passwords: argon2id hashes, made and checked a few at a time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc};
+use tokio::sync::Semaphore;
+
+/// How many characters a password has at the least, and at the most.
+const LENGTHS: std::ops::RangeInclusive<usize> = 12..=128;
+
+/// How many hashes are computed at a time: each takes 19 MiB and some ten milliseconds of a core, so that logins cannot
+/// be used to keep the machine busy.
+const AT_A_TIME: usize = 2;
+
+/// The hash of a password, as a PHC string: `$argon2id$v=19$...`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PasswordHash(String);
+
+/// A password or the hash of one cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PasswordProblem {
+    /// The length.
+    #[error("a password has {least} to {most} characters, this one has {0}", least = LENGTHS.start(), most = LENGTHS.end())]
+    Length(usize),
+    /// The text is not the hash of a password.
+    #[error("it is not a hash of argon2id ($argon2id$...); `elasticjob console hash-password` makes one: {0}")]
+    NoHash(String),
+    /// The hash could not be made.
+    #[error("the hash of the password cannot be made: {0}")]
+    NotMade(String),
+}
+
+impl PasswordHash {
+    /// Hashes a password with argon2id and a random salt.
+    ///
+    /// # Errors
+    /// [`PasswordProblem::Length`], [`PasswordProblem::NotMade`].
+    pub fn of(password: &str) -> Result<Self, PasswordProblem> {
+        let length = password.chars().count();
+        if !LENGTHS.contains(&length) {
+            return Err(PasswordProblem::Length(length));
+        }
+        let hash = Argon2::default().hash_password(password.as_bytes());
+        hash.map(|hash| Self(hash.to_string())).map_err(|error| PasswordProblem::NotMade(error.to_string()))
+    }
+
+    /// The text for settings.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn is_of(&self, password: &str) -> bool {
+        phc::PasswordHash::new(&self.0)
+            .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+    }
+}
+
+impl FromStr for PasswordHash {
+    type Err = PasswordProblem;
+
+    fn from_str(text: &str) -> Result<Self, PasswordProblem> {
+        let hash = phc::PasswordHash::new(text).map_err(|error| PasswordProblem::NoHash(error.to_string()))?;
+        match hash.algorithm.as_str() {
+            "argon2id" => Ok(Self(text.to_owned())),
+            other => Err(PasswordProblem::NoHash(format!("its algorithm is {other}"))),
+        }
+    }
+}
+
+impl fmt::Debug for PasswordHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PasswordHash(..)")
+    }
+}
+
+/// Checks passwords.
+#[derive(Debug)]
+pub(crate) struct Passwords {
+    places: Semaphore,
+    /// The hash that is checked for a name that nobody has: the answer takes as long as for a wrong password, and does
+    /// not tell which names exist.
+    nobody: PasswordHash,
+}
+
+impl Passwords {
+    pub(crate) fn new() -> Result<Self, PasswordProblem> {
+        let nobody = PasswordHash::of("no user has this password")?;
+        Ok(Self { places: Semaphore::new(AT_A_TIME), nobody })
+    }
+
+    /// Whether the password belongs to the hash. Without a hash it never does.
+    pub(crate) async fn check(&self, hash: Option<&PasswordHash>, password: String) -> bool {
+        let exists = hash.is_some();
+        let hash = hash.unwrap_or(&self.nobody).clone();
+        // The semaphore is never closed.
+        let Ok(_place) = self.places.acquire().await else { return false };
+        // No hash of ours is of a longer password.
+        let fits = password.chars().count() <= *LENGTHS.end();
+        let checked = tokio::task::spawn_blocking(move || fits && hash.is_of(&password)).await;
+        exists && checked.unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_password_is_known_by_its_hash() {
+        let hash = PasswordHash::of("correct horse battery").expect("it is long enough");
+        let read: PasswordHash = hash.as_str().parse().expect("it is a hash");
+        let passwords = Passwords::new().expect("it is made");
+        assert!(passwords.check(Some(&read), "correct horse battery".to_owned()).await);
+        assert!(!passwords.check(Some(&read), "correct horse batterz".to_owned()).await);
+        assert!(!passwords.check(None, "no user has this password".to_owned()).await);
+        assert_ne!(hash, PasswordHash::of("correct horse battery").expect("it is long enough"), "salts differ");
+    }
+
+    #[test]
+    fn short_passwords_and_texts_that_are_no_hash_are_refused() {
+        assert_eq!(PasswordHash::of("elevenchars"), Err(PasswordProblem::Length(11)));
+        assert!(matches!("admin".parse::<PasswordHash>(), Err(PasswordProblem::NoHash(_))));
+        assert!(format!("{:?}", PasswordHash::of("correct horse battery")).contains("PasswordHash(..)"));
+    }
+}

@@ -1,0 +1,159 @@
+//! Errors as `application/problem+json` (RFC 9457), each with a code that never changes.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use axum::response::{IntoResponse, Response};
+use elasticjob::operations::OperationError;
+use elasticjob::registry::{CommitError, RegistryError};
+use elasticjob::trace::ReadError;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::access::Permission;
+
+/// An error of the API.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Problem {
+    /// Where the documentation explains it, relative to the console.
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'static str,
+    status: u16,
+    detail: String,
+    code: &'static str,
+    /// What else programs need, by name.
+    #[serde(flatten)]
+    more: Map<String, Value>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, code: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
+        let (kind, status) = (format!("/help/problems#{code}"), status.as_u16());
+        Self { kind, title, status, detail: detail.into(), code, more: Map::new() }
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(crate) fn not_logged_in() -> Self {
+        let detail = "log in, or send the header `Authorization: Bearer` with a token";
+        Self::new(StatusCode::UNAUTHORIZED, "not-logged-in", "Not logged in", detail)
+    }
+
+    pub(crate) fn forbidden(permission: Permission, read_only: bool) -> Self {
+        let needs = match permission {
+            Permission::Has(role) => format!("the role {role} is needed for this registry center and this job"),
+            Permission::Known | Permission::Public => "this user has no role".to_owned(),
+        };
+        let why = if read_only { "; this console is read-only" } else { "" };
+        Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", needs + why)
+    }
+
+    pub(crate) fn no_such_registry(name: &str) -> Self {
+        let detail = format!("the console has no registry center '{name}'");
+        Self::new(StatusCode::NOT_FOUND, "no-such-registry", "No such registry center", detail)
+    }
+
+    pub(crate) fn no_such_route() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "no-such-route", "No such route", "the API has no such route")
+    }
+
+    /// A part of the path, a parameter or the body cannot be understood.
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad-request", "The request cannot be understood", detail)
+    }
+
+    /// No database with traces is configured.
+    pub(crate) fn not_traced() -> Self {
+        let detail =
+            "the console reads no database of traces: set `elasticjob.tracing` to the one that the jobs write to";
+        Self::new(StatusCode::NOT_FOUND, "not-traced", "No traces", detail)
+    }
+}
+
+impl From<OperationError> for Problem {
+    fn from(error: OperationError) -> Self {
+        use OperationError as E;
+        let detail = error.to_string();
+        let problem = |status, code, title| Self::new(status, code, title, detail.clone());
+        match &error {
+            E::NoSuchJob { jobs, .. } => {
+                let known: Vec<&str> = jobs.iter().map(|job| job.as_str()).collect();
+                problem(StatusCode::NOT_FOUND, "no-such-job", "No such job").with("known", json!(known))
+            }
+            E::NoConfiguration { .. } => {
+                problem(StatusCode::NOT_FOUND, "no-configuration", "The job has no configuration")
+            }
+            E::NoSuchItem { .. } => problem(StatusCode::NOT_FOUND, "no-such-item", "No such item"),
+            E::NothingMatched { .. } => problem(StatusCode::NOT_FOUND, "nothing-matched", "Nothing is meant"),
+            E::NoEnabledInstance { .. } => {
+                problem(StatusCode::CONFLICT, "no-enabled-instance", "No instance can run it")
+            }
+            E::InstancesOnline { instances, .. } => {
+                let online: Vec<&str> = instances.iter().map(|id| id.as_str()).collect();
+                problem(StatusCode::CONFLICT, "instances-online", "Instances are online")
+                    .with("instances", json!(online))
+            }
+            E::Invalid { problems, .. } => {
+                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                problem(StatusCode::UNPROCESSABLE_ENTITY, "invalid-configuration", "The configuration cannot be used")
+                    .with("problems", json!(problems))
+            }
+            E::Unreadable { .. } => {
+                problem(StatusCode::CONFLICT, "unreadable-configuration", "The stored configuration cannot be used")
+            }
+            E::ChangedMeanwhile { .. } => {
+                problem(StatusCode::PRECONDITION_FAILED, "changed-meanwhile", "Somebody else changed it meanwhile")
+            }
+            E::Contended { done } => {
+                problem(StatusCode::CONFLICT, "contended", "Others write the same nodes").with("done", *done)
+            }
+            E::Write { reason: CommitError::Unknown { .. }, done } => problem(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "registry-unreachable",
+                "The answer of the registry center was lost",
+            )
+            .with("outcome", "unknown")
+            .with("done", *done),
+            E::Read(RegistryError::NoAnswer { .. }) | E::Write { .. } if error.is_unreachable() => {
+                problem(StatusCode::SERVICE_UNAVAILABLE, "registry-unreachable", "The registry center is not reached")
+            }
+            _ => problem(StatusCode::BAD_GATEWAY, "registry-refused", "The registry center refused"),
+        }
+    }
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, "traces-unreadable", "The traces cannot be read", error.to_string())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let may_pass = matches!(self.code, "contended" | "registry-unreachable");
+        let mut response = (status, Json(self)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if may_pass {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}

@@ -1,0 +1,159 @@
+//! The console: what all its routes share.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use axum::Router;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::{FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Users};
+use crate::options::ConsoleOptions;
+use crate::registries::Registry;
+use crate::routes;
+use crate::text::Texts;
+
+/// What all routes share. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) options: ConsoleOptions,
+    pub(crate) registries: BTreeMap<String, Arc<Registry>>,
+    pub(crate) users: Users,
+    pub(crate) passwords: Passwords,
+    pub(crate) sessions: Sessions,
+    pub(crate) throttle: Throttle,
+    pub(crate) texts: Texts,
+    /// Ends streams, so that a shutdown does not wait for them.
+    pub(crate) ending: CancellationToken,
+}
+
+impl Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+/// The web console.
+#[derive(Debug)]
+pub struct Console {
+    app: App,
+    first_password: Option<FirstPassword>,
+}
+
+/// A console cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConsoleError {
+    /// Everybody on the network could reach a console whose password is printed at each start.
+    #[error(
+        "the console would listen on {0}, where other hosts reach it, and has no users: set \
+         `elasticjob.console.users`, or listen on 127.0.0.1"
+    )]
+    OpenToOthers(SocketAddr),
+    /// The base path.
+    #[error(
+        "the base path '{0}' cannot be used: it begins with `/`, does not end with it, and has letters, digits, `-`, `_` and `.` between"
+    )]
+    BasePath(String),
+    /// The name of a registry center.
+    #[error(
+        "'{0}' cannot be the name of a registry center here: it is a part of addresses, so it has letters, digits, `-` and `_` alone"
+    )]
+    RegistryName(String),
+    /// Two registry centers have one name.
+    #[error("two registry centers are named '{0}'")]
+    RegistryTwice(String),
+    /// There is nothing to show.
+    #[error("the console has no registry center to show")]
+    NoRegistry,
+    /// The password of the first user cannot be made.
+    #[error(transparent)]
+    Password(#[from] PasswordProblem),
+    /// The address cannot be listened on.
+    #[error("the console cannot listen on {address}: {cause}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// The server ended.
+    #[error("the server of the console ended: {0}")]
+    Serve(std::io::Error),
+    /// The texts of the console cannot be read: a mistake in its build.
+    #[error("the texts of the console cannot be read: {0}")]
+    Texts(String),
+}
+
+impl Console {
+    /// A console of these registry centers.
+    ///
+    /// # Errors
+    /// All of [`ConsoleError`] but those of listening.
+    pub fn new(options: ConsoleOptions, registries: impl IntoIterator<Item = Registry>) -> Result<Self, ConsoleError> {
+        if !is_base_path(&options.base_path) {
+            return Err(ConsoleError::BasePath(options.base_path));
+        }
+        let mut named = BTreeMap::new();
+        for registry in registries {
+            if !registry.has_usable_name() {
+                return Err(ConsoleError::RegistryName(registry.name().to_owned()));
+            }
+            if let Some(twice) = named.insert(registry.name().to_owned(), Arc::new(registry)) {
+                return Err(ConsoleError::RegistryTwice(twice.name().to_owned()));
+            }
+        }
+        if named.is_empty() {
+            return Err(ConsoleError::NoRegistry);
+        }
+        let (users, first_password) = match options.users.is_empty() {
+            false => (Users::new(options.users.clone()), None),
+            true if !options.listen.ip().is_loopback() => return Err(ConsoleError::OpenToOthers(options.listen)),
+            true => {
+                let (users, first) = Users::first()?;
+                (users, Some(first))
+            }
+        };
+        let app = App(Arc::new(Shared {
+            options,
+            registries: named,
+            users,
+            passwords: Passwords::new()?,
+            sessions: Sessions::default(),
+            throttle: Throttle::default(),
+            texts: Texts::load().map_err(ConsoleError::Texts)?,
+            ending: CancellationToken::new(),
+        }));
+        Ok(Self { app, first_password })
+    }
+
+    /// The user that the console made, as the options have none. Print it where the operator sees it, and nowhere else.
+    pub fn first_password(&self) -> Option<&FirstPassword> {
+        self.first_password.as_ref()
+    }
+
+    /// All routes, to be merged into a server of yours. The base path of the options is a part of them.
+    ///
+    /// The address that the server listens on is not checked then: give the options users where other hosts reach it.
+    pub fn router(&self) -> Router {
+        routes::router(self.app.clone())
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        &self.app
+    }
+}
+
+fn is_base_path(path: &str) -> bool {
+    let fits = |segment: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        !segment.is_empty() && segment.chars().all(fits) && !segment.chars().all(|c| c == '.')
+    };
+    path.is_empty() || path.strip_prefix('/').is_some_and(|path| path.split('/').all(fits))
+}

@@ -1,0 +1,83 @@
+//! Where a request is: its registry center, its caller, its language.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use elasticjob::ident::JobName;
+use elasticjob::operations::Operations;
+
+use crate::access::{Identity, Role};
+use crate::api::{Problem, is_api};
+use crate::app::App;
+use crate::pages;
+use crate::registries::Registry;
+use crate::text::{Language, Text};
+
+/// The registry center of the path, with the caller, whom the guard let pass.
+#[derive(Debug, Clone)]
+pub(crate) struct Here {
+    pub(crate) app: App,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) identity: Identity,
+    pub(crate) text: Text,
+}
+
+impl Here {
+    /// Operations for views.
+    pub(crate) fn views(&self) -> Operations {
+        self.registry.views()
+    }
+
+    /// Operations that change something, in the name of the caller.
+    pub(crate) fn operations(&self, reason: &str) -> Operations {
+        self.registry.operations_of(self.identity.name(), reason)
+    }
+
+    pub(crate) fn sees(&self, job: &JobName) -> bool {
+        self.identity.sees_job(self.registry.name(), job.as_str())
+    }
+
+    /// Whether the caller has the role for this job.
+    pub(crate) fn may(&self, role: Role, job: &JobName) -> bool {
+        self.identity.has(role, self.registry.name(), job.as_str())
+    }
+}
+
+impl FromRequestParts<App> for Here {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let who = Who::from_request_parts(parts, app).await?;
+        let params = RawPathParams::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
+        let named = params.iter().find(|(name, _)| *name == "registry").map(|(_, value)| value.to_owned());
+        let name = named.unwrap_or_default();
+        match app.registries.get(&name) {
+            Some(registry) => {
+                Ok(Self { app: app.clone(), registry: registry.clone(), identity: who.identity, text: who.text })
+            }
+            None if is_api(parts.uri.path()) => Err(Problem::no_such_registry(&name).into_response()),
+            None => Err(pages::error::no_such_page(app, &who.identity, &parts.headers)),
+        }
+    }
+}
+
+/// The caller of a request that is about no registry center.
+#[derive(Debug, Clone)]
+pub(crate) struct Who {
+    pub(crate) app: App,
+    pub(crate) identity: Identity,
+    pub(crate) text: Text,
+}
+
+impl FromRequestParts<App> for Who {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let anonymous = || Identity::anonymous(Vec::new());
+        let identity = parts.extensions.get::<Identity>().cloned().unwrap_or_else(anonymous);
+        let language = Language::of_request(&parts.headers, app.options.language);
+        Ok(Self { app: app.clone(), identity, text: app.texts.of(language).clone() })
+    }
+}

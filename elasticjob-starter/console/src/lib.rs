@@ -1,0 +1,54 @@
+//! The web console of elasticjob: pages, and the same as a REST API, to look at the jobs in registry centers and to
+//! operate them.
+//!
+//! It is no instance of a job: it reads and writes registry centers, and reads the databases that jobs trace to. It runs
+//! on its own (`elasticjob console`), inside the program of the jobs (`elasticjob.console.port`, the only way to see an
+//! embedded registry), or inside an axum server of yours, by [`Console::router`].
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use elasticjob::registry::RegistryCenter;
+//! use elasticjob_console::{Console, ConsoleOptions, ConsoleError, Registry};
+//!
+//! /// Serves the console on 127.0.0.1:8899 until `end` completes.
+//! async fn serve(center: Arc<dyn RegistryCenter>, end: impl Future<Output = ()> + Send + 'static) -> Result<(), ConsoleError> {
+//!     let console = Console::new(ConsoleOptions::default(), [Registry::new("default", center)])?;
+//!     if let Some(first) = console.first_password() {
+//!         eprintln!("log in as {} with the password {}", first.user, first.password);
+//!     }
+//!     console.listen().await?.serve(end).await
+//! }
+//! ```
+//!
+//! # Modules
+//! | module | what it holds |
+//! |---|---|
+//! | `access` | users, roles, sessions, and the guard in front of each route |
+//! | `service` | what can be seen and done, without HTTP; pages and API call the same functions |
+//! | `api` | the REST API below `/api/v1` |
+//! | `pages` | one file a page; its template has the same name in `templates/` |
+//! | `routes` | the table of all routes with the permission that each needs |
+//! | `assets`, `text` | style sheet and scripts; texts in English and Chinese |
+
+mod access;
+mod api;
+mod app;
+mod assets;
+mod headers;
+mod health;
+mod here;
+mod options;
+mod pages;
+mod registries;
+mod routes;
+mod serve;
+mod service;
+mod text;
+
+pub use access::{FirstPassword, Grant, PasswordHash, PasswordProblem, Role, User};
+pub use app::{Console, ConsoleError};
+pub use options::ConsoleOptions;
+pub use registries::Registry;
+pub use serve::Listening;
+pub use text::Language;

@@ -1,0 +1,44 @@
+//! The settings of a console.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use crate::access::{Grant, User};
+use crate::text::Language;
+
+/// The port of the console of ElasticJob, which is ours as well.
+const PORT: u16 = 8899;
+
+/// The settings of a console. The default listens on `127.0.0.1:8899`, and makes a password for the user `admin` at each
+/// start.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ConsoleOptions {
+    /// The address to listen on. An address that is not a loopback address needs [`users`](Self::users).
+    pub listen: SocketAddr,
+    /// The path before all others when the console stands behind a proxy, for example `/jobs`; empty for none.
+    pub base_path: String,
+    /// Nobody may change anything, whatever the roles say.
+    pub read_only: bool,
+    /// Who may log in. Without users the console makes one, `admin`, with a password that it makes at each start.
+    pub users: Vec<User>,
+    /// What visitors may do who did not log in. Without grants they may do nothing.
+    pub anonymous: Vec<Grant>,
+    /// The language for browsers that ask for none that the console has.
+    pub language: Language,
+    /// Whether browsers reach the console by HTTPS through a proxy: then cookies are sent over HTTPS alone.
+    pub secure_cookies: bool,
+}
+
+impl Default for ConsoleOptions {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT),
+            base_path: String::new(),
+            read_only: false,
+            users: Vec::new(),
+            anonymous: Vec::new(),
+            language: Language::English,
+            secure_cookies: false,
+        }
+    }
+}

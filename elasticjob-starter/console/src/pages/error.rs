@@ -1,0 +1,49 @@
+//! Pages that say why there is no page.
+
+use askama::Template;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+
+use super::{Layout, with_status};
+use crate::access::{Identity, Permission};
+use crate::api::Problem;
+use crate::app::App;
+use crate::here::Here;
+use crate::text::{Language, t};
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage {
+    layout: Layout,
+    title: String,
+    detail: String,
+}
+
+fn layout(app: &App, identity: &Identity, headers: &HeaderMap) -> Layout {
+    let language = Language::of_request(headers, app.options.language);
+    Layout::new(app, identity, app.texts.of(language).clone())
+}
+
+pub(crate) fn no_such_page(app: &App, identity: &Identity, headers: &HeaderMap) -> Response {
+    let mut page = ErrorPage { layout: layout(app, identity, headers), title: String::new(), detail: String::new() };
+    (page.title, page.detail) = (t!(page, "error-no-page"), t!(page, "error-no-page-detail"));
+    with_status(StatusCode::NOT_FOUND, &page)
+}
+
+pub(crate) fn forbidden(app: &App, identity: &Identity, headers: &HeaderMap, needs: Permission) -> Response {
+    let detail = Problem::forbidden(needs, app.options.read_only).detail().to_owned();
+    let mut page = ErrorPage { layout: layout(app, identity, headers), title: String::new(), detail };
+    page.title = t!(page, "error-forbidden");
+    with_status(StatusCode::FORBIDDEN, &page)
+}
+
+/// The page for a problem: what the API would answer, in a frame.
+pub(crate) fn problem(here: &Here, problem: &Problem) -> Response {
+    let detail = problem.detail().to_owned();
+    let mut page = ErrorPage { layout: Layout::of(here), title: String::new(), detail };
+    page.title = match problem.code() {
+        "registry-unreachable" => t!(page, "error-registry-away"),
+        _ => t!(page, "error-problem"),
+    };
+    with_status(problem.status(), &page)
+}

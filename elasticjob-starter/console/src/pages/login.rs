@@ -1,0 +1,136 @@
+//! Login, logout, and the choice of the language.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use askama::Template;
+use axum::Form;
+use axum::extract::{ConnectInfo, Query};
+use axum::http::header::{RETRY_AFTER, SET_COOKIE};
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
+
+use super::{Layout, with_status};
+use crate::access::{COOKIE, shown_session};
+use crate::app::App;
+use crate::here::Who;
+use crate::text::{LANGUAGE_COOKIE, Language, t};
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct LoginPage {
+    layout: Layout,
+    /// Where to go after the login: a path of the console, below the base path.
+    next: String,
+    name: String,
+    problem: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Next {
+    next: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Login {
+    name: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Choice {
+    language: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// The login, and then back to where the reader wanted to go.
+pub(crate) fn redirect(app: &App, wanted: &Uri) -> Response {
+    let next = wanted.path_and_query().map_or("/", |wanted| wanted.as_str());
+    let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+    Redirect::to(&format!("{}/login?next={next}", app.options.base_path)).into_response()
+}
+
+pub(crate) fn redirect_to_start(app: &App) -> Response {
+    Redirect::to(&format!("{}/login", app.options.base_path)).into_response()
+}
+
+/// A path of this console, and nothing else: an address of another host must not come from a link.
+fn own_path(next: &str) -> &str {
+    let is_own = next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n', '\t']);
+    if is_own { next } else { "/" }
+}
+
+pub(crate) async fn show(who: Who, Query(Next { next }): Query<Next>) -> Response {
+    let page = LoginPage { layout: Layout::of_console(&who), next, name: String::new(), problem: None };
+    with_status(StatusCode::OK, &page)
+}
+
+pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<Login>) -> Response {
+    let app = &who.app;
+    let address = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_string());
+    let keys: Vec<String> =
+        [format!("user {}", login.name)].into_iter().chain(address.map(|ip| format!("address {ip}"))).collect();
+    let mut page = LoginPage { layout: Layout::of_console(&who), next: login.next, name: login.name, problem: None };
+    if let Some(wait) = app.throttle.wait(&keys, Instant::now()) {
+        let seconds = wait.as_secs() + 1;
+        page.problem = Some(t!(page, "login-wait", seconds = seconds));
+        let mut response = with_status(StatusCode::TOO_MANY_REQUESTS, &page);
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        return response;
+    }
+    if !app.passwords.check(app.users.password_of(&page.name), login.password).await {
+        app.throttle.failed(&keys, Instant::now());
+        tracing::warn!(target: "elasticjob::audit", user = ?page.name, from = ?keys.get(1), "login refused");
+        page.problem = Some(t!(page, "login-wrong"));
+        return with_status(StatusCode::UNAUTHORIZED, &page);
+    }
+    app.throttle.succeeded(&keys);
+    tracing::info!(target: "elasticjob::audit", user = ?page.name, from = ?keys.get(1), "login");
+    match app.sessions.begin(&page.name, Instant::now()) {
+        Ok(token) => {
+            let secure = if app.options.secure_cookies { "; Secure" } else { "" };
+            let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };
+            let cookie = format!("{COOKIE}={}; Path={base}; HttpOnly; SameSite=Lax{secure}", token.as_str());
+            with_cookie(Redirect::to(&format!("{}{}", app.options.base_path, own_path(&page.next))), cookie)
+        }
+        Err(error) => {
+            tracing::error!("no random bytes for a session: {error}");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+pub(crate) async fn log_out(who: Who, headers: HeaderMap) -> Response {
+    if let Some(token) = shown_session(&headers) {
+        who.app.sessions.end(&token);
+    }
+    let base = if who.app.options.base_path.is_empty() { "/" } else { &who.app.options.base_path };
+    let cookie = format!("{COOKIE}=; Path={base}; HttpOnly; SameSite=Lax; Max-Age=0");
+    with_cookie(Redirect::to(&format!("{}/login", who.app.options.base_path)), cookie)
+}
+
+pub(crate) async fn choose_language(who: Who, Form(choice): Form<Choice>) -> Response {
+    let base = &who.app.options.base_path;
+    let to = Redirect::to(&format!("{base}{}", own_path(&choice.next)));
+    match choice.language.parse::<Language>() {
+        Ok(language) => {
+            let path = if base.is_empty() { "/" } else { base };
+            with_cookie(to, format!("{LANGUAGE_COOKIE}={language}; Path={path}; SameSite=Lax; Max-Age=31536000"))
+        }
+        Err(_) => to.into_response(),
+    }
+}
+
+fn with_cookie(to: Redirect, cookie: String) -> Response {
+    let mut response = to.into_response();
+    // It has no character that a header cannot have: the token is base64, the path was checked at the start.
+    if let Ok(cookie) = cookie.parse() {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}

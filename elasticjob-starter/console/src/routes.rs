@@ -1,0 +1,118 @@
+//! The table of all routes, each with the permission that it needs. A route cannot be added without one.
+
+use axum::handler::Handler;
+use axum::http::StatusCode;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use axum::{Router, extract::Request};
+use tower_http::csrf::CsrfLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+
+use crate::access::{Permission, Role, authenticate, guard};
+use crate::api::{self, Problem, is_api};
+use crate::app::App;
+use crate::here::Who;
+use crate::{assets, headers, health, pages};
+
+/// The longest body of a request, in bytes.
+const BODY_LIMIT: usize = 256 * 1024;
+
+/// A route as it was declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Declared {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) permission: Permission,
+}
+
+/// Routes under construction.
+pub(crate) struct Routes {
+    app: App,
+    router: Router<App>,
+    declared: Vec<Declared>,
+}
+
+impl Routes {
+    fn new(app: App) -> Self {
+        Self { app, router: Router::new(), declared: Vec::new() }
+    }
+
+    fn route<H, T>(mut self, method: &'static str, path: &'static str, permission: Permission, handler: H) -> Self
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        let filter = match method {
+            "POST" => MethodFilter::POST,
+            "PUT" => MethodFilter::PUT,
+            "PATCH" => MethodFilter::PATCH,
+            "DELETE" => MethodFilter::DELETE,
+            _ => MethodFilter::GET,
+        };
+        let guarded = on(filter, handler).route_layer(from_fn_with_state((self.app.clone(), permission), guard));
+        self.router = self.router.route(path, guarded);
+        self.declared.push(Declared { method, path, permission });
+        self
+    }
+
+    pub(crate) fn get<H: Handler<T, App>, T: 'static>(self, path: &'static str, needs: Permission, handler: H) -> Self {
+        self.route("GET", path, needs, handler)
+    }
+
+    pub(crate) fn post<H: Handler<T, App>, T: 'static>(
+        self,
+        path: &'static str,
+        needs: Permission,
+        handler: H,
+    ) -> Self {
+        self.route("POST", path, needs, handler)
+    }
+}
+
+/// Every route of the console.
+fn declare(app: App) -> Routes {
+    let viewer = Permission::Has(Role::Viewer);
+    let routes = Routes::new(app)
+        .get("/healthz", Permission::Public, health::healthy)
+        .get("/readyz", Permission::Public, health::ready)
+        .get("/assets/{version}/{name}", Permission::Public, assets::asset)
+        .get("/login", Permission::Public, pages::login::show)
+        .post("/login", Permission::Public, pages::login::log_in)
+        .post("/logout", Permission::Public, pages::login::log_out)
+        .post("/language", Permission::Public, pages::login::choose_language)
+        .get("/", Permission::Known, pages::start::show)
+        .get("/r/{registry}/jobs", viewer, pages::jobs::show);
+    api::declare(routes)
+}
+
+/// The router of all routes, below the base path.
+pub(crate) fn router(app: App) -> Router {
+    let base = app.options.base_path.clone();
+    let router = declare(app.clone()).router.fallback(unknown).method_not_allowed_fallback(not_allowed);
+    let router = router
+        .layer(from_fn_with_state(app.clone(), authenticate))
+        .layer(RequestBodyLimitLayer::new(BODY_LIMIT))
+        // A page of another origin can make a browser send a request, with the cookie in it.
+        .layer(CsrfLayer::new())
+        .layer(from_fn(headers::add))
+        .with_state(app);
+    match base.as_str() {
+        "" => router,
+        base => Router::new().nest(base, router),
+    }
+}
+
+async fn unknown(who: Who, request: Request) -> Response {
+    match is_api(request.uri().path()) {
+        true => Problem::no_such_route().into_response(),
+        false => pages::error::no_such_page(&who.app, &who.identity, request.headers()),
+    }
+}
+
+async fn not_allowed() -> StatusCode {
+    StatusCode::METHOD_NOT_ALLOWED
+}
+
+#[cfg(test)]
+mod tests;

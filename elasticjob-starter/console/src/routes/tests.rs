@@ -1,0 +1,227 @@
+//! Every route, called by everybody: nobody gets in without a permission, and what browsers of others send is refused.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE};
+use axum::http::{HeaderMap, Request, StatusCode};
+use elasticjob::registry::memory::MemoryRegistry;
+use tower::ServiceExt;
+
+use super::*;
+use crate::access::{Grant, PasswordHash, User};
+use crate::{Console, ConsoleOptions, Registry};
+
+const PASSWORD: &str = "correct horse battery";
+
+fn console(options: ConsoleOptions) -> Console {
+    let center = Arc::new(MemoryRegistry::new().connect());
+    Console::new(options, [Registry::new("default", center)]).expect("the options are right")
+}
+
+/// A console with a user for each role, named after it, and one without a role.
+fn with_users() -> ConsoleOptions {
+    let hash = PasswordHash::of(PASSWORD).expect("it is long enough");
+    let mut users: Vec<User> =
+        Role::ALL.into_iter().map(|role| User::new(role.as_str(), hash.clone(), [Grant::everywhere(role)])).collect();
+    users.push(User::new("nothing", hash, []));
+    ConsoleOptions { users, ..ConsoleOptions::default() }
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: String,
+}
+
+async fn call(console: &Console, request: Request<Body>) -> Answer {
+    let response = console.router().oneshot(request).await.expect("a router answers");
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, 1 << 20).await.expect("the body is short");
+    Answer { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+fn request(method: &str, path: &str, cookie: Option<&str>) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path).header(HOST, "console.example");
+    if let Some(cookie) = cookie {
+        request = request.header(COOKIE, cookie);
+    }
+    request.body(Body::empty()).expect("it is a request")
+}
+
+fn login(name: &str, password: &str, next: &str) -> Request<Body> {
+    let form = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([("name", name), ("password", password), ("next", next)])
+        .finish();
+    Request::builder()
+        .method("POST")
+        .uri("/login")
+        .header(HOST, "console.example")
+        .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+        .body(Body::from(form))
+        .expect("it is a request")
+}
+
+/// Logs in, and returns the cookie.
+async fn cookie_of(console: &Console, name: &str) -> String {
+    let answer = call(console, login(name, PASSWORD, "/")).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let cookie = answer.headers[SET_COOKIE].to_str().expect("it is a text");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    cookie.split(';').next().unwrap_or_default().to_owned()
+}
+
+/// The path of a route with names in the place of its parameters.
+fn path_of(declared: &Declared) -> String {
+    declared.path.replace("{registry}", "default").replace(['{', '}'], "")
+}
+
+#[tokio::test]
+async fn every_route_lets_in_those_who_have_its_permission_and_nobody_else() {
+    let console = console(with_users());
+    let mut cookies = vec![("nobody", None, None), ("nothing", Some(cookie_of(&console, "nothing").await), None)];
+    for role in Role::ALL {
+        cookies.push((role.as_str(), Some(cookie_of(&console, role.as_str()).await), Some(role)));
+    }
+    let declared = declare(console.app().clone()).declared;
+    assert!(declared.len() > 8);
+    for route in declared {
+        for (who, cookie, role) in &cookies {
+            let may = match route.permission {
+                // A login without a name and a password is refused by itself.
+                Permission::Public => continue,
+                Permission::Known => role.is_some(),
+                Permission::Has(needed) => role.is_some_and(|role| role >= needed),
+            };
+            let answer = call(&console, request(route.method, &path_of(&route), cookie.as_deref())).await;
+            let goes_to_login =
+                answer.headers.get(LOCATION).is_some_and(|to| to.to_str().is_ok_and(|to| to.starts_with("/login")));
+            let is_refused = matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) || goes_to_login;
+            assert_eq!(is_refused, !may, "{who}: {} {} is {}", route.method, route.path, answer.status);
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_route_changes_anything_by_get_and_every_write_needs_more_than_a_viewer() {
+    let console = console(with_users());
+    for route in declare(console.app().clone()).declared.iter().filter(|route| route.method != "GET") {
+        let is_about_the_caller = ["/login", "/logout", "/language"].contains(&route.path);
+        assert!(
+            is_about_the_caller || route.permission >= Permission::Has(Role::Operator) || is_a_question(route),
+            "{route:?}"
+        );
+    }
+}
+
+/// Routes that take a body, and change nothing.
+fn is_a_question(route: &Declared) -> bool {
+    route.path.ends_with("/previews")
+}
+
+#[tokio::test]
+async fn a_read_only_console_has_viewers_alone() {
+    let console = console(ConsoleOptions { read_only: true, ..with_users() });
+    let cookie = cookie_of(&console, "admin").await;
+    for route in declare(console.app().clone()).declared {
+        let Permission::Has(role) = route.permission else { continue };
+        let answer = call(&console, request(route.method, &path_of(&route), Some(&cookie))).await;
+        assert_eq!(answer.status == StatusCode::FORBIDDEN, role > Role::Viewer, "{route:?}: {}", answer.status);
+    }
+}
+
+#[tokio::test]
+async fn requests_of_pages_of_another_origin_are_refused() {
+    let console = console(with_users());
+    let cookie = cookie_of(&console, "admin").await;
+    for route in declare(console.app().clone()).declared.iter().filter(|route| route.method != "GET") {
+        for (header, value) in [(ORIGIN.as_str(), "https://evil.example"), ("sec-fetch-site", "cross-site")] {
+            let mut request = request(route.method, &path_of(route), Some(&cookie));
+            request.headers_mut().insert(
+                axum::http::HeaderName::from_bytes(header.as_bytes()).expect("a name"),
+                value.parse().expect("a value"),
+            );
+            let answer = call(&console, request).await;
+            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{route:?} {header}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_login_makes_a_new_session_and_a_logout_ends_it() {
+    let console = console(with_users());
+    let (one, other) = (cookie_of(&console, "viewer").await, cookie_of(&console, "viewer").await);
+    assert_ne!(one, other);
+    assert_eq!(call(&console, request("GET", "/r/default/jobs", Some(&one))).await.status, StatusCode::OK);
+    let fixed = call(&console, request("GET", "/r/default/jobs", Some("elasticjob_session=chosen"))).await;
+    assert_eq!(fixed.status, StatusCode::SEE_OTHER, "a session that nobody began is none");
+    call(&console, request("POST", "/logout", Some(&one))).await;
+    assert_eq!(call(&console, request("GET", "/r/default/jobs", Some(&one))).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(call(&console, request("GET", "/r/default/jobs", Some(&other))).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_refused_and_guessing_is_slowed_down() {
+    let console = console(with_users());
+    let mut statuses = BTreeSet::new();
+    for _ in 0..7 {
+        statuses.insert(call(&console, login("admin", "wrong horse battery", "/")).await.status.as_u16());
+    }
+    assert_eq!(statuses, BTreeSet::from([401, 429]));
+    let unknown = call(&console, login("who", PASSWORD, "/")).await;
+    assert_eq!(unknown.status, StatusCode::UNAUTHORIZED);
+    assert!(!unknown.headers.contains_key(SET_COOKIE));
+}
+
+#[tokio::test]
+async fn a_login_goes_to_pages_of_this_console_alone() {
+    let console = console(with_users());
+    for (next, to) in [
+        ("/r/default/jobs?q=a", "/r/default/jobs?q=a"),
+        ("https://evil.example/", "/"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example", "/"),
+        ("", "/"),
+    ] {
+        let answer = call(&console, login("viewer", PASSWORD, next)).await;
+        assert_eq!(answer.headers[LOCATION], to, "{next}");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_has_the_headers_that_keep_other_origins_out() {
+    let console = console(with_users());
+    for path in ["/login", "/", "/api/v1/none", "/assets/x/console.css", "/healthz"] {
+        let answer = call(&console, request("GET", path, None)).await;
+        let policy = answer.headers["content-security-policy"].to_str().expect("it is a text");
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
+        assert!(answer.headers.contains_key("cache-control"), "{path}");
+        assert!(!answer.headers.contains_key("access-control-allow-origin"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_console_below_a_base_path_answers_there_alone() {
+    let console = console(ConsoleOptions { base_path: "/ops/jobs".to_owned(), ..with_users() });
+    let answer = call(&console, request("GET", "/ops/jobs/r/default/jobs?q=a%20b", None)).await;
+    assert_eq!(answer.headers[LOCATION], "/ops/jobs/login?next=%2Fr%2Fdefault%2Fjobs%3Fq%3Da%2520b");
+    let api = call(&console, request("GET", "/ops/jobs/api/v1/registries/default/jobs", None)).await;
+    assert_eq!(api.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(api.headers[CONTENT_TYPE], "application/problem+json");
+    let page = call(&console, request("GET", "/ops/jobs/login", None)).await;
+    assert!(page.body.contains(r#"action="/ops/jobs/login""#), "{}", page.body);
+    assert_eq!(call(&console, request("GET", "/login", None)).await.status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn a_console_that_others_reach_needs_users() {
+    let registry = || [Registry::new("default", Arc::new(MemoryRegistry::new().connect()))];
+    let listen = "0.0.0.0:8899".parse().expect("an address");
+    let open = Console::new(ConsoleOptions { listen, ..ConsoleOptions::default() }, registry());
+    assert!(matches!(open, Err(crate::ConsoleError::OpenToOthers(_))), "{open:?}");
+    assert!(Console::new(ConsoleOptions { listen, ..with_users() }, registry()).is_ok());
+    let first = Console::new(ConsoleOptions::default(), registry()).expect("loopback");
+    assert_eq!(first.first_password().map(|first| first.password.len()), Some(23));
+}

@@ -1,0 +1,65 @@
+//! The list of the jobs.
+
+use elasticjob::operations::{JobBrief, JobState};
+use serde::{Deserialize, Serialize};
+
+use crate::api::Problem;
+use crate::here::Here;
+
+/// The most jobs of a page.
+const MOST: usize = 200;
+
+/// So many jobs are on a page unless it is said.
+const USUAL: usize = 50;
+
+/// Which jobs are listed.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct JobQuery {
+    /// A part of the name or of the description.
+    pub(crate) q: String,
+    /// The state; empty for all.
+    pub(crate) status: String,
+    /// The job after which the page begins; empty for the first page.
+    pub(crate) cursor: String,
+    /// How many.
+    pub(crate) limit: Option<usize>,
+}
+
+/// A page of jobs, in the order of their names.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobPage {
+    pub(crate) jobs: Vec<JobBrief>,
+    /// How many jobs the filter leaves.
+    pub(crate) total: usize,
+    /// The cursor of the next page.
+    pub(crate) next: Option<String>,
+}
+
+impl JobQuery {
+    fn matches(&self, brief: &JobBrief) -> bool {
+        let wanted = self.q.to_lowercase();
+        let is_named = |text: &str| text.to_lowercase().contains(&wanted);
+        (is_named(brief.job.as_str()) || is_named(&brief.description))
+            && (self.status.is_empty() || self.status.eq_ignore_ascii_case(state_name(brief.status)))
+    }
+}
+
+/// The name of a state, as the API writes it.
+pub(crate) fn state_name(state: JobState) -> &'static str {
+    state.as_str()
+}
+
+/// The jobs that the caller may see and that the query asks for.
+pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Problem> {
+    let briefs = here.views().jobs().await?;
+    let matching: Vec<JobBrief> = briefs.into_iter().filter(|it| here.sees(&it.job) && query.matches(it)).collect();
+    let total = matching.len();
+    let limit = query.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let mut rest =
+        matching.into_iter().skip_while(|it| !query.cursor.is_empty() && it.job.as_str() <= query.cursor.as_str());
+    let jobs: Vec<JobBrief> = rest.by_ref().take(limit).collect();
+    let next = rest.next().and_then(|_| jobs.last()).map(|last| last.job.to_string());
+    Ok(JobPage { jobs, total, next })
+}

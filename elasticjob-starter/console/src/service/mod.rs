@@ -1,0 +1,11 @@
+//! What can be seen and done. Pages and the API call the same functions.
+
+pub(crate) mod jobs;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Now, in milliseconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
