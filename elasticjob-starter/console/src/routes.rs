@@ -9,7 +9,7 @@ use axum::{Router, extract::Request};
 use tower_http::csrf::CsrfLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use crate::access::{Permission, Role, authenticate, guard};
+use crate::access::{Permission, authenticate, guard};
 use crate::api::{self, Problem, is_api};
 use crate::app::App;
 use crate::here::Who;
@@ -70,20 +70,13 @@ impl Routes {
     }
 }
 
-/// Every route of the console.
+/// Every route of the console. Pages and API add their own.
 fn declare(app: App) -> Routes {
-    let viewer = Permission::Has(Role::Viewer);
     let routes = Routes::new(app)
         .get("/healthz", Permission::Public, health::healthy)
         .get("/readyz", Permission::Public, health::ready)
-        .get("/assets/{version}/{name}", Permission::Public, assets::asset)
-        .get("/login", Permission::Public, pages::login::show)
-        .post("/login", Permission::Public, pages::login::log_in)
-        .post("/logout", Permission::Public, pages::login::log_out)
-        .post("/language", Permission::Public, pages::login::choose_language)
-        .get("/", Permission::Known, pages::start::show)
-        .get("/r/{registry}/jobs", viewer, pages::jobs::show);
-    api::declare(routes)
+        .get("/assets/{version}/{name}", Permission::Public, assets::asset);
+    api::declare(pages::declare(routes))
 }
 
 /// The router of all routes, below the base path.

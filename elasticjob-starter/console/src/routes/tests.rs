@@ -10,7 +10,7 @@ use elasticjob::registry::memory::MemoryRegistry;
 use tower::ServiceExt;
 
 use super::*;
-use crate::access::{Grant, PasswordHash, User};
+use crate::access::{Grant, PasswordHash, Role, User};
 use crate::{Console, ConsoleOptions, Registry};
 
 const PASSWORD: &str = "correct horse battery";
