@@ -74,6 +74,13 @@ pub enum AppError {
         /// The problem.
         reason: String,
     },
+    /// The console could not be opened.
+    Console {
+        /// The place of the setting.
+        origin: Origin,
+        /// The problem.
+        reason: String,
+    },
     /// A job could not be started.
     Start(StartError),
     /// No job could be started, as the configurations of all jobs in the registry center cannot be used.
@@ -121,6 +128,9 @@ impl fmt::Display for AppError {
             AppError::Tracing { origin, key, reason } => write!(f, "no job was started: {origin}: {key}: {reason}"),
             AppError::Dump { origin, reason } => {
                 write!(f, "no job was started: {origin}: elasticjob.dump.port: {reason}")
+            }
+            AppError::Console { origin, reason } => {
+                write!(f, "no job was started: {origin}: elasticjob.console: {reason}")
             }
             AppError::Start(error) => write!(f, "{error}"),
             AppError::NoneStarted(errors) => {

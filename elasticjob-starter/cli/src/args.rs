@@ -70,11 +70,39 @@ pub(crate) enum Command {
     OnRegistry(RegistryCommand),
     /// All nodes of a job, with secrets masked
     Dump(Dump),
+    /// The web console: pages and a REST API for the jobs of the registry center
+    #[cfg(feature = "console")]
+    Console(ConsoleArguments),
     /// The script that completes commands in a shell
     Completions {
         /// The shell
         shell: Shell,
     },
+}
+
+/// `elasticjob console`.
+#[cfg(feature = "console")]
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ConsoleArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<ConsoleCommand>,
+    /// The address to listen on; one that other hosts reach needs elasticjob.console.users
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8899")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Nobody may change anything [setting elasticjob.console.read-only]
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// The path before all others, behind a proxy [setting elasticjob.console.base-path]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) base_path: Option<String>,
+}
+
+#[cfg(feature = "console")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConsoleCommand {
+    /// Reads a password from the standard input, and writes its hash for elasticjob.console.users
+    HashPassword,
 }
 
 #[derive(Debug, Subcommand)]

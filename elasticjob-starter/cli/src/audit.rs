@@ -14,7 +14,7 @@ use crate::traces;
 const OPEN_LIMIT: Duration = Duration::from_secs(3);
 
 /// How long the database may take when the action is done.
-const WRITE_LIMIT: Duration = Duration::from_secs(5);
+pub(crate) const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
 /// The tracing that takes the record of this command; `None` where nothing is recorded.
 pub(crate) struct Recording(Option<Tracing>);

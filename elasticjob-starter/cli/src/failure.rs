@@ -43,6 +43,10 @@ pub(crate) enum Failure {
     /// What was traced cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The web console does not start, or ended.
+    #[error("{0}")]
+    #[cfg(feature = "console")]
+    Console(String),
     /// Changes cannot be followed.
     #[error("changes are not followed any more: {0}")]
     Watch(String),
@@ -70,6 +74,8 @@ impl Failure {
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,
             Self::Read(_) => 1,
+            #[cfg(feature = "console")]
+            Self::Console(_) => 1,
             #[cfg(feature = "tracing-rdb")]
             Self::Traces(_) => 1,
         }

@@ -7,6 +7,8 @@
 mod args;
 mod audit;
 mod connect;
+#[cfg(feature = "console")]
+mod console;
 mod failure;
 mod history;
 mod next;
@@ -95,6 +97,8 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             clap_complete::generate(shell, &mut Arguments::command(), "elasticjob", &mut script);
             Ok(String::from_utf8_lossy(&script).into_owned())
         }
+        #[cfg(feature = "console")]
+        Command::Console(wanted) => console::run(wanted, &arguments.registry, sources, console).await,
         Command::History(wanted) => history::history(&wanted, &arguments.registry, sources, json, console).await,
         Command::Dump(Dump { job, from: Some(address), .. }) => {
             Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))

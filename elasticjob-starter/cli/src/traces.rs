@@ -13,18 +13,29 @@ use crate::failure::Failure;
 const NOT_TRACED: &str = "no tracing is set: set elasticjob.tracing.type to RDB and elasticjob.tracing.data-source.url in \
     application.yaml, or ELASTICJOB_TRACING_TYPE and ELASTICJOB_TRACING_DATA_SOURCE_URL";
 
-/// Opens it for reading. Settings of jobs and of the registry center do not matter here.
+/// Opens it for reading.
 pub(crate) async fn open(
     flags: &Registry,
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<AnyTraceReader, Failure> {
+    open_if_set(flags, sources, console).await?.ok_or_else(|| Failure::Usage(NOT_TRACED.to_owned()))
+}
+
+/// The same; `None` where no tracing is set. Settings of jobs and of the registry center do not matter here.
+pub(crate) async fn open_if_set(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<Option<AnyTraceReader>, Failure> {
     let (settings, warnings) = TracingSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
     for warning in warnings {
         let _ = writeln!(console.stderr, "warning: {warning}");
     }
-    let settings = settings.ok_or_else(|| Failure::Usage(NOT_TRACED.to_owned()))?;
-    reader(&settings).await
+    match settings {
+        Some(settings) => reader(&settings).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 #[cfg(feature = "tracing-rdb")]

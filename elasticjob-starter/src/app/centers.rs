@@ -55,6 +55,11 @@ impl RegistryCenters {
         Arc::clone(self.by_name.get(name).expect("a plan has registry centers that there are"))
     }
 
+    /// All registry centers with their names.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &Arc<dyn RegistryCenter>)> {
+        self.by_name.iter().map(|(name, center)| (name.as_str(), center))
+    }
+
     /// All registry centers, the one without a name first.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn RegistryCenter>> {
         let others = self.by_name.iter().filter(|(name, _)| *name != DEFAULT).map(|(_, center)| center);

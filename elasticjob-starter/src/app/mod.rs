@@ -2,6 +2,7 @@
 
 mod builder;
 mod centers;
+mod console;
 mod dump;
 mod jobs;
 mod signals;
@@ -27,6 +28,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
 
 pub use builder::ElasticJobAppBuilder;
+use console::ConsolePort;
 use jobs::{Handle, Job};
 use signals::Signals;
 
@@ -44,6 +46,7 @@ pub struct ElasticJobApp {
     registries: Vec<Arc<dyn RegistryCenter>>,
     tracings: BTreeMap<String, Tracing>,
     dump: Option<DumpPort>,
+    console: Option<ConsolePort>,
     enabled: bool,
     grace: Duration,
 }
@@ -77,6 +80,12 @@ impl ElasticJobApp {
     /// was free.
     pub fn dump_address(&self) -> Option<SocketAddr> {
         self.dump.as_ref().map(DumpPort::address)
+    }
+
+    /// The address of the start page of the console, `None` when `elasticjob.console.port` is not set. With port 0 it has
+    /// the port that was free.
+    pub fn console_url(&self) -> Option<&str> {
+        self.console.as_ref().map(ConsolePort::url)
     }
 
     /// The handle of a one-off job by its bean name: `job-bootstrap-bean-name`, else the name of the job and
@@ -180,6 +189,9 @@ impl ElasticJobApp {
         // It stays open until then, as it shows what delays a shutdown.
         if let Some(dump) = self.dump.take() {
             dump.close().await;
+        }
+        if let Some(console) = self.console.take() {
+            console.close().await;
         }
         join_all(self.registries.iter().map(|registry| registry.close())).await;
         join_all(self.tracings.values().map(|tracing| tracing.close(TRACING_GRACE))).await;

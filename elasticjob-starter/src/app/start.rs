@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 
 use super::centers::{self, FoundStorages, RegistryCenters};
 use super::jobs::{Jobs, make};
-use super::{ElasticJobApp, ElasticJobAppBuilder, dump, tracing};
+use super::{ElasticJobApp, ElasticJobAppBuilder, console, dump, tracing};
 use crate::AppError;
 use crate::error::Problem;
 use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
@@ -30,7 +30,8 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         apart(|| info!("`elasticjob.enabled` is false: no job is started"));
         let (jobs, handles, registries, tracings) = (Vec::new(), BTreeMap::new(), Vec::new(), BTreeMap::new());
         let grace = settings.shutdown_grace;
-        return Ok(ElasticJobApp { jobs, handles, registries, tracings, dump: None, enabled: false, grace });
+        let (dump, console) = (None, None);
+        return Ok(ElasticJobApp { jobs, handles, registries, tracings, dump, console, enabled: false, grace });
     }
 
     let (plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
@@ -49,8 +50,10 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         Some(settings) => dump::open(settings, centers.all(), &environment).await?,
         None => None,
     };
-    let (registries, tracings, grace) = (centers.own, centers::tracings(&traced), settings.shutdown_grace);
-    let mut app = ElasticJobApp { jobs, handles, registries, tracings, dump, enabled: true, grace };
+    let tracings = centers::tracings(&traced);
+    let console = console::open(settings, centers.named(), &tracings).await?;
+    let (registries, grace) = (centers.own, settings.shutdown_grace);
+    let mut app = ElasticJobApp { jobs, handles, registries, tracings, dump, console, enabled: true, grace };
     let started = join_all(app.jobs.iter_mut().map(|job| job.start())).await;
     let failed = match outcome(started) {
         Ok(()) => return Ok(app),
@@ -89,6 +92,7 @@ fn checked(
     problems.extend(builder.wrong.iter().cloned().map(Problem::from));
     // Without a catalog the jobs are checked as far as possible, so that all problems are reported together.
     problems.extend(centers::given_twice(builder, settings).into_iter().map(Problem::from));
+    problems.extend(console::problems(&settings.console).into_iter().map(Problem::from));
     let mut storages = FoundStorages::new();
     if let Ok(catalog) = catalog {
         let all = settings.tracings.iter().filter_map(|(name, tracing)| Some((name.as_str(), tracing.as_ref()?)));

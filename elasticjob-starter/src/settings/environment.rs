@@ -179,6 +179,7 @@ fn unknown(name: &str, known: &Known<'_>) -> Option<String> {
         Wanted::All => None,
         Wanted::RegistryCenter => Some(&["ELASTICJOB_REG_CENT", "ELASTICJOB_REGCENT"]),
         Wanted::Tracing => Some(&["ELASTICJOB_TRAC"]),
+        Wanted::Console => Some(&["ELASTICJOB_CONSOLE"]),
     };
     if let Some(prefixes) = prefixes {
         let is_meant = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));

@@ -14,7 +14,10 @@ use super::placeholder::{self, Found};
 use super::read::{Reader, parse_duration, parse_flag};
 use super::resolve::{Scope, Wanted};
 use super::schema::{Key, KnownNames, squash};
-use super::{RegCenterSettings, Settings, Sources, TracingSettings, arguments, dump, jobs, reg_center, tracing};
+use super::{
+    ConsoleSettings, RegCenterSettings, Settings, Sources, TracingSettings, arguments, console, dump, jobs, reg_center,
+    tracing,
+};
 
 impl Settings {
     /// Reads all sources. `linked` are the names of the jobs of the program, which environment variables may refer to.
@@ -47,6 +50,7 @@ impl Settings {
             tracing: tracing::read(reader, &Key::of(["tracing"])),
             tracings: named(reader, "tracings", tracing::read),
             dump: dump::read(reader),
+            console: console::read(reader),
             profiles: load.profiles.clone(),
             files: read.files.clone(),
             warnings: load.warnings.iter().cloned().chain(std::mem::take(&mut reader.warnings)).collect(),
@@ -82,6 +86,22 @@ impl TracingSettings {
         let read = load.put_together(documents);
         let Read { settings, errors, .. } =
             load.finish(&read, |reader, load| (tracing::read(reader, &Key::of(["tracing"])), load.warnings.clone()));
+        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    }
+}
+
+impl ConsoleSettings {
+    /// Reads the settings of the console, and warnings about oddities, from all sources. All other settings are ignored,
+    /// even when they are wrong.
+    ///
+    /// # Errors
+    /// All problems of `elasticjob.console` and of the settings that decide which files are read.
+    pub fn load(sources: &Sources) -> Result<(Self, Vec<String>), Vec<SettingError>> {
+        let mut load = Load::new(sources, KnownNames::default(), Wanted::Console);
+        let documents = load.documents();
+        let read = load.put_together(documents);
+        let Read { settings, errors, .. } =
+            load.finish(&read, |reader, load| (console::read(reader), load.warnings.clone()));
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 }

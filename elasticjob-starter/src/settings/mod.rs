@@ -5,6 +5,7 @@
 //! In a file only the section `elasticjob` counts. kebab-case, camelCase and snake_case of a name are the same key.
 
 mod arguments;
+mod console;
 mod dotted;
 mod doubt;
 mod dump;
@@ -31,6 +32,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use console::{ConsoleSettings, ConsoleUser};
 pub(crate) use doubt::Doubt;
 pub use dump::DumpSettings;
 pub use error::SettingError;
@@ -69,6 +71,8 @@ pub struct Settings {
     pub tracings: BTreeMap<String, Option<TracingSettings>>,
     /// `elasticjob.dump`, `None` when no port is set, or it is not enabled.
     pub dump: Option<DumpSettings>,
+    /// `elasticjob.console`.
+    pub console: ConsoleSettings,
     /// The profiles that are active; later ones win.
     pub profiles: Vec<String>,
     /// The files that were read; later ones win.

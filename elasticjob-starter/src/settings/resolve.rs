@@ -20,6 +20,8 @@ pub(super) enum Wanted {
     RegistryCenter,
     /// The same for the tracing.
     Tracing,
+    /// The same for the console.
+    Console,
 }
 
 impl Wanted {
@@ -29,6 +31,7 @@ impl Wanted {
             (Self::All, _) | (_, "profiles" | "config") => true,
             (Self::RegistryCenter, name) => name == "reg-center",
             (Self::Tracing, name) => name == "tracing",
+            (Self::Console, name) => name == "console",
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --bin quickstart                      # until Ctrl-C, on the embedded registry
+//! cargo run --bin quickstart -- --console         # with the web console at http://127.0.0.1:8899/
 //! cargo run --bin quickstart -- --fires 2         # ends after two fires
 //! ELASTICJOB_REG_CENTER_SERVER_LISTS=localhost:2181 cargo run --bin quickstart
 //! ```
@@ -22,12 +23,13 @@ async fn quickstart(context: ShardingContext) -> JobResult {
 
 #[tokio::main]
 async fn main() -> Result<(), AppError> {
-    let fires = fires(std::env::args().skip(1)).unwrap_or_else(|problem| {
-        eprintln!("{problem}\nusage: quickstart [--fires N] [--elasticjob.KEY=VALUE ...]");
+    let Wanted { fires, console } = wanted(std::env::args().skip(1)).unwrap_or_else(|problem| {
+        eprintln!("{problem}\nusage: quickstart [--console] [--fires N] [--elasticjob.KEY=VALUE ...]");
         std::process::exit(2);
     });
     init_logging()?;
-    let app = ElasticJobApp::builder().start().await?;
+    let settings = console.then_some("--elasticjob.console.port=8899".to_owned());
+    let app = ElasticJobApp::builder().args(std::env::args().skip(1).chain(settings)).start().await?;
     let Some(fires) = fires else { return app.until_shutdown().await };
     if !app.is_enabled() {
         return Ok(());
@@ -40,35 +42,48 @@ async fn main() -> Result<(), AppError> {
     app.until_shutdown_or(enough).await
 }
 
-/// The number of fires after which the program ends; `None` for never.
-fn fires(arguments: impl Iterator<Item = String>) -> Result<Option<u64>, String> {
-    let mut fires = None;
+/// What the arguments ask for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wanted {
+    /// The number of fires after which the program ends; `None` for never.
+    fires: Option<u64>,
+    /// Whether the web console is opened.
+    console: bool,
+}
+
+fn wanted(arguments: impl Iterator<Item = String>) -> Result<Wanted, String> {
+    let mut wanted = Wanted::default();
     let mut arguments = arguments.filter(|argument| !argument.starts_with("--elasticjob."));
     while let Some(argument) = arguments.next() {
+        if argument == "--console" {
+            wanted.console = true;
+            continue;
+        }
         let value = match argument.strip_prefix("--fires") {
             Some("") => arguments.next().ok_or("--fires needs a number")?,
             Some(rest) if rest.starts_with('=') => rest[1..].to_owned(),
             _ => return Err(format!("unknown argument '{argument}'")),
         };
         let number = value.parse::<u64>().ok().filter(|number| *number > 0);
-        fires = Some(number.ok_or_else(|| format!("--fires '{value}' is not a number from 1"))?);
+        wanted.fires = Some(number.ok_or_else(|| format!("--fires '{value}' is not a number from 1"))?);
     }
-    Ok(fires)
+    Ok(wanted)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(arguments: &[&str]) -> Result<Option<u64>, String> {
-        fires(arguments.iter().map(|argument| (*argument).to_owned()))
+    fn parsed(arguments: &[&str]) -> Result<Wanted, String> {
+        wanted(arguments.iter().map(|argument| (*argument).to_owned()))
     }
 
     #[test]
     fn the_number_of_fires_is_read_and_settings_are_left_to_the_starter() {
-        assert_eq!(parsed(&[]), Ok(None));
-        assert_eq!(parsed(&["--elasticjob.enabled=false", "--fires", "2"]), Ok(Some(2)));
-        assert_eq!(parsed(&["--fires=3"]), Ok(Some(3)));
+        assert_eq!(parsed(&[]), Ok(Wanted::default()));
+        let two = Ok(Wanted { fires: Some(2), console: false });
+        assert_eq!(parsed(&["--elasticjob.enabled=false", "--fires", "2"]), two);
+        assert_eq!(parsed(&["--fires=3", "--console"]), Ok(Wanted { fires: Some(3), console: true }));
         for wrong in [&["--fires"][..], &["--fires", "0"], &["--fires", "x"], &["--firesx"], &["2"]] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");
         }

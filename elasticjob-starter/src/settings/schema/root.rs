@@ -20,6 +20,7 @@ pub(in super::super) static ROOT: Schema = Schema::Section(&[
         Schema::Named(&TRACINGS, NAMED_TRACING),
     ),
     Setting::section("dump", "The port that gives dumps of jobs.", Schema::Section(DUMP)),
+    Setting::section("console", "The web console.", Schema::Section(CONSOLE)),
 ]);
 
 const CONFIG: &[Setting] = &[Setting::value(
@@ -155,4 +156,57 @@ const DUMP: &[Setting] = &[
     )
     .default("127.0.0.1")
     .example("0.0.0.0"),
+];
+
+const CONSOLE: &[Setting] = &[
+    Setting::value(
+        "port",
+        Kind::Whole { from: 0, to: 65_535, unit: "" },
+        "The port of the console in the program of the jobs; 0 for any that is free. Needs the cargo feature `console`. \
+         `elasticjob console` listens on 8899 without it.",
+    )
+    .otherwise("no console")
+    .example("8899"),
+    Setting::value(
+        "address",
+        Kind::Ip,
+        "The address to listen on. One that other hosts reach needs `users`.",
+    )
+    .default("127.0.0.1")
+    .example("0.0.0.0"),
+    Setting::value(
+        "base-path",
+        Kind::Text,
+        "The path before all others, where the console stands behind a proxy that forwards this path to it.",
+    )
+    .otherwise("none")
+    .example("/jobs"),
+    Setting::value("read-only", Kind::Flag, "Whether nobody may change anything, whatever the roles say.")
+        .default("false")
+        .example("true"),
+    Setting::value("language", Kind::Text, "The language for browsers that ask for no language of the console: `en` or `zh-CN`.")
+        .default("en")
+        .example("zh-CN"),
+    Setting::value(
+        "secure-cookies",
+        Kind::Flag,
+        "Whether browsers send the cookie of a session by HTTPS alone: set it where a proxy in front of the console has a \
+         certificate.",
+    )
+    .default("false")
+    .example("true"),
+    Setting::value(
+        "anonymous",
+        Kind::Text,
+        "The role of visitors who did not log in: `viewer`, `operator`, `editor` or `admin`.",
+    )
+    .otherwise("they have to log in")
+    .example("viewer"),
+    Setting::section(
+        "users",
+        "Who may log in, by name: `password-hash` (`elasticjob console hash-password` makes it), `role` (`viewer`, \
+         `operator`, `editor` or `admin`), and where the role counts: `registries` and `jobs`, in which `*` stands for any \
+         characters, by default `*`. Without users the console makes one, `admin`, at each start, and prints its password.",
+        Schema::Props,
+    ),
 ];

@@ -1,0 +1,120 @@
+//! `elasticjob console`: serves the web console until SIGTERM or Ctrl-C.
+
+use std::io::{Read, stdin};
+
+use elasticjob::registry::{RegistryCenter, SessionState};
+use elasticjob_console::{Console as WebConsole, ConsoleError, PasswordHash, Registry};
+use elasticjob_starter::settings::{ConsoleSettings, Sources};
+
+use crate::Console;
+use crate::args::{ConsoleArguments, ConsoleCommand, Registry as Flags};
+use crate::connect::{connect, files};
+use crate::failure::Failure;
+use crate::traces;
+
+/// The name of the registry center of `application.yaml`.
+const DEFAULT: &str = "default";
+
+pub(crate) async fn run(
+    wanted: ConsoleArguments,
+    flags: &Flags,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<String, Failure> {
+    if let Some(ConsoleCommand::HashPassword) = wanted.command {
+        return hash_password();
+    }
+    let (settings, warnings) = ConsoleSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
+    for warning in warnings {
+        let _ = writeln!(console.stderr, "warning: {warning}");
+    }
+    let mut options = settings.options(wanted.listen).map_err(Failure::Settings)?;
+    options.read_only |= wanted.read_only;
+    if let Some(path) = wanted.base_path {
+        options.base_path = path;
+    }
+    let center = connect(flags, sources, console).await?;
+    let mut registry = Registry::new(DEFAULT, center.clone());
+    if let Some(reader) = traces::open_if_set(flags, sources, console).await? {
+        registry = registry.traces(reader);
+    }
+    let recording = traces::recording(flags, sources).await;
+    match &recording {
+        Ok(None) => {}
+        Ok(Some(tracing)) => registry = registry.record(tracing.clone()),
+        Err(why) => {
+            let text = format!("warning: actions are not recorded in the decision log: {why}");
+            let _ = writeln!(console.stderr, "{text}");
+        }
+    }
+    let served = serve(WebConsole::new(options, [registry])?, &*center, console).await;
+    center.close().await;
+    if let Ok(Some(tracing)) = recording {
+        tracing.close(crate::audit::WRITE_LIMIT).await;
+    }
+    served.map(|()| String::new())
+}
+
+async fn serve(web: WebConsole, center: &dyn RegistryCenter, console: &mut Console<'_>) -> Result<(), Failure> {
+    let first = web.first_password().cloned();
+    let listening = web.listen().await?;
+    let mut say = |text: String| {
+        let _ = writeln!(console.stderr, "{text}");
+    };
+    say(format!("the console is at {}", listening.url()));
+    if let Some(first) = first {
+        say(format!("log in as {} with the password {}", first.user, first.password));
+        say("it holds until the console ends; elasticjob.console.users has users that stay".to_owned());
+    }
+    let mut session = center.session();
+    let closed = async move {
+        // An error means that the sender is gone, so no change will come.
+        let _ = session.wait_for(|state| *state == SessionState::Closed).await;
+    };
+    let end = async move {
+        tokio::select! {
+            () = signal() => {}
+            () = closed => {}
+        }
+    };
+    listening.serve(end).await?;
+    match *center.session().borrow() {
+        SessionState::Closed => Err(Failure::Watch("the registry center closed the session".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// Completes with SIGTERM or Ctrl-C.
+async fn signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+fn hash_password() -> Result<String, Failure> {
+    let mut password = String::new();
+    let read = stdin().read_to_string(&mut password);
+    read.map_err(|error| Failure::Usage(format!("no password on the standard input: {error}")))?;
+    let password = password.strip_suffix('\n').unwrap_or(&password);
+    let hash = PasswordHash::of(password.strip_suffix('\r').unwrap_or(password))
+        .map_err(|problem| Failure::Usage(problem.to_string()))?;
+    Ok(format!("{}\n", hash.as_str()))
+}
+
+impl From<ConsoleError> for Failure {
+    fn from(error: ConsoleError) -> Self {
+        match error {
+            ConsoleError::OpenToOthers(_) | ConsoleError::BasePath(_) => Self::Usage(error.to_string()),
+            other => Self::Console(other.to_string()),
+        }
+    }
+}

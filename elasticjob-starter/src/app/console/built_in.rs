@@ -1,0 +1,161 @@
+//! The web console in the program of the jobs.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use elasticjob::__private::log::{apart, error, info, warn};
+use elasticjob::registry::RegistryCenter;
+use elasticjob::trace::{AnyTraceReader, Tracing};
+use elasticjob_console::{Console, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::AppError;
+use crate::settings::{ConsoleSettings, ConsoleUser, DEFAULT, Key, Origin, SettingError, Settings};
+
+impl ConsoleSettings {
+    /// The options of a console with these settings that listens on `listen`.
+    ///
+    /// # Errors
+    /// All settings that cannot be used.
+    pub fn options(&self, listen: SocketAddr) -> Result<ConsoleOptions, Vec<SettingError>> {
+        let mut problems = Vec::new();
+        let mut options = ConsoleOptions::default();
+        options.listen = listen;
+        options.base_path = self.base_path.clone();
+        options.read_only = self.read_only;
+        options.secure_cookies = self.secure_cookies;
+        let section = Key::of(["console"]);
+        let refused = |key: Key, origin: &Origin, value: &str, reason: String| SettingError::Refused {
+            origin: origin.clone(),
+            key: key.to_string(),
+            value: value.to_owned(),
+            reason,
+        };
+        match self.language.parse() {
+            Ok(language) => options.language = language,
+            Err(reason) => problems.push(refused(section.child("language"), &self.origin, &self.language, reason)),
+        }
+        if let Some(role) = &self.anonymous {
+            match role.parse::<Role>() {
+                Ok(role) => options.anonymous = vec![Grant::everywhere(role)],
+                Err(reason) => problems.push(refused(section.child("anonymous"), &self.origin, role, reason)),
+            }
+        }
+        for (name, user) in &self.users {
+            let of = section.child("users").child(name);
+            let ConsoleUser { origin, password_hash, role, registries, jobs, .. } = user;
+            let hash = password_hash.reveal().parse::<PasswordHash>();
+            let hash = hash.map_err(|error| {
+                refused(of.child("password-hash"), origin, &password_hash.to_string(), error.to_string())
+            });
+            let role = role.parse::<Role>().map_err(|reason| refused(of.child("role"), origin, role, reason));
+            match (hash, role) {
+                (Ok(hash), Ok(role)) => {
+                    let grant = Grant::everywhere(role).registries(registries).jobs(jobs);
+                    options.users.push(User::new(name, hash, [grant]));
+                }
+                (hash, role) => problems.extend(hash.err().into_iter().chain(role.err())),
+            }
+        }
+        if problems.is_empty() { Ok(options) } else { Err(problems) }
+    }
+}
+
+/// A console that serves.
+pub(in super::super) struct ConsolePort {
+    url: String,
+    end: CancellationToken,
+    served: JoinHandle<()>,
+}
+
+impl ConsolePort {
+    pub(in super::super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(in super::super) async fn close(self) {
+        self.end.cancel();
+        // A task that panicked has ended, too.
+        let _ = self.served.await;
+    }
+}
+
+/// What is wrong with the settings, where a console is wanted.
+pub(in super::super) fn problems(settings: &ConsoleSettings) -> Vec<SettingError> {
+    let wanted = settings.port.map(|port| SocketAddr::new(settings.address, port));
+    wanted.and_then(|listen| settings.options(listen).err()).unwrap_or_default()
+}
+
+/// Opens the console where a port is set.
+///
+/// # Errors
+/// [`AppError::Console`] when it cannot listen, or when its settings cannot be used.
+pub(in super::super) async fn open<'r>(
+    settings: &Settings,
+    centers: impl Iterator<Item = (&'r str, &'r Arc<dyn RegistryCenter>)>,
+    tracings: &BTreeMap<String, Tracing>,
+) -> Result<Option<ConsolePort>, AppError> {
+    let console = &settings.console;
+    let Some(port) = console.port else { return Ok(None) };
+    let wrong = |reason: String| AppError::Console { origin: console.origin.clone(), reason };
+    let options = console.options(SocketAddr::new(console.address, port));
+    let options = options.map_err(|problems| AppError::Invalid(problems.into_iter().map(Into::into).collect()))?;
+    let mut registries = Vec::new();
+    for (name, center) in centers {
+        let mut registry = Registry::new(name, Arc::clone(center));
+        if name == DEFAULT {
+            if let Some(reader) = reader(settings).await {
+                registry = registry.traces(reader);
+            }
+            if let Some(tracing) = tracings.get(DEFAULT) {
+                registry = registry.record(tracing.clone());
+            }
+        }
+        registries.push(registry);
+    }
+    let made = Console::new(options, registries).map_err(|error| wrong(error.to_string()))?;
+    if let Some(first) = made.first_password().cloned() {
+        // Not to the log, which others may read.
+        let text = format!("console: log in as {} with the password {}", first.user, first.password);
+        // Who closed the standard error does not want to read it.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+    let listening = made.listen().await.map_err(|error| {
+        wrong(format!("{error}; another program may have the port, or another copy of this one: set another one, or 0"))
+    })?;
+    let url = listening.url();
+    let shown = url.clone();
+    apart(move || info!("the console is at {shown}"));
+    let end = CancellationToken::new();
+    let ended = end.clone().cancelled_owned();
+    let served = tokio::spawn(async move {
+        if let Err(problem) = listening.serve(ended).await {
+            apart(move || error!("{problem}"));
+        }
+    });
+    Ok(Some(ConsolePort { url, end, served }))
+}
+
+/// A reader of the database that the jobs trace to. Without it the console shows everything but history.
+#[cfg(feature = "tracing-rdb")]
+async fn reader(settings: &Settings) -> Option<AnyTraceReader> {
+    use elasticjob::trace::rdb::RdbTraceReader;
+
+    let tracing = settings.tracing.as_ref().filter(|tracing| tracing.is_rdb() && tracing.data_source.is_some())?;
+    let source = tracing.source().ok()?;
+    match RdbTraceReader::connect(&source, tracing.time_zone).await {
+        Ok(reader) => Some(AnyTraceReader::new(reader)),
+        Err(problem) => {
+            apart(move || warn!("the console shows no history: {problem}"));
+            None
+        }
+    }
+}
+
+#[cfg(not(feature = "tracing-rdb"))]
+async fn reader(_: &Settings) -> Option<AnyTraceReader> {
+    None
+}
