@@ -184,7 +184,8 @@ mod tests {
         for language in Language::ALL {
             let other = ids(language.tag());
             let missing: Vec<_> = english.difference(&other).collect();
-            let more: Vec<_> = other.difference(&english).collect();
+            // The English of findings comes from the library.
+            let more: Vec<_> = other.difference(&english).filter(|(id, _)| !id.starts_with("finding-")).collect();
             assert!(missing.is_empty() && more.is_empty(), "{language}: missing {missing:?}, not in English {more:?}");
         }
     }

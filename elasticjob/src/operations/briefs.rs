@@ -31,6 +31,10 @@ pub enum JobState {
 }
 
 impl JobState {
+    /// All states.
+    pub const ALL: [Self; 6] =
+        [Self::Crashed, Self::Disabled, Self::ShardingFlag, Self::ConfigurationRefused, Self::Failing, Self::Ok];
+
     /// The name in the console.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -18,13 +18,115 @@ error-forbidden = You may not do that
 error-registry-away = The registry center is not reached
 error-problem = That did not work
 
-# Jobs
-jobs = Jobs
-job = Job
+# Words of all pages
+all = all
+none = none
+select = Select
+reason = Reason
+since = since
+error = Error
+actions = Actions
+removed = removed
+next-page = Next page
 status = Status
 search = Search
 filter = Filter
+items = Items
+item = Item
+instances = Instances
+servers = Servers
+server = Server
+owner = Owner
+parameter = Parameter
+leader = Leader
+schedule = Schedule
+configuration = Configuration
+setting = Setting
+value = Value
+cron = Cron expression
+time-zone = Time zone
+offline = offline
+
+# Times
+seconds = { $number } s
+minutes = { $number } min
+hours = { $number } h
+days = { $number } d
+time-in = in { $span }
+time-ago = { $span } ago
+
+# Actions
+trigger = Run now
+enable = Enable
+disable = Disable
+shut-down = Shut down
+shut-down-warning = The instances finish what runs, and leave. The console cannot start them again: restart their process.
+remove = Remove
+remove-job = Remove the job
+remove-job-warning = Its configuration, items and records are deleted. An instance that starts creates it again, with the configuration of its program.
+remove-job-force = also while instances are online: they leave
+done-triggered = Triggered
+done-enabled = Enabled
+done-disabled = Disabled
+done-shut-down = Asked to leave
+done-removed = Removed
+done-job-removed = The job { $job } was removed.
+done-nothing = Nothing had to be changed.
+outcome-unknown = It is not known whether it was done:
+
+# Jobs
+jobs = Jobs
+job = Job
 jobs-found = { $count ->
     [one] { $count } job
    *[other] { $count } jobs
 }
+jobs-none = No job is here, or none matches the filter. Jobs appear when a program with them starts.
+jobs-select = Select at least one job.
+job-not-allowed = { $job }: the role operator is needed
+one-off = one-off
+one-off-detail = It is a one-off job: it runs when it is triggered.
+next-fire = Next fire
+last-run = Last run
+
+# A job
+pages-of-job = Pages of the job
+tab-now = Now
+tab-why = Why
+configured = Configured
+items-none = It has no items yet: they are made with its first fire.
+items-caption = { $count ->
+    [one] { $count } item
+   *[other] { $count } items
+}
+taken-over = taken over
+servers-none = No server is known.
+servers-of-job = Servers of the job
+servers-found = { $count ->
+    [one] { $count } server
+   *[other] { $count } servers
+}
+server-unknown = No job that you may see knows this server.
+jobs-of-server = Jobs of the server
+disabled-jobs = Disabled in
+why-job = The whole job
+why-nothing = Nothing is in the way.
+why-items = Its items
+why-items-caption = Each item, with times in the zone { $zone }
+why-reasons = Why it runs, does not run, or did not run
+
+# Schedule
+schedule-caption = Coming fires; local times in the zone { $zone }
+schedule-local = Local time
+schedule-from-now = From now
+schedule-note = Note
+schedule-try = Try an expression
+schedule-show = Show its fires
+clock-repeated = This local time comes twice; it fires at the later one.
+clock-skipped = A fire before it falls into the time that clocks skip, and does not happen.
+
+# Configuration
+configuration-caption = What the registry center has; secrets are masked
+configuration-overwrite = This job has overwrite: true. The next start of its program replaces what is changed here.
+configuration-ignored = Parts without effect
+configuration-stored = The stored text

@@ -18,10 +18,149 @@ error-forbidden = 您没有权限
 error-registry-away = 无法连接注册中心
 error-problem = 操作未成功
 
-# Jobs
-jobs = 作业
-job = 作业
+# Words of all pages
+all = 全部
+none = 无
+select = 选择
+reason = 原因
+since = 自
+error = 错误
+actions = 操作
+removed = 已删除
+next-page = 下一页
 status = 状态
 search = 搜索
 filter = 筛选
+items = 分片项
+item = 分片项
+instances = 实例
+servers = 服务器
+server = 服务器
+owner = 所属实例
+parameter = 参数
+leader = 主节点
+schedule = 调度
+configuration = 配置
+setting = 配置项
+value = 值
+cron = cron 表达式
+time-zone = 时区
+offline = 离线
+
+# Times
+seconds = { $number } 秒
+minutes = { $number } 分钟
+hours = { $number } 小时
+days = { $number } 天
+time-in = { $span }后
+time-ago = { $span }前
+
+# Actions
+trigger = 触发
+enable = 启用
+disable = 禁用
+shut-down = 终止
+shut-down-warning = 实例会完成正在运行的分片项后退出。控制台无法重新启动实例，需要重启其进程。
+remove = 删除
+remove-job = 删除作业
+remove-job-warning = 作业的配置、分片项和运行记录都会被删除。实例再次启动时，会按其程序中的配置重新创建作业。
+remove-job-force = 即使有实例在线也删除：实例会退出
+done-triggered = 已触发
+done-enabled = 已启用
+done-disabled = 已禁用
+done-shut-down = 已要求退出
+done-removed = 已删除
+done-job-removed = 作业 { $job } 已删除。
+done-nothing = 无需更改。
+outcome-unknown = 不确定操作是否已生效：
+
+# Jobs
+jobs = 作业
+job = 作业
 jobs-found = 共 { $count } 个作业
+jobs-none = 没有作业，或没有符合筛选条件的作业。包含作业的程序启动后，作业会出现在这里。
+jobs-select = 请至少选择一个作业。
+job-not-allowed = { $job }：需要 operator 角色
+one-off = 一次性
+one-off-detail = 一次性作业：触发时运行。
+next-fire = 下次触发
+last-run = 最近一次运行
+
+# A job
+pages-of-job = 作业的页面
+tab-now = 当前状态
+tab-why = 原因分析
+configured = 配置更新时间
+items-none = 还没有分片项：首次触发时创建。
+items-caption = 共 { $count } 个分片项
+taken-over = 失效转移
+servers-none = 没有已知的服务器。
+servers-of-job = 作业的服务器
+servers-found = 共 { $count } 台服务器
+server-unknown = 您可以查看的作业中没有使用这台服务器的。
+jobs-of-server = 服务器上的作业
+disabled-jobs = 被禁用的作业数
+why-job = 整个作业
+why-nothing = 没有任何阻碍。
+why-items = 各分片项
+why-items-caption = 各分片项；时间所用时区：{ $zone }
+why-reasons = 运行、不运行或未运行的原因
+
+# Schedule
+schedule-caption = 即将到来的触发；当地时间所用时区：{ $zone }
+schedule-local = 当地时间
+schedule-from-now = 距现在
+schedule-note = 备注
+schedule-try = 试算表达式
+schedule-show = 显示触发时间
+clock-repeated = 该当地时间会出现两次，在较晚的一次触发。
+clock-skipped = 此前有一次触发落在时钟跳过的时段内，不会发生。
+
+# Configuration
+configuration-caption = 注册中心中的配置；敏感信息已屏蔽
+configuration-overwrite = 该作业设置了 overwrite: true，其程序下次启动时会覆盖在此所做的修改。
+configuration-ignored = 不起作用的部分
+configuration-stored = 存储的原文
+
+# Findings; English comes from the library
+finding-no-configuration = 作业没有配置：尚无实例启动过它。
+finding-configuration-refused = 注册中心中的配置无法使用：{ $why }。实例继续使用最近一次可用的配置，修正后新实例才会启动。
+finding-no-instance = 没有实例在线。
+finding-sessionless-instances = { $instances }：该实例节点不属于任何会话，因此那里没有存活的实例；节点是从别处复制来的。本实现的主节点会删除它，也可以执行 elasticjob shutdown。
+finding-all-servers-disabled = 作业的所有服务器都已禁用。
+finding-no-leader = 当前没有主节点，因此没有实例分配分片项。
+finding-resharding = 主节点先重新分配分片项（分片待调整）。
+finding-one-off = 一次性作业：触发时运行。
+finding-never-fires-again = 调度已结束：不会再触发。
+finding-triggered = 已被触发，但 { $instances } 尚未开始运行。
+finding-not-monitored = monitor-execution 已关闭：注册中心不知道正在运行或已经运行的内容。
+finding-bound-to-programs = { $notes }
+finding-not-assigned-yet = 分片项尚未分配：将在首次触发时分配。
+finding-no-such-item = 没有这个分片项：共有 { $items } 个分片项。
+finding-item-disabled = 分片项已禁用。
+finding-no-owner = 分片项不属于任何实例。
+finding-owner-offline = 其所属实例 { $instance } 不在线。
+finding-owner-disabled = 其所属实例 { $instance } 所在的服务器 { $server } 已禁用。
+finding-running = { $takenOver ->
+    [true] 正在 { $instance } 上运行，是失效转移的运行。
+   *[other] 正在 { $instance } 上运行。
+}
+finding-run-lost = { $failover ->
+    [true] 在 { $instance } 上的运行随进程丢失，等待失效转移。
+    [false] 在 { $instance } 上的运行随进程丢失；未启用失效转移，因此不会重新运行。
+   *[other] 在 { $instance } 上的运行随进程丢失；是否失效转移取决于其实例保留的配置。
+}
+finding-awaits-failover = 运行被中断，等待失效转移。
+finding-misfired = 在运行期间又到了触发时间（{ $fireAt }），将在本次运行结束后补跑。
+finding-not-begun = { $givenUp ->
+    [true] 从 { $firstFireAt } 起的触发没有任何实例开始运行，且不会再运行。
+   *[other] { $firstFireAt } 的触发还没有实例开始运行。
+}
+finding-left-undone = 最近一次运行（{ $fireAt } 的触发，{ $instance }）未完成，且不会重新运行：当时未启用失效转移。
+finding-ended = { $state ->
+    [SUCCEEDED] 最近一次运行（{ $fireAt } 的触发，{ $instance }）成功，用时 { $tookMilliseconds } 毫秒。
+    [FAILED] 最近一次运行（{ $fireAt } 的触发，{ $instance }）失败：{ $error }
+    [NOT_RUN] 最近一次触发（{ $fireAt }，{ $instance }）未运行：主机时钟有偏差。
+   *[other] 最近一次运行（{ $fireAt } 的触发，{ $instance }）被中断。
+}
+finding-never-run = 没有运行记录。

@@ -47,7 +47,7 @@ impl FromStr for Role {
 }
 
 /// What a route asks of its caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Permission {
     /// Everybody may call it.
     Public,
@@ -55,6 +55,8 @@ pub(crate) enum Permission {
     Known,
     /// The role, in the registry center and for the job that the path names.
     Has(Role),
+    /// The role for some job of the registry center: the request names jobs in its body, and its handler checks each.
+    HasForSome(Role),
 }
 
 /// A role, in some registry centers and for some jobs.

@@ -71,10 +71,13 @@ impl Identity {
         match (permission, registry, job) {
             (Permission::Public, ..) => true,
             (Permission::Known, ..) => self.has_grants(),
+            (Permission::HasForSome(role), Some(registry), _) => {
+                self.grants.iter().any(|it| it.role() >= role && it.is_for_registry(registry))
+            }
             (Permission::Has(role), Some(registry), Some(job)) => self.has(role, registry, job),
             (Permission::Has(Role::Viewer), Some(registry), None) => self.sees_registry(registry),
             (Permission::Has(role), Some(registry), None) => self.has_everywhere(role, registry),
-            (Permission::Has(role), None, _) => self.grants.iter().any(|grant| {
+            (Permission::Has(role) | Permission::HasForSome(role), None, _) => self.grants.iter().any(|grant| {
                 grant.role() >= role && grant.is_for_all_jobs() && *grant == Grant::everywhere(grant.role())
             }),
         }

@@ -57,7 +57,9 @@ impl Problem {
 
     pub(crate) fn forbidden(permission: Permission, read_only: bool) -> Self {
         let needs = match permission {
-            Permission::Has(role) => format!("the role {role} is needed for this registry center and this job"),
+            Permission::Has(role) | Permission::HasForSome(role) => {
+                format!("the role {role} is needed for this registry center and this job")
+            }
             Permission::Known | Permission::Public => "this user has no role".to_owned(),
         };
         let why = if read_only { "; this console is read-only" } else { "" };

@@ -1,25 +1,128 @@
-//! The list of the jobs.
+//! The list of the jobs, and actions on many of them.
 
 use askama::Template;
+use axum::Form;
 use axum::extract::Query;
+use axum::http::HeaderMap;
 use axum::response::Response;
+use elasticjob::fire::{Begun, FireState};
+use elasticjob::ident::JobName;
+use elasticjob::operations::{JobBrief, JobState, Target};
+use futures_util::future::join_all;
+use i18n_embed_fl::fl;
 
+use super::actions::Action;
+use super::form::{self, Fields};
+use super::said::{Said, Tone};
+use super::time::Clock;
 use super::{Layout, error, page};
+use crate::access::Role;
+use crate::api::Problem;
 use crate::here::Here;
-use crate::service::jobs::{self, JobPage, JobQuery};
+use crate::service::jobs::{self, JobQuery};
 use crate::text::t;
+
+/// The most jobs that one action is for.
+const MOST: usize = 200;
 
 #[derive(Template)]
 #[template(path = "jobs.html")]
 struct JobsPage {
     layout: Layout,
+    said: Option<Said>,
     query: JobQuery,
-    found: JobPage,
+    states: Vec<JobState>,
+    rows: Vec<Row>,
+    total: usize,
+    /// The query of the next page.
+    next: Option<String>,
+    may_operate: bool,
 }
 
-pub(crate) async fn show(here: Here, Query(query): Query<JobQuery>) -> Response {
-    match jobs::list(&here, &query).await {
-        Ok(found) => page(&JobsPage { layout: Layout::of(&here), query, found }),
-        Err(problem) => error::problem(&here, &problem),
+/// A job in the list.
+struct Row {
+    brief: JobBrief,
+    clock: Clock,
+    next_fire: Option<i64>,
+    /// The fire that was begun last, of all items.
+    last: Option<Begun>,
+    running: usize,
+    may_operate: bool,
+}
+
+impl Row {
+    async fn of(here: &Here, brief: JobBrief) -> Self {
+        // A job that was removed meanwhile has no snapshot.
+        let snapshot = here.views().snapshot(&brief.job).await.ok();
+        let clock = Clock::of(snapshot.as_ref().and_then(|it| it.usable()?.schedule()));
+        let items = || snapshot.iter().flat_map(|snapshot| snapshot.items.values());
+        Self {
+            clock,
+            next_fire: snapshot.as_ref().and_then(|snapshot| snapshot.next_fire(clock.now)),
+            last: items().filter_map(|item| item.record.last.clone()).max_by_key(|begun| begun.at),
+            running: items().filter(|item| item.running.is_some()).count(),
+            may_operate: here.may(Role::Operator, &brief.job),
+            brief,
+        }
     }
+}
+
+/// The class of a state in the style sheet.
+pub(crate) fn class_of(state: &JobState) -> &'static str {
+    match state {
+        JobState::Ok => "ok",
+        JobState::Disabled => "off",
+        JobState::ShardingFlag => "wait",
+        _ => "bad",
+    }
+}
+
+/// The class of the end of a run.
+pub(crate) fn class_of_end(state: &FireState) -> &'static str {
+    match state {
+        FireState::Succeeded => "ok",
+        FireState::Running => "run",
+        _ => "bad",
+    }
+}
+
+pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<JobQuery>) -> Response {
+    let found = match jobs::list(&here, &query).await {
+        Ok(found) => found,
+        Err(problem) => return error::problem(&here, &problem),
+    };
+    let (total, next) = (found.total, found.next.map(|cursor| query.after(&cursor)));
+    let rows = join_all(found.jobs.into_iter().map(|brief| Row::of(&here, brief))).await;
+    let (said, may_operate) = (Said::of(&headers), rows.iter().any(|row| row.may_operate));
+    let states = JobState::ALL.to_vec();
+    let shown = page(&JobsPage { layout: Layout::of(&here), said, query, states, rows, total, next, may_operate });
+    Said::forget(&here.app, shown)
+}
+
+/// Does one thing to many jobs. Each is checked by itself: the path of the request names none.
+pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
+    let back = format!("/r/{}/jobs", here.registry.name());
+    let Some(action) = Action::of(form::one(&fields, "action")) else {
+        return error::problem(&here, &Problem::bad_request("the form has no action"));
+    };
+    let jobs: Vec<JobName> = form::all(&fields, "job").take(MOST).filter_map(|name| JobName::new(name).ok()).collect();
+    if jobs.is_empty() {
+        return Said::failed(fl!(here.text.loader(), "jobs-select")).at(&here.app, &back);
+    }
+    let operations = here.operations(&form::reason(&fields));
+    let (mut done, mut failed) = (Vec::new(), Vec::new());
+    for job in jobs {
+        match here.may(Role::Operator, &job) {
+            false => failed.push(fl!(here.text.loader(), "job-not-allowed", job = job.as_str())),
+            true => match action.on(&operations, &Target::Job(job.clone())).await {
+                Ok(_) => done.push(job.to_string()),
+                Err(error) => failed.push(error.to_string()),
+            },
+        }
+    }
+    let done = (!done.is_empty()).then(|| format!("{}: {}", action.done(&here.text), done.join(", ")));
+    let is_done = failed.is_empty();
+    let text = done.into_iter().chain(failed).collect::<Vec<_>>().join("; ");
+    let said = if is_done { Said::done(text) } else { Said::failed(text) };
+    said.at(&here.app, &back)
 }

@@ -1,10 +1,20 @@
 //! The pages, one file each. They work without script.
 
+mod actions;
+pub(crate) mod configuration;
 pub(crate) mod error;
+mod findings;
+mod form;
+pub(crate) mod job;
 pub(crate) mod jobs;
 mod layout;
 pub(crate) mod login;
+mod said;
+pub(crate) mod schedule;
+pub(crate) mod servers;
 pub(crate) mod start;
+mod time;
+pub(crate) mod why;
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -18,6 +28,7 @@ pub(crate) use layout::Layout;
 /// Adds the routes of the pages.
 pub(crate) fn declare(routes: Routes) -> Routes {
     let viewer = Permission::Has(Role::Viewer);
+    let (operator, admin) = (Permission::Has(Role::Operator), Permission::Has(Role::Admin));
     routes
         .get("/login", Permission::Public, login::show)
         .post("/login", Permission::Public, login::log_in)
@@ -25,6 +36,26 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .post("/language", Permission::Public, login::choose_language)
         .get("/", Permission::Known, start::show)
         .get("/r/{registry}/jobs", viewer, jobs::show)
+        .post("/r/{registry}/jobs", Permission::HasForSome(Role::Operator), jobs::act)
+        .get("/r/{registry}/jobs/{job}", viewer, job::show)
+        .post("/r/{registry}/jobs/{job}", operator, job::act)
+        .post("/r/{registry}/jobs/{job}/items", operator, job::act_on_item)
+        .post("/r/{registry}/jobs/{job}/shutdown", admin, job::shut_down)
+        .post("/r/{registry}/jobs/{job}/removal", admin, job::remove)
+        .post("/r/{registry}/jobs/{job}/servers/removal", admin, job::remove_servers)
+        .get("/r/{registry}/jobs/{job}/why", viewer, why::show)
+        .get("/r/{registry}/jobs/{job}/schedule", viewer, schedule::show)
+        .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
+        .get("/r/{registry}/servers", viewer, servers::list)
+        .get("/r/{registry}/servers/{server}", viewer, servers::show)
+        .post("/r/{registry}/servers/{server}", operator, servers::act)
+        .post("/r/{registry}/servers/{server}/shutdown", admin, servers::shut_down)
+        .post("/r/{registry}/servers/{server}/removal", admin, servers::remove)
+}
+
+/// A name as a part of a path. Every character that a proxy might read in its own way is encoded.
+pub(crate) fn segment(name: &str) -> String {
+    percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
 /// The answer with a page.

@@ -38,6 +38,17 @@ pub(crate) struct JobPage {
 }
 
 impl JobQuery {
+    /// The parameters of the page that follows.
+    pub(crate) fn after(&self, cursor: &str) -> String {
+        let mut parameters = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in [("q", self.q.as_str()), ("status", &self.status), ("cursor", cursor)] {
+            if !value.is_empty() {
+                parameters.append_pair(name, value);
+            }
+        }
+        parameters.finish()
+    }
+
     fn matches(&self, brief: &JobBrief) -> bool {
         let wanted = self.q.to_lowercase();
         let is_named = |text: &str| text.to_lowercase().contains(&wanted);

@@ -1,0 +1,70 @@
+//! The configuration of a job, with secrets masked.
+
+use askama::Template;
+use axum::extract::Path;
+use axum::response::Response;
+use elasticjob::operations::StoredConfiguration;
+use serde_json::Value;
+
+use super::job::{Head, named};
+use super::{Layout, error, page};
+use crate::here::Here;
+use crate::text::t;
+
+#[derive(Template)]
+#[template(path = "configuration.html")]
+struct ConfigurationPage {
+    layout: Layout,
+    head: Head,
+    settings: Vec<(String, String)>,
+    props: Vec<(String, String)>,
+    /// Parts of the stored text that have no effect.
+    ignored: Vec<String>,
+    overwrite: bool,
+    stored: String,
+}
+
+/// The settings and the properties, each with its text.
+fn rows(stored: &StoredConfiguration) -> (Vec<(String, String)>, Vec<(String, String)>) {
+    let Ok(Value::Object(settings)) = serde_json::to_value(stored.masked_settings()) else {
+        return (Vec::new(), Vec::new());
+    };
+    let (mut rows, mut props) = (Vec::new(), Vec::new());
+    for (key, value) in settings {
+        match value {
+            Value::Null => {}
+            Value::Object(of_props) => props.extend(of_props.into_iter().map(|(key, value)| (key, text(&value)))),
+            value => rows.push((key, text(&value))),
+        }
+    }
+    (rows, props)
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) -> Response {
+    let job = match named(&here, &name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    let stored = match here.views().configuration(&job).await {
+        Ok(stored) => stored,
+        Err(wrong) => return error::problem(&here, &wrong.into()),
+    };
+    let (settings, props) = rows(&stored);
+    page(&ConfigurationPage {
+        layout: Layout::of(&here),
+        head: Head::of(&here, &job, "configuration"),
+        settings,
+        props,
+        ignored: stored.ignored.iter().map(ToString::to_string).collect(),
+        overwrite: stored.configuration.overwrite(),
+        stored: stored.masked_text(),
+    })
+}

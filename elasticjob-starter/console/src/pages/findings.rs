@@ -1,0 +1,72 @@
+//! Findings in the language of the reader, each with the button or the command that helps.
+
+use std::collections::HashMap;
+
+use elasticjob::ident::JobName;
+use elasticjob::operations::{Argument, Finding};
+
+use super::time::Clock;
+use crate::text::{Language, Text};
+
+/// A finding on a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// It keeps the job or the item from running.
+    pub(crate) is_obstacle: bool,
+    pub(crate) since: Option<i64>,
+    /// What helps, as a command.
+    pub(crate) command: Option<String>,
+}
+
+pub(crate) fn lines(text: &Text, job: &JobName, findings: &[Finding], clock: &Clock) -> Vec<Line> {
+    findings.iter().map(|finding| line(text, job, finding, clock)).collect()
+}
+
+fn line(text: &Text, job: &JobName, finding: &Finding, clock: &Clock) -> Line {
+    let told = match text.language() {
+        Language::English => sentence(&finding.reason.describe(&|at| clock.at(&at))),
+        _ => translated(text, finding, clock),
+    };
+    let remedy = finding.remedy();
+    Line {
+        text: told,
+        is_obstacle: finding.is_obstacle(),
+        since: finding.since,
+        command: remedy.and_then(|remedy| remedy.command(job)),
+    }
+}
+
+/// The English of the core goes on after the name of a job; here it stands alone.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(characters).chain(['.']).collect()
+}
+
+/// Arguments that a finding may be without.
+const OPTIONAL: [&str; 8] =
+    ["instance", "failover", "fireAt", "limitSeconds", "beganAt", "endedAt", "tookMilliseconds", "error"];
+
+/// The text `finding-CODE`, with the arguments of the finding.
+fn translated(text: &Text, finding: &Finding, clock: &Clock) -> String {
+    let mut arguments: HashMap<&str, String> = OPTIONAL.map(|name| (name, String::new())).into();
+    arguments.extend(finding.arguments().into_iter().map(|(name, value)| (name, shown(&value, clock))));
+    let id = format!("finding-{}", finding.code());
+    match text.loader().has(&id) {
+        true => text.loader().get_args(&id, arguments),
+        // A reason that a later release of the core has.
+        false => sentence(&finding.reason.describe(&|at| clock.at(&at))),
+    }
+}
+
+fn shown(value: &Argument, clock: &Clock) -> String {
+    match value {
+        Argument::Text(text) => text.clone(),
+        Argument::Texts(texts) => texts.join(", "),
+        Argument::Time(at) => clock.at(at),
+        Argument::Number(number) => number.to_string(),
+        Argument::Flag(flag) => flag.to_string(),
+        _ => String::new(),
+    }
+}

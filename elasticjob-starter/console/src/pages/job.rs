@@ -1,0 +1,257 @@
+//! A job: how it stands now, and what can be done to it.
+
+use askama::Template;
+use axum::Form;
+use axum::extract::Path;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use elasticjob::ident::{InstanceId, JobName, ShardingItem};
+use elasticjob::operations::{
+    Finding, Force, JobSnapshot, OperationError, ServerStatus, ShardInfo, ShardState, Target,
+};
+use i18n_embed_fl::fl;
+
+use super::actions::Action;
+use super::findings::{self, Line};
+use super::form::{self, Fields};
+use super::said::{Said, Tone};
+use super::time::Clock;
+use super::{Layout, error, page};
+use crate::access::Role;
+use crate::api::Problem;
+use crate::here::Here;
+use crate::text::t;
+
+/// What the pages of one job have in common: the head, and the list of its pages.
+pub(super) struct Head {
+    pub(super) job: JobName,
+    /// The address of the first page of the job.
+    pub(super) path: String,
+    /// The page that is shown.
+    pub(super) tab: &'static str,
+}
+
+impl Head {
+    pub(super) fn of(here: &Here, job: &JobName, tab: &'static str) -> Self {
+        let path = format!("{}{}", here.app.options.base_path, path_of(here, job));
+        Self { job: job.clone(), path, tab }
+    }
+}
+
+/// The path of a job, below the base path.
+pub(super) fn path_of(here: &Here, job: &JobName) -> String {
+    format!("/r/{}/jobs/{}", here.registry.name(), super::segment(job.as_str()))
+}
+
+#[derive(Template)]
+#[template(path = "job.html")]
+struct JobPage {
+    layout: Layout,
+    said: Option<Said>,
+    head: Head,
+    clock: Clock,
+    snapshot: JobSnapshot,
+    shards: Vec<Shard>,
+    /// What is wrong with the whole job.
+    findings: Vec<Line>,
+    servers: Vec<Server>,
+    may_operate: bool,
+    may_administer: bool,
+}
+
+/// An item, with the time of its state.
+struct Shard {
+    info: ShardInfo,
+    since: Option<i64>,
+    class: &'static str,
+}
+
+struct Server {
+    address: String,
+    /// `None` where the server was removed while its instances are online.
+    status: Option<ServerStatus>,
+    changed: Option<i64>,
+    instances: Vec<(InstanceId, Option<i64>)>,
+}
+
+impl JobPage {
+    fn is_leader(&self, instance: &InstanceId) -> bool {
+        self.snapshot.leader.as_ref() == Some(instance)
+    }
+
+    fn next_fire(&self) -> Option<i64> {
+        self.snapshot.next_fire(self.clock.now)
+    }
+
+    fn cron(&self) -> Option<String> {
+        Some(self.snapshot.usable()?.schedule()?.cron().to_string())
+    }
+}
+
+fn shard(snapshot: &JobSnapshot, info: ShardInfo) -> Shard {
+    let nodes = snapshot.items.get(&info.item);
+    let since = nodes.and_then(|nodes| match info.status {
+        ShardState::Disabled => nodes.disabled_since,
+        ShardState::Running => nodes.running.as_ref().map(|mark| mark.since),
+        _ => nodes.owned_since,
+    });
+    let class = match info.status {
+        ShardState::Disabled => "off",
+        ShardState::Running => "run",
+        ShardState::ShardingFlag => "wait",
+        _ => "ok",
+    };
+    Shard { info, since, class }
+}
+
+fn servers(snapshot: &JobSnapshot) -> Vec<Server> {
+    let mut servers: Vec<Server> = snapshot
+        .servers()
+        .map(|(address, status)| Server {
+            address: address.to_owned(),
+            status: Some(status),
+            changed: snapshot.server_changed(address),
+            instances: Vec::new(),
+        })
+        .collect();
+    for (instance, address) in snapshot.instances() {
+        let since = snapshot.online_since(instance);
+        let one = (instance.clone(), since);
+        match servers.iter_mut().find(|server| server.address == address) {
+            Some(server) => server.instances.push(one),
+            None => {
+                servers.push(Server { address: address.to_owned(), status: None, changed: None, instances: vec![one] })
+            }
+        }
+    }
+    servers
+}
+
+/// The job that a path names.
+pub(super) fn named(here: &Here, name: &str) -> Result<JobName, Box<Response>> {
+    JobName::new(name).map_err(|wrong| Box::new(error::problem(here, &Problem::bad_request(wrong.to_string()))))
+}
+
+/// The snapshot of the job that a path names, or the page that says why there is none.
+pub(super) async fn snapshot(here: &Here, name: &str) -> Result<JobSnapshot, Box<Response>> {
+    let job = named(here, name)?;
+    here.views().snapshot(&job).await.map_err(|wrong| Box::new(error::problem(here, &wrong.into())))
+}
+
+pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(String, String)>) -> Response {
+    let snapshot = match snapshot(&here, &name).await {
+        Ok(snapshot) => snapshot,
+        Err(page) => return *page,
+    };
+    let clock = Clock::of(snapshot.usable().and_then(|it| it.schedule()));
+    let job = snapshot.job.clone();
+    let all: Vec<Finding> = snapshot.findings(clock.now);
+    let shown = page(&JobPage {
+        layout: Layout::of(&here),
+        said: Said::of(&headers),
+        head: Head::of(&here, &job, "now"),
+        clock,
+        shards: snapshot.shards(clock.now).into_iter().map(|info| shard(&snapshot, info)).collect(),
+        findings: findings::lines(&here.text, &job, &all, &clock),
+        servers: servers(&snapshot),
+        may_operate: here.may(Role::Operator, &job),
+        may_administer: here.may(Role::Admin, &job),
+        snapshot,
+    });
+    Said::forget(&here.app, shown)
+}
+
+/// Tells how an action on a job ended, on the page of that job.
+fn told(here: &Here, job: &JobName, action: Action, ended: Result<(usize, usize), OperationError>) -> Response {
+    let said = match ended {
+        Ok((0, _)) => Said::done(fl!(here.text.loader(), "done-nothing")),
+        Ok((changed, _)) => Said::done(format!("{}: {changed}", action.done(&here.text))),
+        Err(error) => failed(here, &error),
+    };
+    said.at(&here.app, &path_of(here, job))
+}
+
+/// A lost answer does not say that nothing was done.
+pub(super) fn failed(here: &Here, error: &OperationError) -> Said {
+    match error.is_unreachable() {
+        true => Said::failed(format!("{} {error}", fl!(here.text.loader(), "outcome-unknown"))),
+        false => Said::failed(error.to_string()),
+    }
+}
+
+/// Triggers, enables or disables a job, or one of its servers.
+pub(crate) async fn act(here: Here, Path((_, name)): Path<(String, String)>, Form(fields): Fields) -> Response {
+    let job = match named(&here, &name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    let Some(action) = Action::of(form::one(&fields, "action")) else {
+        return error::problem(&here, &Problem::bad_request("the form has no action"));
+    };
+    let target = target(&job, &fields);
+    let ended = action.on(&here.operations(&form::reason(&fields)), &target).await;
+    told(&here, &job, action, ended)
+}
+
+fn target(job: &JobName, fields: &[(String, String)]) -> Target {
+    match form::one(fields, "server") {
+        "" => Target::Job(job.clone()),
+        server => Target::ServerOfJob(job.clone(), server.to_owned()),
+    }
+}
+
+/// Enables or disables items.
+pub(crate) async fn act_on_item(here: Here, Path((_, name)): Path<(String, String)>, Form(fields): Fields) -> Response {
+    let job = match named(&here, &name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    let (action, item) = (form::one(&fields, "action"), form::one(&fields, "item").parse::<ShardingItem>());
+    let (Some(action), Ok(item)) = (Action::of(action), item) else {
+        return error::problem(&here, &Problem::bad_request("the form has no action or no item"));
+    };
+    let operations = here.operations(&form::reason(&fields));
+    let ended = match action {
+        Action::Enable => operations.enable_item(&job, item).await,
+        Action::Disable => operations.disable_item(&job, item).await,
+        _ => return error::problem(&here, &Problem::bad_request("an item can be enabled and disabled")),
+    };
+    told(&here, &job, action, ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
+}
+
+/// Makes instances leave.
+pub(crate) async fn shut_down(here: Here, Path((_, name)): Path<(String, String)>, Form(fields): Fields) -> Response {
+    end(here, &name, &fields, Action::ShutDown).await
+}
+
+/// Removes servers that are offline.
+pub(crate) async fn remove_servers(
+    here: Here,
+    Path((_, name)): Path<(String, String)>,
+    Form(fields): Fields,
+) -> Response {
+    end(here, &name, &fields, Action::RemoveServers).await
+}
+
+async fn end(here: Here, name: &str, fields: &[(String, String)], action: Action) -> Response {
+    let job = match named(&here, name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    let ended = action.on(&here.operations(&form::reason(fields)), &target(&job, fields)).await;
+    told(&here, &job, action, ended)
+}
+
+/// Removes the job.
+pub(crate) async fn remove(here: Here, Path((_, name)): Path<(String, String)>, Form(fields): Fields) -> Response {
+    let job = match named(&here, &name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    let force = if form::one(&fields, "force").is_empty() { Force::No } else { Force::Yes };
+    match here.operations(&form::reason(&fields)).remove_job(&job, force).await {
+        Ok(_) => Said::done(fl!(here.text.loader(), "done-job-removed", job = job.as_str()))
+            .at(&here.app, &format!("/r/{}/jobs", here.registry.name())),
+        Err(error) => failed(&here, &error).at(&here.app, &path_of(&here, &job)),
+    }
+}

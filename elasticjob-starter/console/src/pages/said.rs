@@ -1,0 +1,76 @@
+//! What an action did, told once on the page that follows it. It travels in a cookie, as the console keeps nothing of a
+//! visit, and is escaped like all texts.
+
+use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Redirect, Response};
+
+use crate::app::App;
+use crate::text::cookie;
+
+const COOKIE: &str = "elasticjob_said";
+
+/// A longer text would not fit into a cookie.
+const LONGEST: usize = 1_000;
+
+/// How an action ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Done,
+    Failed,
+}
+
+/// What is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
+}
+
+impl Said {
+    pub(crate) fn done(text: impl Into<String>) -> Self {
+        Self { tone: Tone::Done, text: text.into() }
+    }
+
+    pub(crate) fn failed(text: impl Into<String>) -> Self {
+        Self { tone: Tone::Failed, text: text.into() }
+    }
+
+    /// Goes to a path of the console, and tells it there.
+    pub(crate) fn at(&self, app: &App, path: &str) -> Response {
+        let mark = match self.tone {
+            Tone::Done => '+',
+            Tone::Failed => '-',
+        };
+        let text: String = self.text.chars().take(LONGEST).collect();
+        let text: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
+        let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };
+        let cookie = format!("{COOKIE}={mark}{text}; Path={base}; HttpOnly; SameSite=Lax; Max-Age=60");
+        set_cookie(Redirect::to(&format!("{}{path}", app.options.base_path)).into_response(), &cookie)
+    }
+
+    /// What the request brings from the action before.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let told = cookie(headers, COOKIE)?;
+        let (tone, text) = match told.strip_prefix('+') {
+            Some(text) => (Tone::Done, text),
+            None => (Tone::Failed, told.strip_prefix('-')?),
+        };
+        let text = form_urlencoded::parse(format!("t={text}").as_bytes()).next()?.1.into_owned();
+        Some(Self { tone, text })
+    }
+
+    /// The page told it, so that the next one does not.
+    pub(crate) fn forget(app: &App, response: Response) -> Response {
+        let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };
+        set_cookie(response, &format!("{COOKIE}=; Path={base}; HttpOnly; SameSite=Lax; Max-Age=0"))
+    }
+}
+
+fn set_cookie(mut response: Response, cookie: &str) -> Response {
+    // Its characters are encoded, and the base path was checked at the start.
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}

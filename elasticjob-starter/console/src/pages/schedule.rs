@@ -1,0 +1,92 @@
+//! The schedule of a job: its coming fires, and those of an expression that is tried out.
+
+use askama::Template;
+use axum::extract::{Path, Query};
+use axum::response::Response;
+use elasticjob::schedule::{ClockChange, Schedule, TimeZone, format_rfc3339};
+use serde::Deserialize;
+
+use super::job::{Head, snapshot};
+use super::time::Clock;
+use super::{Layout, page};
+use crate::here::Here;
+use crate::text::t;
+
+/// So many fires are shown.
+const SHOWN: usize = 20;
+
+/// A longer expression is not parsed.
+const LONGEST: usize = 256;
+
+#[derive(Template)]
+#[template(path = "schedule.html")]
+struct SchedulePage {
+    layout: Layout,
+    head: Head,
+    clock: Clock,
+    cron: Option<String>,
+    fires: Vec<Fire>,
+    tried: Try,
+    /// What the expression that is tried out gives, or why it cannot be used.
+    outcome: Option<Result<Vec<Fire>, String>>,
+}
+
+/// An expression that is tried out.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Try {
+    cron: String,
+    zone: String,
+}
+
+struct Fire {
+    at: i64,
+    /// In the zone of the schedule.
+    local: String,
+    utc: String,
+    change: Option<ClockChange>,
+}
+
+fn fires(schedule: &Schedule, now: i64) -> Vec<Fire> {
+    let mut after = now;
+    let fires = std::iter::from_fn(|| {
+        let fire = schedule.next_fire_after(after)?;
+        after = fire.at;
+        let local = schedule.format_rfc3339(fire.at).replacen('T', " ", 1);
+        let utc = format_rfc3339(fire.at, TimeZone::UTC).replacen('T', " ", 1);
+        Some(Fire { at: fire.at, local, utc, change: fire.clock_change })
+    });
+    fires.take(SHOWN).collect()
+}
+
+impl Try {
+    fn outcome(&self, now: i64) -> Option<Result<Vec<Fire>, String>> {
+        let (cron, zone) = (self.cron.trim(), self.zone.trim());
+        if cron.is_empty() {
+            return None;
+        }
+        if cron.chars().count() > LONGEST {
+            return Some(Err(format!("an expression has at most {LONGEST} characters")));
+        }
+        let schedule = Schedule::parse(cron, Some(zone).filter(|zone| !zone.is_empty()));
+        Some(schedule.map(|schedule| fires(&schedule, now)).map_err(|wrong| wrong.to_string()))
+    }
+}
+
+pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>, Query(tried): Query<Try>) -> Response {
+    let snapshot = match snapshot(&here, &name).await {
+        Ok(snapshot) => snapshot,
+        Err(page) => return *page,
+    };
+    let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
+    let clock = Clock::of(schedule);
+    page(&SchedulePage {
+        layout: Layout::of(&here),
+        head: Head::of(&here, &snapshot.job, "schedule"),
+        cron: schedule.map(|schedule| schedule.cron().to_string()),
+        fires: schedule.map(|schedule| fires(schedule, clock.now)).unwrap_or_default(),
+        outcome: tried.outcome(clock.now),
+        clock,
+        tried,
+    })
+}
