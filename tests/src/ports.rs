@@ -11,7 +11,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// leads on only once it leads, and a killed server comes back to its port: a connection must not hold it by then.
 const RANGE: Range<u16> = 12_000..32_000;
 
-/// Those of this process are not given twice, also while nobody listens on them.
+/// A port is given once in this process, even while nothing listens on it.
 static GIVEN: LazyLock<Mutex<HashSet<u16>>> = LazyLock::new(Mutex::default);
 
 /// The text that Java, PostgreSQL and MariaDB log when another program took the port first.

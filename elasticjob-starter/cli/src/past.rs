@@ -166,13 +166,22 @@ async fn runs(reader: &AnyTraceReader, job: &JobName, fire: DateTime<Utc>) -> Re
 }
 
 async fn all_runs(reader: &AnyTraceReader, filter: &ExecutionFilter) -> Result<Vec<ExecutionRecord>, ReadError> {
-    let (mut runs, mut request) = (Vec::new(), PageRequest::default().limit(u32::MAX));
+    all(|page| async move { reader.executions(filter, &page).await }).await
+}
+
+/// The records of all pages.
+async fn all<T, P>(read: impl Fn(PageRequest) -> P) -> Result<Vec<T>, ReadError>
+where
+    P: Future<Output = Result<Page<T>, ReadError>>,
+{
+    let whole = PageRequest::default().limit(u32::MAX);
+    let (mut records, mut request) = (Vec::new(), whole.clone());
     loop {
-        let page = reader.executions(filter, &request).await?;
-        runs.extend(page.records);
+        let page = read(request).await?;
+        records.extend(page.records);
         match page.next {
-            Some(next) => request = request.after(next),
-            None => return Ok(runs),
+            Some(next) => request = whole.clone().after(next),
+            None => return Ok(records),
         }
     }
 }
@@ -184,46 +193,39 @@ async fn decisions_of(
 ) -> Result<Vec<DecisionRecord>, Failure> {
     let mut filter = DecisionFilter::of_job(job.clone());
     filter.fire = Some(fire);
-    let (mut found, mut request) = (Vec::new(), PageRequest::default().limit(u32::MAX));
-    loop {
-        let Some(page) = decisions(reader, &filter, &request).await? else { return Ok(found) };
-        found.extend(page.records);
-        match page.next {
-            Some(next) => request = request.after(next),
-            None => return Ok(found),
-        }
+    let filter = &filter;
+    recorded(all(|page| async move { reader.decisions(filter, &page).await }).await)
+}
+
+/// Decisions, where they are recorded: the tables of Java, or an account that may not create tables, have none.
+fn recorded(decisions: Result<Vec<DecisionRecord>, ReadError>) -> Result<Vec<DecisionRecord>, Failure> {
+    match decisions {
+        Err(ReadError::NoTable { .. }) => Ok(Vec::new()),
+        decisions => Ok(decisions?),
     }
 }
 
-/// A page of decisions, where they are recorded: the tables of Java, or an account that may not create tables, have none.
-async fn decisions(
+async fn first_decisions(
     reader: &AnyTraceReader,
     filter: &DecisionFilter,
-    request: &PageRequest,
-) -> Result<Option<Page<DecisionRecord>>, Failure> {
-    match reader.decisions(filter, request).await {
-        Ok(page) => Ok(Some(page)),
-        Err(ReadError::NoTable { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    most: u32,
+) -> Result<Vec<DecisionRecord>, Failure> {
+    let page = reader.decisions(filter, &PageRequest::default().limit(most)).await;
+    recorded(page.map(|page| page.records))
 }
 
 async fn around(reader: &AnyTraceReader, job: &JobName, fire: DateTime<Utc>) -> Result<Vec<DecisionRecord>, Failure> {
     let mut filter = DecisionFilter::of_job(job.clone());
     filter.kinds = AROUND.to_vec();
     filter.until = Some(fire);
-    let Some(before) = decisions(reader, &filter, &PageRequest::default().limit(BEFORE)).await? else {
-        return Ok(Vec::new());
-    };
+    let mut found = first_decisions(reader, &filter, BEFORE).await?;
     (filter.from, filter.until) = (Some(fire), Some(fire + AFTER));
-    let after = decisions(reader, &filter, &PageRequest::default().limit(u32::MAX)).await?;
-    let mut found = before.records;
-    found.extend(after.into_iter().flat_map(|page| page.records));
+    found.extend(first_decisions(reader, &filter, u32::MAX).await?);
     found.sort_by_key(|record| record.at);
     Ok(found)
 }
 
-/// What is told of an item of which nothing is recorded, while other items of the fire were run.
+/// The entry of an item without a record, where other items of the fire were run.
 fn not_recorded(fire: i64) -> Told {
     Told {
         obstacle: true,

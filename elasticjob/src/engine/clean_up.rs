@@ -290,9 +290,7 @@ impl CleanUp {
         let mark = mark.filter(|mark| is_mine(mark.owner, mark.text()));
         let end = left.and_then(|left| left.end.clone()).unwrap_or_else(|| ItemEnd::cut_off(LOST));
         let is_marked = self.mirror.exists(&JobPath::Item(item, ItemNode::Misfire));
-        let ended = record.end(now.wall, &end);
-        let skipped = left.and_then(|left| left.skipped);
-        let ended = skipped.map_or_else(|| ended.clone(), |at| ended.skip_in_run(at, is_marked));
+        let ended = record.end_and_skip(now.wall, &end, left.and_then(|left| left.skipped), is_marked);
         txn.set(&path, ended.to_bytes(), Some(known.version));
         if mark.is_some() && !self.planted.has(Bug::LeftMark) {
             txn.delete(&mark_path, None);

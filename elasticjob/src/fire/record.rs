@@ -165,6 +165,15 @@ impl FireRecord {
         Self { last, ..self.clone() }
     }
 
+    /// The record after the end of a run into which the scheduled fire at `skipped` fell, which is not made up for.
+    pub fn end_and_skip(&self, now: i64, end: &ItemEnd, skipped: Option<i64>, is_marked: bool) -> Self {
+        let ended = self.end(now, end);
+        match skipped {
+            Some(at) => ended.skip_in_run(at, is_marked),
+            None => ended,
+        }
+    }
+
     /// The record after a scheduled fire fell into a run.
     pub fn miss(&self, at: i64) -> Self {
         Self { missed: self.missed.max(Some(at)), ..self.clone() }

@@ -90,6 +90,39 @@ impl SkipReason {
     }
 }
 
+macro_rules! codes {
+    ($($reason:ident $code:literal,)*) => {
+        impl SkipReason {
+            /// The names of all reasons.
+            pub const CODES: &[&str] = &[$($code,)*];
+
+            /// Its name for programs. It never changes.
+            pub fn code(&self) -> &'static str {
+                match self { $(Self::$reason { .. } => $code,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    StillRunning "still-running",
+    BeginUnknown "begin-unknown",
+    RunsElsewhere "runs-elsewhere",
+    AlreadyBegun "already-begun",
+    DecidedAhead "decided-ahead",
+    AwaitingFailover "awaiting-failover",
+    Refused "refused",
+    NotBegunInTime "not-begun-in-time",
+    ServerDisabled "server-disabled",
+    ItemDisabled "item-disabled",
+    ClockOff "clock-off",
+    OwnerGone "owner-gone",
+    Leaving "leaving",
+    RegistryLost "registry-lost",
+    TooLate "too-late",
+    MaybeRunByJava "maybe-run-by-java",
+}
+
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let instance_or_another =

@@ -17,7 +17,7 @@ use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut, now};
 const MOST_PARTS: usize = 500;
 
 /// The operator whose actions are recorded. Events go through the bounded queue of a tracing, so that no action waits for
-/// a database; whoever needs to know that they were written closes the tracing and looks at its counts.
+/// a database. A program that has to know whether they were written closes the tracing and looks at its counts.
 #[derive(Debug, Clone)]
 pub struct Audit {
     tracing: Tracing,

@@ -174,29 +174,7 @@ fn skipped(decision: Decision, reason: &SkipReason) -> Decision {
         | SkipReason::RegistryLost
         | SkipReason::MaybeRunByJava => decision,
     }
-    .with("code", json!(code(reason)))
-}
-
-/// The name of a reason for programs. It never changes.
-fn code(reason: &SkipReason) -> &'static str {
-    match reason {
-        SkipReason::StillRunning { .. } => "still-running",
-        SkipReason::BeginUnknown => "begin-unknown",
-        SkipReason::RunsElsewhere { .. } => "runs-elsewhere",
-        SkipReason::AlreadyBegun { .. } => "already-begun",
-        SkipReason::DecidedAhead { .. } => "decided-ahead",
-        SkipReason::AwaitingFailover => "awaiting-failover",
-        SkipReason::Refused => "refused",
-        SkipReason::NotBegunInTime => "not-begun-in-time",
-        SkipReason::ServerDisabled => "server-disabled",
-        SkipReason::ItemDisabled => "item-disabled",
-        SkipReason::ClockOff { .. } => "clock-off",
-        SkipReason::OwnerGone { .. } => "owner-gone",
-        SkipReason::Leaving => "leaving",
-        SkipReason::RegistryLost => "registry-lost",
-        SkipReason::TooLate { .. } => "too-late",
-        SkipReason::MaybeRunByJava => "maybe-run-by-java",
-    }
+    .with("code", json!(reason.code()))
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ pub async fn recorded(server: Arc<ZookeeperServer>) {
         assert!(told.contains(" operator unknown@") && told.contains(part), "{part}: {told}");
     }
 
-    // A database that is away keeps nobody from operating.
+    // Operators can act while the database is away.
     let away = CommandLine::new(server.connect_string(), "recorded").traced_to("postgres://127.0.0.1:1/none");
     let mut stdout = Vec::new();
     let (code, stderr) = away.write(&["enable", "--job", JOB, "--item", "1"], &mut stdout).await;

@@ -88,8 +88,7 @@ fn write_end(
     let of_this_run = |known: &Known| known.owner == session || (known.owner.is_none() && known.text() == marked_as);
     let is_mine = engine.mirror.need(&mark)?.is_some_and(of_this_run);
     let is_marked = engine.mirror.exists(&JobPath::Item(item, ItemNode::Misfire));
-    let ended = record.end(now.wall, end);
-    let ended = run.skipped.map_or_else(|| ended.clone(), |at| ended.skip_in_run(at, is_marked));
+    let ended = record.end_and_skip(now.wall, end, run.skipped, is_marked);
     txn.set(&path, ended.to_bytes(), Some(known.version));
     if is_mine && !engine.planted.has(Bug::KeptMark) {
         txn.delete(&mark, None);

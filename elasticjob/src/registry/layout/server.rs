@@ -20,7 +20,7 @@ impl ServerStatus {
         Self::written(text).unwrap_or(Self::Disabled)
     }
 
-    /// The status that somebody wrote; `None` for data that only count as one.
+    /// The status that an operator wrote; `None` for data that only count as one.
     pub fn written(text: Option<&str>) -> Option<Self> {
         [Self::Enabled, Self::Disabled].into_iter().find(|status| text == Some(status.as_str()))
     }

@@ -128,6 +128,36 @@ pub(super) const DECISION_LOG: Table = Table {
     in_milliseconds: true,
 };
 
+/// The statement that creates [`DECISION_LOG`]: with the type of long texts, and what follows the primary key.
+macro_rules! create_decision_log {
+    ($text:literal, $rest:literal) => {
+        concat!(
+            "CREATE TABLE IF NOT EXISTS JOB_DECISION_LOG (
+        id VARCHAR(40) NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        decided_at BIGINT NOT NULL,
+        kind VARCHAR(40) NOT NULL,
+        scheduled_at BIGINT NULL,
+        scheduled_until BIGINT NULL,
+        sharding_items ",
+            $text,
+            " NOT NULL,
+        instance_id VARCHAR(255) NULL,
+        related_instance VARCHAR(255) NULL,
+        reason ",
+            $text,
+            " NOT NULL,
+        detail ",
+            $text,
+            " NOT NULL,
+        PRIMARY KEY (id)",
+            $rest
+        )
+    };
+}
+#[cfg(feature = "tracing-mysql")]
+pub(super) use create_decision_log;
+
 /// A time as the database shows it.
 pub(super) struct Shown(pub(super) NaiveDateTime);
 
@@ -155,19 +185,7 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
     const CREATE_STATUS_TRACE_LOG: &'static [&'static str];
     /// Creates [`DECISION_LOG`].
     const CREATE_DECISION_LOG: &'static [&'static str] = &[
-        "CREATE TABLE IF NOT EXISTS JOB_DECISION_LOG (
-        id VARCHAR(40) NOT NULL,
-        job_name VARCHAR(100) NOT NULL,
-        decided_at BIGINT NOT NULL,
-        kind VARCHAR(40) NOT NULL,
-        scheduled_at BIGINT NULL,
-        scheduled_until BIGINT NULL,
-        sharding_items TEXT NOT NULL,
-        instance_id VARCHAR(255) NULL,
-        related_instance VARCHAR(255) NULL,
-        reason TEXT NOT NULL,
-        detail TEXT NOT NULL,
-        PRIMARY KEY (id))",
+        create_decision_log!("TEXT", ")"),
         "CREATE INDEX IF NOT EXISTS DECIDED_AT_INDEX ON JOB_DECISION_LOG (decided_at, id)",
         "CREATE INDEX IF NOT EXISTS JOB_NAME_DECIDED_AT_INDEX ON JOB_DECISION_LOG (job_name, decided_at, id)",
     ];

@@ -5,7 +5,7 @@ use sqlx::MySql;
 use sqlx::error::{DatabaseError, ErrorKind};
 use sqlx::mysql::MySqlDatabaseError;
 
-use super::dialect::{Dialect, Table};
+use super::dialect::{Dialect, Table, create_decision_log};
 
 /// "Incorrect string value": a character that the character set of a table does not have.
 const INCORRECT_STRING: u16 = 1366;
@@ -64,21 +64,12 @@ impl Dialect for MySql {
         INDEX CREATION_TIME_INDEX (creation_time, id),
         INDEX JOB_NAME_CREATION_TIME_INDEX (job_name, creation_time, id)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
 
-    const CREATE_DECISION_LOG: &'static [&'static str] = &["CREATE TABLE IF NOT EXISTS JOB_DECISION_LOG (
-        id VARCHAR(40) NOT NULL,
-        job_name VARCHAR(100) NOT NULL,
-        decided_at BIGINT NOT NULL,
-        kind VARCHAR(40) NOT NULL,
-        scheduled_at BIGINT NULL,
-        scheduled_until BIGINT NULL,
-        sharding_items MEDIUMTEXT NOT NULL,
-        instance_id VARCHAR(255) NULL,
-        related_instance VARCHAR(255) NULL,
-        reason MEDIUMTEXT NOT NULL,
-        detail MEDIUMTEXT NOT NULL,
-        PRIMARY KEY (id),
+    const CREATE_DECISION_LOG: &'static [&'static str] = &[create_decision_log!(
+        "MEDIUMTEXT",
+        ",
         INDEX DECIDED_AT_INDEX (decided_at, id),
-        INDEX JOB_NAME_DECIDED_AT_INDEX (job_name, decided_at, id)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"];
+        INDEX JOB_NAME_DECIDED_AT_INDEX (job_name, decided_at, id)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+    )];
 
     const KEEP_DECISION: &'static str = " ON DUPLICATE KEY UPDATE id = VALUES(id)";
 
