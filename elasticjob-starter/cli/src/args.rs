@@ -87,7 +87,7 @@ pub(crate) enum Command {
 pub(crate) struct ConsoleArguments {
     #[command(subcommand)]
     pub(crate) command: Option<ConsoleCommand>,
-    /// The address to listen on; one that other hosts reach needs elasticjob.console.users
+    /// The address to listen on; one that other hosts reach needs elasticjob.console-users
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8899")]
     pub(crate) listen: std::net::SocketAddr,
     /// Nobody may change anything [setting elasticjob.console.read-only]
@@ -101,7 +101,7 @@ pub(crate) struct ConsoleArguments {
 #[cfg(feature = "console")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConsoleCommand {
-    /// Reads a password from the standard input, and writes its hash for elasticjob.console.users
+    /// Reads a password from the standard input, and writes its hash for elasticjob.console-users
     HashPassword,
 }
 

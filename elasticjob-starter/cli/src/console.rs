@@ -64,7 +64,7 @@ async fn serve(web: WebConsole, center: &dyn RegistryCenter, console: &mut Conso
     say(format!("the console is at {}", listening.url()));
     if let Some(first) = first {
         say(format!("log in as {} with the password {}", first.user, first.password));
-        say("it holds until the console ends; elasticjob.console.users has users that stay".to_owned());
+        say("it holds until the console ends; elasticjob.console-users has users that stay".to_owned());
     }
     let mut session = center.session();
     let closed = async move {

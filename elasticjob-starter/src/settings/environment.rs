@@ -121,8 +121,7 @@ fn follow(
                     path.pop();
                 }
             }
-            // A job is known by its code or a file; a named registry center or tracing may be in the environment only.
-            if found.len() == before && names.beside.is_some() {
+            if found.len() == before && names.in_environment_alone {
                 for taken in 1..words.len() {
                     path.push(Token::bracketed(words[..taken].join("-").to_lowercase()));
                     section(settings, &words[taken..], known, path, found);

@@ -3,7 +3,6 @@
 use super::schema::{Default, Names, ROOT, Schema, Setting};
 
 /// The job and the property that are the examples in keys.
-const JOB_NAME: &str = "settle";
 const PROPERTY: &str = "script.command.line";
 
 /// One setting, for users who write it.
@@ -60,8 +59,8 @@ fn collect(schema: &'static Schema, path: &mut Vec<&'static str>, all: &mut Vec<
         Schema::Section(settings) => (settings, path.len()),
         // They have the same settings as the section without a name.
         Schema::Named(Names { beside: Some(_), .. }, _) => return,
-        Schema::Named(_, settings) => {
-            path.push(JOB_NAME);
+        Schema::Named(names, settings) => {
+            path.push(names.named);
             (settings, path.len() - 1)
         }
         Schema::Value(_) | Schema::Props => return,

@@ -137,6 +137,8 @@ fn effective(arguments: &[String]) -> String {
         "--elasticjob.tracing.type=OWN",
         "--elasticjob.jobs.settle.sharding-total-count=3",
         "--elasticjob.dump.port=0",
+        "--elasticjob.console-users.ops.password-hash=any",
+        "--elasticjob.console-users.ops.role=viewer",
     ];
     let arguments = required.into_iter().map(str::to_owned).chain(arguments.iter().cloned());
     let settings = Settings::load(&Sources::of_arguments(arguments), &[]).unwrap();
@@ -153,8 +155,14 @@ fn effective(arguments: &[String]) -> String {
     let types = (job.sharding_strategy_type(), job.thread_pool_type(), job.error_handler_type());
     let tracing = settings.tracing.map(|tracing| tracing.queue_size);
     let dump = settings.dump.map(|dump| dump.address);
+    let console = settings.console;
+    let user = &console.users["ops"];
+    let console = (
+        (console.address, console.base_path, console.read_only, console.language, console.secure_cookies),
+        (&user.registries, &user.jobs),
+    );
     let program = (settings.enabled, settings.shutdown_grace, settings.reg_center.zookeeper());
-    format!("{numbers:?} {flags:?} {types:?} {tracing:?} {dump:?} {program:?}")
+    format!("{numbers:?} {flags:?} {types:?} {tracing:?} {dump:?} {console:?} {program:?}")
 }
 
 #[test]
@@ -246,5 +254,5 @@ fn the_examples_of_the_page_mean_the_same_in_every_form() {
         assert_ne!(expected, read(&Sources::in_folder(folder("nothing", &[]))), "the examples say something: {block}");
         tried += 1;
     }
-    assert_eq!(tried, 5, "blocks of the page");
+    assert_eq!(tried, 7, "blocks of the page");
 }

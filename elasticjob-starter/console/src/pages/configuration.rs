@@ -16,16 +16,19 @@ use crate::text::t;
 struct ConfigurationPage {
     layout: Layout,
     head: Head,
-    settings: Vec<(String, String)>,
-    props: Vec<(String, String)>,
+    settings: Rows,
+    props: Rows,
     /// Parts of the stored text that have no effect.
     ignored: Vec<String>,
     overwrite: bool,
     stored: String,
 }
 
+/// Names with their texts.
+type Rows = Vec<(String, String)>;
+
 /// The settings and the properties, each with its text.
-fn rows(stored: &StoredConfiguration) -> (Vec<(String, String)>, Vec<(String, String)>) {
+fn rows(stored: &StoredConfiguration) -> (Rows, Rows) {
     let Ok(Value::Object(settings)) = serde_json::to_value(stored.masked_settings()) else {
         return (Vec::new(), Vec::new());
     };

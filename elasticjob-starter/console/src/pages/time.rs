@@ -26,12 +26,12 @@ impl Clock {
 
     /// The time, and how long ago it was or is from now, as HTML. Neither has a character that would have to be escaped.
     pub(crate) fn html(&self, text: &Text, time: &i64) -> Safe<String> {
-        let (machine, shown, span) = (format_rfc3339(*time, TimeZone::UTC), self.at(time), self.from_now(text, time));
+        let (machine, shown, span) = (format_rfc3339(*time, TimeZone::UTC), self.at(time), self.away(text, time));
         Safe(format!(r#"<time datetime="{machine}">{shown}</time> <span class="ago">{span}</span>"#))
     }
 
     /// `in 5 min`, `3 h ago`.
-    pub(crate) fn from_now(&self, text: &Text, time: &i64) -> String {
+    pub(crate) fn away(&self, text: &Text, time: &i64) -> String {
         let away = time.saturating_sub(self.now);
         let (number, unit) = rounded(away.unsigned_abs());
         let number = number.to_string();

@@ -45,7 +45,7 @@ impl ConsoleSettings {
             }
         }
         for (name, user) in &self.users {
-            let of = section.child("users").child(name);
+            let of = Key::of(["console-users", name]);
             let ConsoleUser { origin, password_hash, role, registries, jobs, .. } = user;
             let hash = password_hash.reveal().parse::<PasswordHash>();
             let hash = hash.map_err(|error| {

@@ -8,14 +8,27 @@ pub(in super::super) struct Names {
     pub what: &'static str,
     /// One of their settings.
     pub example: &'static str,
+    /// A name, in examples.
+    pub named: &'static str,
+    /// Whether an environment variable may name one that nothing else names. A job is known by its code or a file.
+    pub in_environment_alone: bool,
     /// The section without a name, which has the same settings.
     pub beside: Option<&'static str>,
 }
 
-pub(super) static JOBS: Names = Names { what: "job", example: "cron", beside: None };
-pub(super) static REG_CENTERS: Names =
-    Names { what: "registry center", example: "server-lists", beside: Some("reg-center") };
-pub(super) static TRACINGS: Names = Names { what: "tracing", example: "type", beside: Some("tracing") };
+pub(super) static JOBS: Names =
+    Names { what: "job", example: "cron", named: "settle", in_environment_alone: false, beside: None };
+pub(super) static USERS: Names =
+    Names { what: "user of the console", example: "role", named: "ops", in_environment_alone: true, beside: None };
+pub(super) static REG_CENTERS: Names = Names {
+    what: "registry center",
+    example: "server-lists",
+    named: "orders",
+    in_environment_alone: true,
+    beside: Some("reg-center"),
+};
+pub(super) static TRACINGS: Names =
+    Names { what: "tracing", example: "type", named: "orders", in_environment_alone: true, beside: Some("tracing") };
 
 /// The names that are known before all sources are read. They separate a name with dots, or in capitals, from the keys
 /// after it.

@@ -1,6 +1,6 @@
 //! All settings below `elasticjob`.
 
-use super::names::{JOBS, REG_CENTERS, TRACINGS};
+use super::names::{JOBS, REG_CENTERS, TRACINGS, USERS};
 use super::tracing::{NAMED_TRACING, TRACING};
 use super::{JOB, Kind, Schema, Setting};
 
@@ -21,6 +21,7 @@ pub(in super::super) static ROOT: Schema = Schema::Section(&[
     ),
     Setting::section("dump", "The port that gives dumps of jobs.", Schema::Section(DUMP)),
     Setting::section("console", "The web console.", Schema::Section(CONSOLE)),
+    Setting::section("console-users", "The users of the console by name.", Schema::Named(&USERS, CONSOLE_USER)),
 ]);
 
 const CONFIG: &[Setting] = &[Setting::value(
@@ -170,7 +171,7 @@ const CONSOLE: &[Setting] = &[
     Setting::value(
         "address",
         Kind::Ip,
-        "The address to listen on. One that other hosts reach needs `users`.",
+        "The address to listen on. One that other hosts reach needs `console-users`.",
     )
     .default("127.0.0.1")
     .example("0.0.0.0"),
@@ -202,11 +203,32 @@ const CONSOLE: &[Setting] = &[
     )
     .otherwise("they have to log in")
     .example("viewer"),
-    Setting::section(
-        "users",
-        "Who may log in, by name: `password-hash` (`elasticjob console hash-password` makes it), `role` (`viewer`, \
-         `operator`, `editor` or `admin`), and where the role counts: `registries` and `jobs`, in which `*` stands for any \
-         characters, by default `*`. Without users the console makes one, `admin`, at each start, and prints its password.",
-        Schema::Props,
-    ),
+];
+
+const CONSOLE_USER: &[Setting] = &[
+    Setting::value(
+        "password-hash",
+        Kind::Secret,
+        "The hash of the password: what `elasticjob console hash-password` writes.",
+    )
+    .otherwise("required")
+    .example("$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaA"),
+    Setting::value(
+        "role",
+        Kind::Text,
+        "What the user may do: `viewer` sees, `operator` also triggers, enables and disables, `editor` also changes \
+         configurations, `admin` also shuts down and removes.",
+    )
+    .otherwise("required")
+    .example("operator"),
+    Setting::value(
+        "registries",
+        Kind::Text,
+        "For which registry centers the role counts; `*` stands for any characters.",
+    )
+    .default("*")
+    .example("production-*"),
+    Setting::value("jobs", Kind::Text, "For which jobs the role counts; `*` stands for any characters.")
+        .default("*")
+        .example("billing-*"),
 ];
