@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::Method;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use elasticjob::ident::JobName;
@@ -14,6 +15,7 @@ use crate::app::App;
 use crate::pages;
 use crate::registries::Registry;
 use crate::text::{Language, Text};
+use crate::theme::Theme;
 
 /// The registry center of the path, with the caller, whom the guard let pass.
 #[derive(Debug, Clone)]
@@ -22,6 +24,9 @@ pub(crate) struct Here {
     pub(crate) registry: Arc<Registry>,
     pub(crate) identity: Identity,
     pub(crate) text: Text,
+    pub(crate) theme: Theme,
+    /// The path and the query, below the base path.
+    pub(crate) place: String,
 }
 
 impl Here {
@@ -55,7 +60,8 @@ impl FromRequestParts<App> for Here {
         let name = named.unwrap_or_default();
         match app.registries.get(&name) {
             Some(registry) => {
-                Ok(Self { app: app.clone(), registry: registry.clone(), identity: who.identity, text: who.text })
+                let Who { app, identity, text, theme, place } = who;
+                Ok(Self { app, registry: registry.clone(), identity, text, theme, place })
             }
             None if is_api(parts.uri.path()) => Err(Problem::no_such_registry(&name).into_response()),
             None => Err(pages::error::no_such_page(app, &who.identity, &parts.headers)),
@@ -69,6 +75,9 @@ pub(crate) struct Who {
     pub(crate) app: App,
     pub(crate) identity: Identity,
     pub(crate) text: Text,
+    pub(crate) theme: Theme,
+    /// The path and the query, below the base path.
+    pub(crate) place: String,
 }
 
 impl FromRequestParts<App> for Who {
@@ -78,6 +87,10 @@ impl FromRequestParts<App> for Who {
         let anonymous = || Identity::anonymous(Vec::new());
         let identity = parts.extensions.get::<Identity>().cloned().unwrap_or_else(anonymous);
         let language = Language::of_request(&parts.headers, app.options.language);
-        Ok(Self { app: app.clone(), identity, text: app.texts.of(language).clone() })
+        // A browser comes back to a page by GET: to the answer of a form it cannot.
+        let place = parts.uri.path_and_query().filter(|_| parts.method == Method::GET);
+        let place = place.map_or("/", |place| place.as_str()).to_owned();
+        let (text, theme) = (app.texts.of(language).clone(), Theme::of_request(&parts.headers));
+        Ok(Self { app: app.clone(), identity, text, theme, place })
     }
 }

@@ -29,7 +29,7 @@
 //! | `api` | the REST API below `/api/v1` |
 //! | `pages` | one file a page; its template has the same name in `templates/` |
 //! | `routes` | the table of all routes with the permission that each needs |
-//! | `assets`, `text` | style sheet and scripts; texts in English and Chinese |
+//! | `assets`, `text`, `theme` | style sheet; texts in English and Chinese; light or dark |
 
 mod access;
 mod api;
@@ -45,6 +45,7 @@ mod routes;
 mod serve;
 mod service;
 mod text;
+mod theme;
 
 pub use access::{FirstPassword, Grant, PasswordHash, PasswordProblem, Role, User};
 pub use app::{Console, ConsoleError};

@@ -3,6 +3,10 @@ skip-to-content = Skip to the content
 navigation = Pages
 read-only = read-only
 log-out = Log out
+theme = Theme
+theme-system = As the system
+theme-light = Light
+theme-dark = Dark
 
 # Login
 log-in = Log in

@@ -3,6 +3,10 @@ skip-to-content = 跳到正文
 navigation = 页面
 read-only = 只读
 log-out = 退出登录
+theme = 主题
+theme-system = 跟随系统
+theme-light = 浅色
+theme-dark = 深色
 
 # Login
 log-in = 登录

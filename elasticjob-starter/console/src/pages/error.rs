@@ -10,6 +10,7 @@ use crate::api::Problem;
 use crate::app::App;
 use crate::here::Here;
 use crate::text::{Language, t};
+use crate::theme::Theme;
 
 #[derive(Template)]
 #[template(path = "error.html")]
@@ -21,7 +22,7 @@ struct ErrorPage {
 
 fn layout(app: &App, identity: &Identity, headers: &HeaderMap) -> Layout {
     let language = Language::of_request(headers, app.options.language);
-    Layout::new(app, identity, app.texts.of(language).clone())
+    Layout::new(app, identity, app.texts.of(language).clone(), Theme::of_request(headers), "/")
 }
 
 pub(crate) fn no_such_page(app: &App, identity: &Identity, headers: &HeaderMap) -> Response {

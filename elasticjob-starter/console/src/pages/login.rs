@@ -1,4 +1,4 @@
-//! Login, logout, and the choice of the language.
+//! Login, logout, and the choice of language and theme.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -16,6 +16,7 @@ use crate::access::{COOKIE, shown_session};
 use crate::app::App;
 use crate::here::Who;
 use crate::text::{LANGUAGE_COOKIE, Language, t};
+use crate::theme::{THEME_COOKIE, Theme};
 
 #[derive(Template)]
 #[template(path = "login.html")]
@@ -42,8 +43,15 @@ pub(crate) struct Login {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Choice {
+pub(crate) struct LanguageChoice {
     language: String,
+    #[serde(default)]
+    next: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ThemeChoice {
+    theme: String,
     #[serde(default)]
     next: String,
 }
@@ -114,15 +122,24 @@ pub(crate) async fn log_out(who: Who, headers: HeaderMap) -> Response {
     with_cookie(Redirect::to(&format!("{}/login", who.app.options.base_path)), cookie)
 }
 
-pub(crate) async fn choose_language(who: Who, Form(choice): Form<Choice>) -> Response {
-    let base = &who.app.options.base_path;
-    let to = Redirect::to(&format!("{base}{}", own_path(&choice.next)));
-    match choice.language.parse::<Language>() {
-        Ok(language) => {
-            let path = if base.is_empty() { "/" } else { base };
-            with_cookie(to, format!("{LANGUAGE_COOKIE}={language}; Path={path}; SameSite=Lax; Max-Age=31536000"))
-        }
-        Err(_) => to.into_response(),
+pub(crate) async fn choose_language(who: Who, Form(choice): Form<LanguageChoice>) -> Response {
+    let language = choice.language.parse::<Language>().ok().map(Language::tag);
+    chosen(&who.app, LANGUAGE_COOKIE, language, &choice.next)
+}
+
+pub(crate) async fn choose_theme(who: Who, Form(choice): Form<ThemeChoice>) -> Response {
+    let theme = choice.theme.parse::<Theme>().ok().map(Theme::as_str);
+    chosen(&who.app, THEME_COOKIE, theme, &choice.next)
+}
+
+/// Goes back, and keeps the choice for a year. Something that cannot be chosen changes nothing.
+fn chosen(app: &App, cookie: &str, value: Option<&str>, next: &str) -> Response {
+    let base = &app.options.base_path;
+    let to = Redirect::to(&format!("{base}{}", own_path(next)));
+    let path = if base.is_empty() { "/" } else { base };
+    match value {
+        Some(value) => with_cookie(to, format!("{cookie}={value}; Path={path}; SameSite=Lax; Max-Age=31536000")),
+        None => to.into_response(),
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .post("/login", Permission::Public, login::log_in)
         .post("/logout", Permission::Public, login::log_out)
         .post("/language", Permission::Public, login::choose_language)
+        .post("/theme", Permission::Public, login::choose_theme)
         .get("/", Permission::Known, start::show)
         .get("/r/{registry}/jobs", viewer, jobs::show)
         .post("/r/{registry}/jobs", Permission::HasForSome(Role::Operator), jobs::act)
@@ -73,3 +74,6 @@ pub(crate) fn with_status(status: StatusCode, template: &impl Template) -> Respo
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,7 +107,7 @@ async fn every_route_lets_in_those_who_have_its_permission_and_nobody_else() {
 async fn no_route_changes_anything_by_get_and_every_write_needs_more_than_a_viewer() {
     let console = console(with_users());
     for route in declare(console.app().clone()).declared.iter().filter(|route| route.method != "GET") {
-        let is_about_the_caller = ["/login", "/logout", "/language"].contains(&route.path);
+        let is_about_the_caller = ["/login", "/logout", "/language", "/theme"].contains(&route.path);
         let is_of_operators = match route.permission {
             Permission::Has(role) | Permission::HasForSome(role) => role >= Role::Operator,
             Permission::Public | Permission::Known => false,
@@ -188,6 +188,30 @@ async fn a_login_goes_to_pages_of_this_console_alone() {
         let answer = call(&console, login("viewer", PASSWORD, next)).await;
         assert_eq!(answer.headers[LOCATION], to, "{next}");
     }
+}
+
+#[tokio::test]
+async fn a_choice_is_kept_and_comes_back_to_its_page() {
+    let console = console(with_users());
+    let choose = |path: &str, form: &str| {
+        let mut request = request("POST", path, None);
+        let kind = "application/x-www-form-urlencoded".parse().expect("a value");
+        request.headers_mut().insert(CONTENT_TYPE, kind);
+        *request.body_mut() = Body::from(form.to_owned());
+        request
+    };
+    for (path, form, cookie) in [
+        ("/theme", "theme=dark&next=/r/default/jobs%3Fq%3Da", "elasticjob_theme=dark; "),
+        ("/language", "language=zh&next=/r/default/jobs%3Fq%3Da", "elasticjob_language=zh-CN; "),
+    ] {
+        let answer = call(&console, choose(path, form)).await;
+        assert_eq!(answer.headers[LOCATION], "/r/default/jobs?q=a", "{path}");
+        assert!(answer.headers[SET_COOKIE].to_str().is_ok_and(|it| it.starts_with(cookie)), "{:?}", answer.headers);
+    }
+    let other = call(&console, choose("/theme", "theme=%22%3E&next=//evil.example")).await;
+    assert_eq!((&other.headers[LOCATION], other.headers.get(SET_COOKIE)), (&"/".parse().expect("a value"), None));
+    let dark = call(&console, request("GET", "/login", Some("elasticjob_theme=dark"))).await;
+    assert!(dark.body.contains(r#"data-theme="dark""#), "{}", dark.body);
 }
 
 #[tokio::test]
