@@ -44,6 +44,8 @@ mod registries;
 mod routes;
 mod serve;
 mod service;
+#[cfg(test)]
+mod testing;
 mod text;
 mod theme;
 

@@ -68,6 +68,28 @@ impl Routes {
     ) -> Self {
         self.route("POST", path, needs, handler)
     }
+
+    pub(crate) fn put<H: Handler<T, App>, T: 'static>(self, path: &'static str, needs: Permission, handler: H) -> Self {
+        self.route("PUT", path, needs, handler)
+    }
+
+    pub(crate) fn patch<H: Handler<T, App>, T: 'static>(
+        self,
+        path: &'static str,
+        needs: Permission,
+        handler: H,
+    ) -> Self {
+        self.route("PATCH", path, needs, handler)
+    }
+
+    pub(crate) fn delete<H: Handler<T, App>, T: 'static>(
+        self,
+        path: &'static str,
+        needs: Permission,
+        handler: H,
+    ) -> Self {
+        self.route("DELETE", path, needs, handler)
+    }
 }
 
 /// Every route of the console. Pages and API add their own.
@@ -77,6 +99,12 @@ fn declare(app: App) -> Routes {
         .get("/readyz", Permission::Public, health::ready)
         .get("/assets/{version}/{name}", Permission::Public, assets::asset);
     api::declare(pages::declare(routes))
+}
+
+/// The declarations of all routes.
+#[cfg(test)]
+pub(crate) fn declared(app: App) -> Vec<Declared> {
+    declare(app).declared
 }
 
 /// The router of all routes, below the base path.

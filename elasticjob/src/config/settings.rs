@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use elasticjob_syntax::each_job_setting;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::redact::Masked;
 
@@ -24,8 +24,8 @@ macro_rules! job_settings {
         /// [`JobConfiguration`](super::JobConfiguration) documents.
         ///
         /// `Debug` shows them [`masked`](Self::masked), so that values that contain settings can be logged.
-        #[derive(Clone, PartialEq, Eq, Default, Serialize)]
-        #[serde(rename_all = "kebab-case")]
+        #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
         pub struct JobSettings {
             $($(
                 #[doc = $meaning]

@@ -42,6 +42,11 @@ impl StoredConfiguration {
         mask_document(self.data.text().unwrap_or_default())
     }
 
+    /// The version of its node, which each change counts up: a change is refused where it differs.
+    pub fn version(&self) -> i32 {
+        self.version
+    }
+
     /// The settings, with secrets masked.
     pub fn masked_settings(&self) -> JobSettings {
         self.configuration.settings().masked()
@@ -87,29 +92,47 @@ impl Operations {
         ended
     }
 
-    async fn update(
+    /// What [`update_configuration`](Self::update_configuration) would change, with the configuration that it would
+    /// write. Nothing is written.
+    ///
+    /// # Errors
+    /// [`OperationError::Invalid`] with all problems.
+    pub fn check_configuration(
         &self,
         read: &StoredConfiguration,
         settings: &JobSettings,
-    ) -> Result<ConfigurationChange, OperationError> {
+    ) -> Result<(JobConfiguration, ConfigurationChange), OperationError> {
         let before = &read.configuration;
-        let job = before.job_name();
-        let invalid = |problems| OperationError::Invalid { job: job.clone(), problems };
+        let invalid = |problems| OperationError::Invalid { job: before.job_name().clone(), problems };
         let changed = before.with_settings(settings).map_err(invalid)?;
         if changed == *before {
-            return Ok(ConfigurationChange::default());
+            return Ok((changed, ConfigurationChange::default()));
         }
         let mut problems = self.built_in.problems(&changed, &read.class);
         problems.extend(changed.problems_of_room(self.registry.namespace_bytes()));
         if !problems.is_empty() {
             return Err(invalid(problems));
         }
+        let difference = self.difference(before, &changed);
+        Ok((changed, difference))
+    }
+
+    async fn update(
+        &self,
+        read: &StoredConfiguration,
+        settings: &JobSettings,
+    ) -> Result<ConfigurationChange, OperationError> {
+        let job = read.configuration.job_name();
+        let (changed, difference) = self.check_configuration(read, settings)?;
+        if changed == read.configuration {
+            return Ok(difference);
+        }
         let text = wire::rewrite(&changed, &read.data)
             .map_err(|reason| OperationError::Unreadable { job: job.clone(), reason })?;
         let mut transaction = Transaction::new();
         transaction.set(JobPath::Config.absolute(job), text, Some(read.version));
         match self.registry.commit(transaction).await {
-            Ok(_) => Ok(self.difference(before, &changed)),
+            Ok(_) => Ok(difference),
             Err(CommitError::Refused { reason: Refusal::BadVersion, .. }) => {
                 Err(OperationError::ChangedMeanwhile { job: job.clone() })
             }

@@ -1,12 +1,75 @@
-//! `/registries/{registry}/jobs`.
+//! Jobs, their items, and the reasons why they run or do not run.
 
 use axum::Json;
+use axum::extract::Path;
 use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use elasticjob::ident::ShardingItem;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::Problem;
+use super::named::OfJob;
 use crate::here::Here;
+use crate::service::job::{FindingView, ItemView, JobView, findings, look};
 use crate::service::jobs::{self, JobPage, JobQuery};
 
-pub(crate) async fn list(here: Here, Query(query): Query<JobQuery>) -> Result<Json<JobPage>, Problem> {
-    Ok(Json(jobs::list(&here, &query).await?))
+/// The parameters of a request, or what is wrong with them.
+pub(crate) fn parameters<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Problem> {
+    query.map(|Query(query)| query).map_err(|wrong| Problem::bad_request(wrong.body_text()))
+}
+
+/// The jobs, in the order of their names
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs", tag = "jobs", params(JobQuery),
+    responses((status = 200, body = JobPage), (status = "default", body = Problem)))]
+pub(crate) async fn list(here: Here, query: Result<Query<JobQuery>, QueryRejection>) -> Result<Json<JobPage>, Problem> {
+    Ok(Json(jobs::list(&here, &parameters(query)?).await?))
+}
+
+/// A job
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}", tag = "jobs",
+    responses((status = 200, body = JobView), (status = "default", body = Problem)))]
+pub(crate) async fn one(of: OfJob) -> Result<Json<JobView>, Problem> {
+    let (snapshot, now) = look(&of.here, &of.job).await?;
+    Ok(Json(JobView::of(&snapshot, now)))
+}
+
+/// The items of a job
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/items", tag = "jobs",
+    responses((status = 200, body = Vec<ItemView>), (status = "default", body = Problem)))]
+pub(crate) async fn items(of: OfJob) -> Result<Json<Vec<ItemView>>, Problem> {
+    let (snapshot, now) = look(&of.here, &of.job).await?;
+    Ok(Json(snapshot.shards(now).into_iter().map(ItemView::from).collect()))
+}
+
+/// An item of a job
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/items/{item}", tag = "jobs",
+    responses((status = 200, body = ItemView), (status = "default", body = Problem)))]
+pub(crate) async fn item(
+    of: OfJob,
+    Path((_, _, item)): Path<(String, String, ShardingItem)>,
+) -> Result<Json<ItemView>, Problem> {
+    let (snapshot, now) = look(&of.here, &of.job).await?;
+    let found = snapshot.shards(now).into_iter().find(|shard| shard.item == item);
+    found.map(|shard| Json(shard.into())).ok_or_else(|| Problem::no_such_item(&of.job, item))
+}
+
+/// Which findings are asked for.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct FindingQuery {
+    /// The findings of this item alone, beside those of the job.
+    item: Option<ShardingItem>,
+}
+
+/// Why a job and its items run, do not run, or did not run
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/findings", tag = "jobs", params(FindingQuery),
+    responses((status = 200, body = Vec<FindingView>), (status = "default", body = Problem)))]
+pub(crate) async fn why(
+    of: OfJob,
+    query: Result<Query<FindingQuery>, QueryRejection>,
+) -> Result<Json<Vec<FindingView>>, Problem> {
+    let query = parameters(query)?;
+    let (snapshot, now) = look(&of.here, &of.job).await?;
+    Ok(Json(findings(&snapshot, query.item, now)))
 }

@@ -1,7 +1,17 @@
 //! The REST API below `/api/v1`. Times are RFC 3339 in UTC with milliseconds, durations are milliseconds.
 
+mod actions;
+mod body;
+mod configuration;
 mod jobs;
+mod named;
+mod openapi;
 mod problem;
+mod registries;
+mod schedules;
+mod servers;
+#[cfg(test)]
+mod tests;
 
 use crate::access::{Permission, Role};
 use crate::routes::Routes;
@@ -15,5 +25,36 @@ pub(crate) fn is_api(path: &str) -> bool {
 
 /// Adds the routes of the API.
 pub(crate) fn declare(routes: Routes) -> Routes {
-    routes.get("/api/v1/registries/{registry}/jobs", Permission::Has(Role::Viewer), jobs::list)
+    let [viewer, operator, editor, admin] = Role::ALL.map(Permission::Has);
+    routes
+        .get("/api/v1/openapi.json", Permission::Public, openapi::show)
+        .get("/api/v1/me", Permission::Known, registries::me)
+        .get("/api/v1/registries", Permission::Known, registries::list)
+        .post("/api/v1/schedules/previews", Permission::Known, schedules::preview)
+        .get("/api/v1/registries/{registry}/jobs", viewer, jobs::list)
+        .get("/api/v1/registries/{registry}/jobs/{job}", viewer, jobs::one)
+        .get("/api/v1/registries/{registry}/jobs/{job}/items", viewer, jobs::items)
+        .get("/api/v1/registries/{registry}/jobs/{job}/items/{item}", viewer, jobs::item)
+        .get("/api/v1/registries/{registry}/jobs/{job}/findings", viewer, jobs::why)
+        .get("/api/v1/registries/{registry}/jobs/{job}/configuration", viewer, configuration::get)
+        .put("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::put)
+        .patch("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::patch)
+        .post("/api/v1/registries/{registry}/jobs/{job}/triggers", operator, actions::trigger)
+        .put("/api/v1/registries/{registry}/jobs/{job}/state", operator, actions::switch_job)
+        .put("/api/v1/registries/{registry}/jobs/{job}/items/{item}/state", operator, actions::switch_item)
+        .put("/api/v1/registries/{registry}/servers/{server}/state", operator, actions::switch_server)
+        .put("/api/v1/registries/{registry}/jobs/{job}/servers/{server}/state", operator, actions::switch_server_of_job)
+        .post("/api/v1/registries/{registry}/operations", Permission::HasForSome(Role::Operator), actions::bulk)
+        .post("/api/v1/registries/{registry}/jobs/{job}/shutdowns", admin, actions::shut_down_job)
+        .post("/api/v1/registries/{registry}/servers/{server}/shutdowns", admin, actions::shut_down_server)
+        .post(
+            "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/shutdowns",
+            admin,
+            actions::shut_down_server_of_job,
+        )
+        .delete("/api/v1/registries/{registry}/jobs/{job}", admin, actions::remove_job)
+        .delete("/api/v1/registries/{registry}/servers/{server}", admin, actions::remove_server)
+        .delete("/api/v1/registries/{registry}/jobs/{job}/servers/{server}", admin, actions::remove_server_of_job)
+        .get("/api/v1/registries/{registry}/servers", viewer, servers::list)
+        .get("/api/v1/registries/{registry}/servers/{server}", viewer, servers::one)
 }

@@ -4,16 +4,18 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
+use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, RegistryError};
 use elasticjob::trace::ReadError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
 
 use crate::access::Permission;
 
 /// An error of the API.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct Problem {
     /// Where the documentation explains it, relative to the console.
     #[serde(rename = "type")]
@@ -24,6 +26,7 @@ pub(crate) struct Problem {
     code: &'static str,
     /// What else programs need, by name.
     #[serde(flatten)]
+    #[schema(value_type = Object)]
     more: Map<String, Value>,
 }
 
@@ -75,6 +78,27 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "no-such-route", "No such route", "the API has no such route")
     }
 
+    pub(crate) fn no_such_item(job: &JobName, item: ShardingItem) -> Self {
+        let detail = format!("job '{job}' has no item {item}");
+        Self::new(StatusCode::NOT_FOUND, "no-such-item", "No such item", detail)
+    }
+
+    pub(crate) fn no_such_server(server: &str) -> Self {
+        let detail = format!("no job that the caller may see knows the server '{server}'");
+        Self::new(StatusCode::NOT_FOUND, "no-such-server", "No such server", detail)
+    }
+
+    pub(crate) fn wrong_schedule(detail: String) -> Self {
+        let title = "The expression or the zone cannot be used";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong-schedule", title, detail)
+    }
+
+    /// A change without the version that it is a change of.
+    pub(crate) fn no_version() -> Self {
+        let detail = "send the header If-Match with the ETag of the configuration that was read";
+        Self::new(StatusCode::PRECONDITION_REQUIRED, "no-version", "If-Match is missing", detail)
+    }
+
     /// A part of the path, a parameter or the body cannot be understood.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad-request", "The request cannot be understood", detail)
@@ -112,7 +136,11 @@ impl From<OperationError> for Problem {
                     .with("instances", json!(online))
             }
             E::Invalid { problems, .. } => {
-                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                let pointer = |setting: &str| format!("/{}", setting.replacen("props.", "props/", 1));
+                let problems: Vec<Value> = problems
+                    .iter()
+                    .map(|wrong| json!({ "pointer": pointer(&wrong.setting), "detail": wrong.reason }))
+                    .collect();
                 problem(StatusCode::UNPROCESSABLE_ENTITY, "invalid-configuration", "The configuration cannot be used")
                     .with("problems", json!(problems))
             }

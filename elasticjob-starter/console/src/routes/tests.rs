@@ -3,78 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
-use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE};
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE};
 use elasticjob::registry::memory::MemoryRegistry;
-use tower::ServiceExt;
 
 use super::*;
-use crate::access::{Grant, PasswordHash, Role, User};
+use crate::access::Role;
+use crate::testing::{PASSWORD, call, console, cookie_of, login, request, with_users};
 use crate::{Console, ConsoleOptions, Registry};
-
-const PASSWORD: &str = "correct horse battery";
-
-fn console(options: ConsoleOptions) -> Console {
-    let center = Arc::new(MemoryRegistry::new().connect());
-    Console::new(options, [Registry::new("default", center)]).expect("the options are right")
-}
-
-/// A console with a user for each role, named after it, and one without a role.
-fn with_users() -> ConsoleOptions {
-    let hash = PasswordHash::of(PASSWORD).expect("it is long enough");
-    let mut users: Vec<User> =
-        Role::ALL.into_iter().map(|role| User::new(role.as_str(), hash.clone(), [Grant::everywhere(role)])).collect();
-    users.push(User::new("nothing", hash, []));
-    ConsoleOptions { users, ..ConsoleOptions::default() }
-}
-
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: String,
-}
-
-async fn call(console: &Console, request: Request<Body>) -> Answer {
-    let response = console.router().oneshot(request).await.expect("a router answers");
-    let (parts, body) = response.into_parts();
-    let body = to_bytes(body, 1 << 20).await.expect("the body is short");
-    Answer { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }
-}
-
-fn request(method: &str, path: &str, cookie: Option<&str>) -> Request<Body> {
-    let mut request = Request::builder().method(method).uri(path).header(HOST, "console.example");
-    if let Some(cookie) = cookie {
-        request = request.header(COOKIE, cookie);
-    }
-    request.body(Body::empty()).expect("it is a request")
-}
-
-fn login(name: &str, password: &str, next: &str) -> Request<Body> {
-    let form = form_urlencoded::Serializer::new(String::new())
-        .extend_pairs([("name", name), ("password", password), ("next", next)])
-        .finish();
-    Request::builder()
-        .method("POST")
-        .uri("/login")
-        .header(HOST, "console.example")
-        .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-        .body(Body::from(form))
-        .expect("it is a request")
-}
-
-/// Logs in, and returns the cookie.
-async fn cookie_of(console: &Console, name: &str) -> String {
-    let answer = call(console, login(name, PASSWORD, "/")).await;
-    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
-    let cookie = answer.headers[SET_COOKIE].to_str().expect("it is a text");
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
-    cookie.split(';').next().unwrap_or_default().to_owned()
-}
 
 /// The path of a route with names in the place of its parameters.
 fn path_of(declared: &Declared) -> String {
-    declared.path.replace("{registry}", "default").replace(['{', '}'], "")
+    declared.path.replace("{registry}", "default").replace("{item}", "0").replace(['{', '}'], "")
 }
 
 #[tokio::test]
@@ -84,7 +24,7 @@ async fn every_route_lets_in_those_who_have_its_permission_and_nobody_else() {
     for role in Role::ALL {
         cookies.push((role.as_str(), Some(cookie_of(&console, role.as_str()).await), Some(role)));
     }
-    let declared = declare(console.app().clone()).declared;
+    let declared = declared(console.app().clone());
     assert!(declared.len() > 8);
     for route in declared {
         for (who, cookie, role) in &cookies {
@@ -106,7 +46,7 @@ async fn every_route_lets_in_those_who_have_its_permission_and_nobody_else() {
 #[tokio::test]
 async fn no_route_changes_anything_by_get_and_every_write_needs_more_than_a_viewer() {
     let console = console(with_users());
-    for route in declare(console.app().clone()).declared.iter().filter(|route| route.method != "GET") {
+    for route in declared(console.app().clone()).iter().filter(|route| route.method != "GET") {
         let is_about_the_caller = ["/login", "/logout", "/language", "/theme"].contains(&route.path);
         let is_of_operators = match route.permission {
             Permission::Has(role) | Permission::HasForSome(role) => role >= Role::Operator,
@@ -125,7 +65,7 @@ fn is_a_question(route: &Declared) -> bool {
 async fn a_read_only_console_has_viewers_alone() {
     let console = console(ConsoleOptions { read_only: true, ..with_users() });
     let cookie = cookie_of(&console, "admin").await;
-    for route in declare(console.app().clone()).declared {
+    for route in declared(console.app().clone()) {
         let (Permission::Has(role) | Permission::HasForSome(role)) = route.permission else { continue };
         let answer = call(&console, request(route.method, &path_of(&route), Some(&cookie))).await;
         assert_eq!(answer.status == StatusCode::FORBIDDEN, role > Role::Viewer, "{route:?}: {}", answer.status);
@@ -136,7 +76,7 @@ async fn a_read_only_console_has_viewers_alone() {
 async fn requests_of_pages_of_another_origin_are_refused() {
     let console = console(with_users());
     let cookie = cookie_of(&console, "admin").await;
-    for route in declare(console.app().clone()).declared.iter().filter(|route| route.method != "GET") {
+    for route in declared(console.app().clone()).iter().filter(|route| route.method != "GET") {
         for (header, value) in [(ORIGIN.as_str(), "https://evil.example"), ("sec-fetch-site", "cross-site")] {
             let mut request = request(route.method, &path_of(route), Some(&cookie));
             request.headers_mut().insert(

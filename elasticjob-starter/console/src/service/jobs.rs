@@ -2,6 +2,7 @@
 
 use elasticjob::operations::{JobBrief, JobState};
 use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::api::Problem;
 use crate::here::Here;
@@ -13,8 +14,8 @@ const MOST: usize = 200;
 const USUAL: usize = 50;
 
 /// Which jobs are listed.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct JobQuery {
     /// A part of the name or of the description.
     pub(crate) q: String,
@@ -27,9 +28,10 @@ pub(crate) struct JobQuery {
 }
 
 /// A page of jobs, in the order of their names.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobPage {
+    #[schema(value_type = Vec<Object>)]
     pub(crate) jobs: Vec<JobBrief>,
     /// How many jobs the filter leaves.
     pub(crate) total: usize,

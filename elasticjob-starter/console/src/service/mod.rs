@@ -1,6 +1,9 @@
 //! What can be seen and done. Pages and the API call the same functions.
 
+pub(crate) mod configuration;
+pub(crate) mod job;
 pub(crate) mod jobs;
+pub(crate) mod time;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

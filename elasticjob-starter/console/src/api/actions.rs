@@ -1,0 +1,238 @@
+//! What changes the state of jobs, servers and items.
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query};
+use axum::http::StatusCode;
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::operations::{Force, InstanceOfJob, ItemOfJob, Outcome, Removed, ServerOfJob, Target};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::Problem;
+use super::body::{Body, Bulk, BulkAction, Reason, State, checked};
+use super::jobs::parameters;
+use super::named::OfJob;
+use crate::access::Role;
+use crate::here::Here;
+
+/// The most jobs of one bulk operation.
+const MOST: usize = 200;
+
+/// The parts that were changed, and those that needed no change.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Done {
+    #[schema(value_type = Vec<Object>)]
+    changed: Value,
+    #[schema(value_type = Vec<Object>)]
+    unchanged: Value,
+}
+
+impl Done {
+    fn of<T: Serialize>(outcome: &Outcome<T>) -> Self {
+        let value = |parts: &[T]| serde_json::to_value(parts).unwrap_or_default();
+        Self { changed: value(&outcome.changed), unchanged: value(&outcome.unchanged) }
+    }
+}
+
+type Triggered = Outcome<InstanceOfJob>;
+type Switched = Outcome<ServerOfJob>;
+type SwitchedItem = Outcome<ItemOfJob>;
+type Gone = Outcome<Removed>;
+
+/// Run a job now, on all its enabled instances
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/triggers", tag = "actions", request_body = Reason,
+    responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn trigger(of: OfJob, Body(body): Body<Reason>) -> Result<(StatusCode, Json<Done>), Problem> {
+    let target = Target::Job(of.job);
+    let outcome: Triggered = of.here.operations(checked(&body.reason)?).trigger(&target).await?;
+    Ok((StatusCode::ACCEPTED, Json(Done::of(&outcome))))
+}
+
+async fn switch(here: &Here, target: Target, state: &State) -> Result<Json<Done>, Problem> {
+    let operations = here.operations(checked(&state.reason)?);
+    let outcome: Switched = match state.enabled {
+        true => operations.enable_servers(&target).await?,
+        false => operations.disable_servers(&target).await?,
+    };
+    Ok(Json(Done::of(&outcome)))
+}
+
+/// Enable or disable a job on all its servers
+#[utoipa::path(put, path = "/api/v1/registries/{registry}/jobs/{job}/state", tag = "actions", request_body = State,
+    responses((status = 200, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn switch_job(of: OfJob, Body(state): Body<State>) -> Result<Json<Done>, Problem> {
+    switch(&of.here, Target::Job(of.job), &state).await
+}
+
+/// Enable or disable a server, in all its jobs
+#[utoipa::path(put, path = "/api/v1/registries/{registry}/servers/{server}/state", tag = "actions", request_body = State,
+    responses((status = 200, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn switch_server(
+    here: Here,
+    Path((_, server)): Path<(String, String)>,
+    Body(state): Body<State>,
+) -> Result<Json<Done>, Problem> {
+    switch(&here, Target::Server(server), &state).await
+}
+
+/// Enable or disable a server of a job
+#[utoipa::path(put, path = "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/state", tag = "actions",
+    request_body = State, responses((status = 200, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn switch_server_of_job(
+    of: OfJob,
+    Path((_, _, server)): Path<(String, String, String)>,
+    Body(state): Body<State>,
+) -> Result<Json<Done>, Problem> {
+    switch(&of.here, Target::ServerOfJob(of.job, server), &state).await
+}
+
+/// Enable or disable an item
+#[utoipa::path(put, path = "/api/v1/registries/{registry}/jobs/{job}/items/{item}/state", tag = "actions",
+    request_body = State, responses((status = 200, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn switch_item(
+    of: OfJob,
+    Path((_, _, item)): Path<(String, String, ShardingItem)>,
+    Body(state): Body<State>,
+) -> Result<Json<Done>, Problem> {
+    let operations = of.here.operations(checked(&state.reason)?);
+    let outcome: SwitchedItem = match state.enabled {
+        true => operations.enable_item(&of.job, item).await?,
+        false => operations.disable_item(&of.job, item).await?,
+    };
+    Ok(Json(Done::of(&outcome)))
+}
+
+async fn leave(here: &Here, target: Target, body: &Reason) -> Result<(StatusCode, Json<Done>), Problem> {
+    let outcome: Triggered = here.operations(checked(&body.reason)?).shut_down(&target).await?;
+    Ok((StatusCode::ACCEPTED, Json(Done::of(&outcome))))
+}
+
+/// Make the instances of a job leave
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/shutdowns", tag = "actions", request_body = Reason,
+    responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn shut_down_job(of: OfJob, Body(body): Body<Reason>) -> Result<(StatusCode, Json<Done>), Problem> {
+    leave(&of.here, Target::Job(of.job), &body).await
+}
+
+/// Make the instances of a server leave
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/servers/{server}/shutdowns", tag = "actions",
+    request_body = Reason, responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn shut_down_server(
+    here: Here,
+    Path((_, server)): Path<(String, String)>,
+    Body(body): Body<Reason>,
+) -> Result<(StatusCode, Json<Done>), Problem> {
+    leave(&here, Target::Server(server), &body).await
+}
+
+/// Make the instances of a job on a server leave
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/shutdowns", tag = "actions",
+    request_body = Reason, responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn shut_down_server_of_job(
+    of: OfJob,
+    Path((_, _, server)): Path<(String, String, String)>,
+    Body(body): Body<Reason>,
+) -> Result<(StatusCode, Json<Done>), Problem> {
+    leave(&of.here, Target::ServerOfJob(of.job, server), &body).await
+}
+
+/// Why something is removed, and whether instances that are online leave.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Removal {
+    /// Make the instances leave that are online; else the removal is refused.
+    force: bool,
+    /// For the decision log; at most 200 characters.
+    reason: String,
+}
+
+/// Remove a job
+#[utoipa::path(delete, path = "/api/v1/registries/{registry}/jobs/{job}", tag = "actions", params(Removal),
+    responses((status = 204), (status = "default", body = Problem)))]
+pub(crate) async fn remove_job(
+    of: OfJob,
+    query: Result<Query<Removal>, QueryRejection>,
+) -> Result<StatusCode, Problem> {
+    let Removal { force, reason } = parameters(query)?;
+    let force = if force { Force::Yes } else { Force::No };
+    of.here.operations(checked(&reason)?).remove_job(&of.job, force).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Why something is removed.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Because {
+    /// For the decision log; at most 200 characters.
+    reason: String,
+}
+
+/// Remove a server from all its jobs
+#[utoipa::path(delete, path = "/api/v1/registries/{registry}/servers/{server}", tag = "actions", params(Because),
+    responses((status = 200, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn remove_server(
+    here: Here,
+    Path((_, server)): Path<(String, String)>,
+    query: Result<Query<Because>, QueryRejection>,
+) -> Result<Json<Done>, Problem> {
+    let reason = parameters(query)?.reason;
+    let outcome: Gone = here.operations(checked(&reason)?).remove_servers(&Target::Server(server)).await?;
+    Ok(Json(Done::of(&outcome)))
+}
+
+/// Remove a server from a job
+#[utoipa::path(delete, path = "/api/v1/registries/{registry}/jobs/{job}/servers/{server}", tag = "actions",
+    params(Because), responses((status = 200, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn remove_server_of_job(
+    of: OfJob,
+    Path((_, _, server)): Path<(String, String, String)>,
+    query: Result<Query<Because>, QueryRejection>,
+) -> Result<Json<Done>, Problem> {
+    let reason = parameters(query)?.reason;
+    let target = Target::ServerOfJob(of.job, server);
+    let outcome: Gone = of.here.operations(checked(&reason)?).remove_servers(&target).await?;
+    Ok(Json(Done::of(&outcome)))
+}
+
+/// How one job of a bulk operation ended.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct BulkResult {
+    job: String,
+    done: Option<Done>,
+    problem: Option<Problem>,
+}
+
+/// Trigger, enable or disable many jobs; each ends by itself
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/operations", tag = "actions", request_body = Bulk,
+    responses((status = 200, body = Vec<BulkResult>), (status = "default", body = Problem)))]
+pub(crate) async fn bulk(here: Here, Body(body): Body<Bulk>) -> Result<Json<Vec<BulkResult>>, Problem> {
+    if body.jobs.len() > MOST {
+        return Err(Problem::bad_request(format!("{} jobs are given, and at most {MOST} are done", body.jobs.len())));
+    }
+    let reason = checked(&body.reason)?;
+    let mut results = Vec::new();
+    for name in body.jobs {
+        let ended = one_of(&here, &name, body.action, reason).await;
+        let (done, problem) = match ended {
+            Ok(done) => (Some(done), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        results.push(BulkResult { job: name, done, problem });
+    }
+    Ok(Json(results))
+}
+
+async fn one_of(here: &Here, name: &str, action: BulkAction, reason: &str) -> Result<Done, Problem> {
+    let job = JobName::new(name).map_err(|wrong| Problem::bad_request(wrong.to_string()))?;
+    if !here.may(Role::Operator, &job) {
+        return Err(Problem::forbidden(crate::access::Permission::Has(Role::Operator), false));
+    }
+    let (operations, target) = (here.operations(reason), Target::Job(job));
+    Ok(match action {
+        BulkAction::Trigger => Done::of(&operations.trigger(&target).await?),
+        BulkAction::Enable => Done::of(&operations.enable_servers(&target).await?),
+        BulkAction::Disable => Done::of(&operations.disable_servers(&target).await?),
+    })
+}

@@ -1,0 +1,82 @@
+//! The body of a request, as JSON. What is wrong with it is a problem like all others.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
+
+use super::Problem;
+use crate::app::App;
+
+/// The longest reason, in characters.
+const LONGEST_REASON: usize = 200;
+
+/// A body of JSON. An empty one has the defaults.
+#[derive(Debug, Clone)]
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
+        let bytes = Bytes::from_request(request, app).await.map_err(IntoResponse::into_response)?;
+        let text: &[u8] = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &bytes };
+        match serde_json::from_slice(text) {
+            Ok(body) => Ok(Self(body)),
+            Err(wrong) => {
+                Err(Problem::bad_request(format!("the body is not the JSON that is expected: {wrong}")).into_response())
+            }
+        }
+    }
+}
+
+/// Why something is done.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Reason {
+    /// For the decision log; at most 200 characters.
+    pub(crate) reason: String,
+}
+
+/// Whether jobs, servers or an item may run.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct State {
+    pub(crate) enabled: bool,
+    /// For the decision log; at most 200 characters.
+    #[serde(default)]
+    pub(crate) reason: String,
+}
+
+/// One action on many jobs.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Bulk {
+    pub(crate) action: BulkAction,
+    /// At most 200.
+    pub(crate) jobs: Vec<String>,
+    /// For the decision log; at most 200 characters.
+    #[serde(default)]
+    pub(crate) reason: String,
+}
+
+/// What can be done to many jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum BulkAction {
+    Trigger,
+    Enable,
+    Disable,
+}
+
+/// The reason, where it is short enough.
+pub(crate) fn checked(reason: &str) -> Result<&str, Problem> {
+    match reason.chars().count() {
+        0..=LONGEST_REASON => Ok(reason.trim()),
+        count => Err(Problem::bad_request(format!(
+            "the reason has {count} characters, and at most {LONGEST_REASON} are kept"
+        ))),
+    }
+}

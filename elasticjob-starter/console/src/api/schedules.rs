@@ -1,0 +1,77 @@
+//! What an expression means.
+
+use axum::Json;
+use elasticjob::schedule::{ClockChange, Schedule};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Problem;
+use super::body::Body;
+use crate::service::now;
+use crate::service::time::Time;
+
+/// The longest expression that is read.
+const LONGEST: usize = 256;
+
+/// The most fires that are computed.
+const MOST: usize = 50;
+
+/// An expression.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Expression {
+    cron: String,
+    /// That of the host of the console where none is given.
+    time_zone: Option<String>,
+    /// How many fires; 5 unless it is said, 50 at most.
+    count: Option<usize>,
+    /// The fires after this time, in milliseconds since 1970; now unless it is said.
+    from_milliseconds: Option<i64>,
+}
+
+/// Its fires.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Fires {
+    fires: Vec<FireView>,
+    /// Whether there are no others.
+    ends: bool,
+}
+
+/// One fire.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FireView {
+    #[schema(value_type = String)]
+    at: Time,
+    /// In the zone of the expression.
+    local: String,
+    /// `repeated`: the local time comes twice, and it fires at the later one; `skipped`: a fire before it falls into the
+    /// time that clocks skip.
+    clock_change: Option<&'static str>,
+}
+
+/// The coming fires of an expression
+#[utoipa::path(post, path = "/api/v1/schedules/previews", tag = "schedules", request_body = Expression,
+    responses((status = 200, body = Fires), (status = "default", body = Problem)))]
+pub(crate) async fn preview(Body(wanted): Body<Expression>) -> Result<Json<Fires>, Problem> {
+    if wanted.cron.chars().count() > LONGEST {
+        return Err(Problem::wrong_schedule(format!("an expression has at most {LONGEST} characters")));
+    }
+    let schedule = Schedule::parse(&wanted.cron, wanted.time_zone.as_deref());
+    let schedule = schedule.map_err(|wrong| Problem::wrong_schedule(wrong.to_string()))?;
+    let count = wanted.count.unwrap_or(5).min(MOST);
+    let mut after = wanted.from_milliseconds.unwrap_or_else(now);
+    let fires: Vec<FireView> = std::iter::from_fn(|| {
+        let fire = schedule.next_fire_after(after)?;
+        after = fire.at;
+        let clock_change = fire.clock_change.map(|change| match change {
+            ClockChange::Skipped => "skipped",
+            ClockChange::Repeated => "repeated",
+        });
+        Some(FireView { at: Time(fire.at), local: schedule.format_rfc3339(fire.at), clock_change })
+    })
+    .take(count)
+    .collect();
+    Ok(Json(Fires { ends: fires.len() < count, fires }))
+}

@@ -1,0 +1,191 @@
+//! The API on the embedded registry, with jobs that run.
+
+use std::collections::BTreeSet;
+
+use axum::http::StatusCode;
+use axum::http::header::{ETAG, IF_MATCH};
+use elasticjob::config::JobSettings;
+use elasticjob::registry::memory::MemoryRegistry;
+use serde_json::{Value, json as value};
+
+use super::openapi::document;
+use crate::Console;
+use crate::access::Permission;
+use crate::routes::declared;
+use crate::testing::{Answer, call, console_of, cookie_of, json, request, start_job};
+
+const JOBS: &str = "/api/v1/registries/default/jobs";
+
+struct Caller {
+    console: Console,
+    cookie: String,
+}
+
+impl Caller {
+    async fn admin(memory: &MemoryRegistry) -> Self {
+        let console = console_of(memory);
+        let cookie = cookie_of(&console, "admin").await;
+        Self { console, cookie }
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        call(&self.console, request("GET", path, Some(&self.cookie))).await
+    }
+
+    async fn send(&self, method: &str, path: &str, body: Value) -> Answer {
+        call(&self.console, json(method, path, &self.cookie, &body)).await
+    }
+}
+
+fn parsed(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{error}: {}", answer.body))
+}
+
+/// Status and code of a problem.
+fn problem(answer: &Answer) -> (u16, String) {
+    assert_eq!(answer.headers["content-type"], "application/problem+json", "{}", answer.body);
+    (answer.status.as_u16(), parsed(answer)["code"].as_str().unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn the_document_describes_every_route_of_the_api_and_nothing_else() {
+    let console = console_of(&MemoryRegistry::new());
+    let described: BTreeSet<(String, String)> = serde_json::to_value(document()).expect("it is JSON")["paths"]
+        .as_object()
+        .expect("paths")
+        .iter()
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().expect("methods").keys();
+            methods.map(|method| (method.to_uppercase(), path.clone())).collect::<Vec<_>>()
+        })
+        .collect();
+    let routes = declared(console.app().clone()).into_iter().filter(|route| super::is_api(route.path));
+    let routes = routes.filter(|route| route.permission != Permission::Public);
+    let routes: BTreeSet<(String, String)> =
+        routes.map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
+    assert!(routes.len() > 20);
+    assert_eq!(described, routes);
+}
+
+#[tokio::test]
+async fn a_job_is_shown_with_its_items_and_the_reasons_why_they_do_not_run() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "报表 <b>%2F", &JobSettings::default()).await;
+    let caller = Caller::admin(&memory).await;
+    let list = parsed(&caller.get(JOBS).await);
+    assert_eq!(list["total"], 1);
+    assert_eq!(list["jobs"][0]["job"], "报表 <b>%2F");
+    let path = format!("{JOBS}/{}", crate::pages::segment("报表 <b>%2F"));
+    let job = parsed(&caller.get(&path).await);
+    assert_eq!((&job["cron"], &job["timeZone"]), (&value!("0 0 0 1 1 ?"), &value!("UTC")), "{job}");
+    assert!(job["nextFire"].as_str().is_some_and(|at| at.ends_with("-01-01T00:00:00.000Z")), "{job}");
+    assert_eq!(job["instances"].as_array().map(Vec::len), Some(1));
+    // Items are made with the first fire.
+    caller.send("POST", &format!("{path}/triggers"), value!({"reason": "first run"})).await;
+    let mut items = Value::Null;
+    for _ in 0..200 {
+        items = parsed(&caller.get(&format!("{path}/items")).await);
+        if items.as_array().is_some_and(|items| items.len() == 2 && items[1]["last"]["state"] == "SUCCEEDED") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(items[1]["last"]["manual"], true, "{items}");
+    let disabled = caller.send("PUT", &format!("{path}/items/1/state"), value!({"enabled": false})).await;
+    assert_eq!(parsed(&disabled)["changed"][0]["item"], 1, "{}", disabled.body);
+    let findings = parsed(&caller.get(&format!("{path}/findings?item=1")).await);
+    let found = findings.as_array().expect("a list").iter().find(|finding| finding["code"] == "item-disabled");
+    let found = found.unwrap_or_else(|| panic!("{findings}"));
+    assert_eq!(found["obstacle"], true);
+    assert_eq!(found["remedy"]["code"], "enable-item");
+    assert!(found["since"].as_str().is_some_and(|since| since.ends_with('Z')), "{found}");
+    assert_eq!(problem(&caller.get(&format!("{path}/items/7")).await), (404, "no-such-item".to_owned()));
+}
+
+#[tokio::test]
+async fn a_configuration_is_changed_by_who_has_read_it_alone() {
+    let memory = MemoryRegistry::new();
+    let props = [("db.password".to_owned(), "hunter2".to_owned()), ("region".to_owned(), "north".to_owned())];
+    let settings = JobSettings { props: Some(props.into()), ..JobSettings::default() };
+    let _job = start_job(&memory, "settle", &settings).await;
+    let caller = Caller::admin(&memory).await;
+    let path = format!("{JOBS}/settle/configuration");
+    let read = caller.get(&path).await;
+    let etag = read.headers[ETAG].clone();
+    let shown = parsed(&read);
+    assert!(!read.body.contains("hunter2"), "{}", read.body);
+    let patch = |etag: Option<&axum::http::HeaderValue>, query: &str, change: Value| {
+        let mut request = json("PATCH", &format!("{path}{query}"), &caller.cookie, &change);
+        etag.map(|etag| request.headers_mut().insert(IF_MATCH, etag.clone()));
+        call(&caller.console, request)
+    };
+    assert_eq!(problem(&patch(None, "", value!({})).await), (428, "no-version".to_owned()));
+    let wrong = patch(Some(&etag), "", value!({"cron": "0 0 25 * * ?", "sharding-total-count": 0})).await;
+    assert_eq!(problem(&wrong), (422, "invalid-configuration".to_owned()));
+    let problems = parsed(&wrong)["problems"].as_array().cloned().unwrap_or_default();
+    let pointers: BTreeSet<&str> = problems.iter().filter_map(|one| one["pointer"].as_str()).collect();
+    assert_eq!(pointers, BTreeSet::from(["/cron", "/sharding-total-count"]), "all mistakes at once");
+    let unknown = patch(Some(&etag), "", value!({"corn": "x"})).await;
+    assert_eq!(problem(&unknown).0, 400, "{}", unknown.body);
+    assert!(unknown.body.contains("corn"), "{}", unknown.body);
+
+    let change = value!({"cron": "0 0 3 * * ?", "props": {"region": "south"}});
+    let dry = parsed(&patch(Some(&etag), "?dryRun=true", change.clone()).await);
+    assert_eq!(dry["firesAfter"].as_array().map(Vec::len), Some(5), "{dry}");
+    assert_eq!(caller.get(&path).await.headers[ETAG], etag, "nothing was written");
+    // All that was shown comes back, with the change: masked values stay what they are.
+    let mut all = shown["settings"].as_object().expect("settings").clone();
+    all.insert("cron".to_owned(), value!("0 0 3 * * ?"));
+    let mut request = json("PUT", &format!("{path}?reason=later"), &caller.cookie, &Value::Object(all));
+    request.headers_mut().insert(IF_MATCH, etag.clone());
+    let done = call(&caller.console, request).await;
+    assert_eq!(done.status, StatusCode::OK, "{}", done.body);
+    assert_eq!(parsed(&done)["changes"], value!(["cron: '0 0 0 1 1 ?' -> '0 0 3 * * ?'"]));
+    let now = caller.get(&path).await;
+    assert_eq!(now.headers[ETAG], done.headers[ETAG]);
+    assert_eq!(parsed(&now)["settings"]["props"], shown["settings"]["props"]);
+    assert_eq!(problem(&patch(Some(&etag), "", change).await), (412, "changed-meanwhile".to_owned()));
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_a_problem_with_its_code() {
+    let memory = MemoryRegistry::new();
+    let job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let caller = Caller::admin(&memory).await;
+    let send = |method: &'static str, path: String, body: Value| {
+        let caller = &caller;
+        async move { problem(&caller.send(method, &path, body).await) }
+    };
+    let code = |status: u16, code: &str| (status, code.to_owned());
+    assert_eq!(send("POST", format!("{JOBS}/none/triggers"), value!({})).await, code(404, "no-such-job"));
+    assert_eq!(send("DELETE", format!("{JOBS}/settle"), value!({})).await, code(409, "instances-online"));
+    assert_eq!(send("PUT", format!("{JOBS}/settle/state"), value!({"enable": true})).await, code(400, "bad-request"));
+    let long = "x".repeat(201);
+    assert_eq!(
+        send("POST", format!("{JOBS}/settle/triggers"), value!({"reason": long})).await,
+        code(400, "bad-request")
+    );
+    assert_eq!(problem(&caller.get(&format!("{JOBS}?colour=red")).await), code(400, "bad-request"));
+    assert_eq!(problem(&caller.get("/api/v1/registries/other/jobs").await), code(404, "no-such-registry"));
+    let wrong = caller.send("POST", "/api/v1/schedules/previews", value!({"cron": "0 0 25 * * ?"})).await;
+    assert_eq!(problem(&wrong), code(422, "wrong-schedule"));
+    let fires =
+        caller.send("POST", "/api/v1/schedules/previews", value!({"cron": "0 0 3 * * ?", "timeZone": "UTC"})).await;
+    assert_eq!(parsed(&fires)["fires"].as_array().map(Vec::len), Some(5), "{}", fires.body);
+    let disabled = caller.send("PUT", &format!("{JOBS}/settle/state"), value!({"enabled": false})).await;
+    assert_eq!(disabled.status, StatusCode::OK);
+    assert_eq!(send("POST", format!("{JOBS}/settle/triggers"), value!({})).await, code(409, "no-enabled-instance"));
+    drop(job);
+}
+
+#[tokio::test]
+async fn a_bulk_operation_tells_how_each_job_ended() {
+    let memory = MemoryRegistry::new();
+    let _one = start_job(&memory, "one", &JobSettings::default()).await;
+    let caller = Caller::admin(&memory).await;
+    let body = value!({"action": "disable", "jobs": ["one", "none", "a/b"], "reason": "kernel update"});
+    let results = parsed(&caller.send("POST", "/api/v1/registries/default/operations", body).await);
+    assert_eq!(results[0]["done"]["changed"].as_array().map(Vec::len), Some(1), "{results}");
+    assert_eq!(results[1]["problem"]["code"], "no-such-job");
+    assert_eq!(results[2]["problem"]["code"], "bad-request");
+}

@@ -1,0 +1,223 @@
+//! A job, its items and the reasons why they run or do not run.
+
+use std::collections::BTreeMap;
+
+use elasticjob::fire::Begun;
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::operations::{Argument, Finding, JobSnapshot, OperationError, ShardInfo};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::now;
+use super::time::Time;
+use crate::here::Here;
+
+/// A job as it stands.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobView {
+    job: String,
+    /// OK, CRASHED, DISABLED, SHARDING_FLAG, CONFIGURATION_REFUSED or FAILING.
+    status: &'static str,
+    /// `null` for a one-off job.
+    cron: Option<String>,
+    time_zone: Option<String>,
+    sharding_total_count: Option<u32>,
+    /// Why the stored configuration cannot be used.
+    problem: Option<String>,
+    #[schema(value_type = Option<String>)]
+    next_fire: Option<Time>,
+    leader: Option<String>,
+    #[schema(value_type = Option<String>)]
+    leader_since: Option<Time>,
+    #[schema(value_type = Option<String>)]
+    configured_at: Option<Time>,
+    resharding: bool,
+    instances: Vec<InstanceView>,
+    servers: Vec<ServerView>,
+}
+
+/// An instance that is online.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InstanceView {
+    instance: String,
+    server: String,
+    #[schema(value_type = Option<String>)]
+    since: Option<Time>,
+}
+
+/// A server of a job.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ServerView {
+    server: String,
+    /// ENABLED or DISABLED.
+    status: &'static str,
+    #[schema(value_type = Option<String>)]
+    changed_at: Option<Time>,
+}
+
+impl JobView {
+    pub(crate) fn of(snapshot: &JobSnapshot, now: i64) -> Self {
+        let configuration = snapshot.usable();
+        let schedule = configuration.and_then(|configuration| configuration.schedule());
+        let problem = snapshot.configuration.as_ref().and_then(|read| read.as_ref().err().cloned());
+        Self {
+            job: snapshot.job.to_string(),
+            status: snapshot.state().as_str(),
+            cron: schedule.map(|schedule| schedule.cron().to_string()),
+            time_zone: schedule.map(|schedule| schedule.time_zone().to_string()),
+            sharding_total_count: configuration.map(|configuration| configuration.sharding_total_count()),
+            problem,
+            next_fire: snapshot.next_fire(now).map(Time),
+            leader: snapshot.leader.as_ref().map(ToString::to_string),
+            leader_since: snapshot.leader_since().map(Time),
+            configured_at: snapshot.configured_since().map(Time),
+            resharding: snapshot.resharding,
+            instances: snapshot
+                .instances()
+                .map(|(instance, server)| InstanceView {
+                    instance: instance.to_string(),
+                    server: server.to_owned(),
+                    since: snapshot.online_since(instance).map(Time),
+                })
+                .collect(),
+            servers: snapshot
+                .servers()
+                .map(|(server, status)| ServerView {
+                    server: server.to_owned(),
+                    status: status.as_str(),
+                    changed_at: snapshot.server_changed(server).map(Time),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A sharding item.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ItemView {
+    item: u32,
+    parameter: Option<String>,
+    /// PENDING, RUNNING, DISABLED or SHARDING_FLAG.
+    status: &'static str,
+    instance: Option<String>,
+    server: Option<String>,
+    /// Whether an instance took it over after its run was lost.
+    failover: bool,
+    last: Option<RunView>,
+    #[schema(value_type = Option<String>)]
+    next_fire: Option<Time>,
+}
+
+/// The last run of an item.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunView {
+    /// The scheduled time of the fire, or the time of the trigger.
+    #[schema(value_type = String)]
+    fire_at: Time,
+    manual: bool,
+    source: String,
+    instance: String,
+    state: String,
+    #[schema(value_type = Option<String>)]
+    began_at: Option<Time>,
+    #[schema(value_type = Option<String>)]
+    ended_at: Option<Time>,
+    took_milliseconds: Option<u64>,
+    error: Option<String>,
+}
+
+impl From<Begun> for RunView {
+    fn from(begun: Begun) -> Self {
+        Self {
+            fire_at: Time(begun.at),
+            manual: begun.manual,
+            source: begun.source.to_string(),
+            instance: begun.instance.to_string(),
+            state: begun.state.to_string(),
+            began_at: begun.began.map(Time),
+            ended_at: begun.ended.map(Time),
+            took_milliseconds: begun.took,
+            error: begun.error,
+        }
+    }
+}
+
+impl From<ShardInfo> for ItemView {
+    fn from(info: ShardInfo) -> Self {
+        Self {
+            item: info.item,
+            parameter: info.parameter,
+            status: info.status.as_str(),
+            instance: info.instance.map(|instance| instance.to_string()),
+            server: info.server,
+            failover: info.failover,
+            last: info.last.map(RunView::from),
+            next_fire: info.next_fire.map(Time),
+        }
+    }
+}
+
+/// A reason why a job or an item runs, does not run, or did not run.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FindingView {
+    /// `null` for the whole job.
+    item: Option<u32>,
+    /// The name of the reason. It never changes.
+    code: &'static str,
+    #[schema(value_type = Object)]
+    arguments: BTreeMap<&'static str, serde_json::Value>,
+    #[schema(value_type = Option<String>)]
+    since: Option<Time>,
+    /// Whether it keeps the job or the item from running.
+    obstacle: bool,
+    /// The reason as an English sentence without its subject.
+    text: String,
+    remedy: Option<RemedyView>,
+}
+
+/// What helps.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RemedyView {
+    code: &'static str,
+    command: Option<String>,
+}
+
+impl FindingView {
+    fn of(finding: &Finding, job: &JobName) -> Self {
+        let value = |argument: Argument| match argument {
+            Argument::Time(at) => Time(at).to_string().into(),
+            other => serde_json::to_value(other).unwrap_or_default(),
+        };
+        Self {
+            item: finding.item,
+            code: finding.code(),
+            arguments: finding.arguments().into_iter().map(|(name, argument)| (name, value(argument))).collect(),
+            since: finding.since.map(Time),
+            obstacle: finding.is_obstacle(),
+            text: finding.reason.to_string(),
+            remedy: finding.remedy().map(|remedy| RemedyView { code: remedy.code(), command: remedy.command(job) }),
+        }
+    }
+}
+
+/// The reasons for a job, then those for its items, or for one of them.
+pub(crate) fn findings(snapshot: &JobSnapshot, item: Option<ShardingItem>, now: i64) -> Vec<FindingView> {
+    let mut findings = snapshot.findings(now);
+    match item {
+        Some(item) => findings.extend(snapshot.findings_of(item, now)),
+        None => findings.extend(snapshot.items.keys().flat_map(|item| snapshot.findings_of(*item, now))),
+    }
+    findings.iter().map(|finding| FindingView::of(finding, &snapshot.job)).collect()
+}
+
+/// A job with the time at which it was looked at.
+pub(crate) async fn look(here: &Here, job: &JobName) -> Result<(JobSnapshot, i64), OperationError> {
+    Ok((here.views().snapshot(job).await?, now()))
+}

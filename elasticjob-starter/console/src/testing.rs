@@ -1,0 +1,106 @@
+//! A console for tests, and calls of it without a network.
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
+use axum::http::{HeaderMap, Request, StatusCode};
+use elasticjob::api::{ItemHandler, ItemWork};
+use elasticjob::config::{JobConfiguration, JobSettings};
+use elasticjob::ident::JobName;
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap};
+use tower::ServiceExt;
+
+use crate::access::{Grant, PasswordHash, Role, User};
+use crate::{Console, ConsoleOptions, Registry};
+
+pub(crate) const PASSWORD: &str = "correct horse battery";
+
+pub(crate) fn console(options: ConsoleOptions) -> Console {
+    let center = Arc::new(MemoryRegistry::new().connect());
+    Console::new(options, [Registry::new("default", center)]).expect("the options are right")
+}
+
+/// A console with a user for each role, named after it, and one without a role.
+pub(crate) fn with_users() -> ConsoleOptions {
+    let hash = PasswordHash::of(PASSWORD).expect("it is long enough");
+    let mut users: Vec<User> =
+        Role::ALL.into_iter().map(|role| User::new(role.as_str(), hash.clone(), [Grant::everywhere(role)])).collect();
+    users.push(User::new("nothing", hash, []));
+    ConsoleOptions { users, ..ConsoleOptions::default() }
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+pub(crate) async fn call(console: &Console, request: Request<Body>) -> Answer {
+    let response = console.router().oneshot(request).await.expect("a router answers");
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, 1 << 20).await.expect("the body is short");
+    Answer { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+pub(crate) fn request(method: &str, path: &str, cookie: Option<&str>) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path).header(HOST, "console.example");
+    if let Some(cookie) = cookie {
+        request = request.header(COOKIE, cookie);
+    }
+    request.body(Body::empty()).expect("it is a request")
+}
+
+pub(crate) fn login(name: &str, password: &str, next: &str) -> Request<Body> {
+    let form = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([("name", name), ("password", password), ("next", next)])
+        .finish();
+    Request::builder()
+        .method("POST")
+        .uri("/login")
+        .header(HOST, "console.example")
+        .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+        .body(Body::from(form))
+        .expect("it is a request")
+}
+
+/// Logs in, and returns the cookie.
+pub(crate) async fn cookie_of(console: &Console, name: &str) -> String {
+    let answer = call(console, login(name, PASSWORD, "/")).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let cookie = answer.headers[SET_COOKIE].to_str().expect("it is a text");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    cookie.split(';').next().unwrap_or_default().to_owned()
+}
+
+/// A job that fires only at the turn of the year, with an instance that runs it.
+pub(crate) async fn start_job(memory: &MemoryRegistry, name: &str, settings: &JobSettings) -> ScheduleJobBootstrap {
+    let base = JobSettings {
+        cron: Some("0 0 0 1 1 ?".to_owned()),
+        time_zone: Some("UTC".to_owned()),
+        sharding_total_count: Some(2),
+        ..JobSettings::default()
+    };
+    let name = JobName::new(name).expect("a name");
+    let configuration = JobConfiguration::from_settings(name, &settings.clone().over(base)).expect("it is right");
+    let environment = JobEnvironment::builder().build().expect("an environment");
+    let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(async { Ok(()) })));
+    let mut job = ScheduleJobBootstrap::new(&environment, Arc::new(memory.connect()), configuration, handler)
+        .expect("it is right");
+    job.schedule().await.expect("it starts");
+    job
+}
+
+/// A console of a registry with users for each role.
+pub(crate) fn console_of(memory: &MemoryRegistry) -> Console {
+    Console::new(with_users(), [Registry::new("default", Arc::new(memory.connect()))]).expect("the options are right")
+}
+
+/// A request with a body of JSON.
+pub(crate) fn json(method: &str, path: &str, cookie: &str, body: &serde_json::Value) -> Request<Body> {
+    let mut request = request(method, path, Some(cookie));
+    request.headers_mut().insert(CONTENT_TYPE, "application/json".parse().expect("a value"));
+    *request.body_mut() = Body::from(body.to_string());
+    request
+}
