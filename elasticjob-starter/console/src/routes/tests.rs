@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE};
 use elasticjob::registry::memory::MemoryRegistry;
