@@ -125,6 +125,15 @@ configuration-caption = 注册中心中的配置；敏感信息已屏蔽
 configuration-overwrite = 该作业设置了 overwrite: true，其程序下次启动时会覆盖在此所做的修改。
 configuration-ignored = 不起作用的部分
 configuration-stored = 存储的原文
+configuration-edit = 修改配置
+configuration-preview = 预览
+configuration-save = 保存
+configuration-now = 当前存储：
+configuration-fires = 即将到来的触发（UTC）
+configuration-before = 当前
+configuration-after = 修改后
+configuration-changed-meanwhile = 未作任何修改：其他操作员或程序在此期间修改了配置。表单中保留您填写的值，与已存储的值不同之处已在旁边标出。请确认后再次保存。
+cancel = 取消
 
 # Findings; English comes from the library
 finding-no-configuration = 作业没有配置：尚无实例启动过它。

@@ -2,12 +2,15 @@
 
 use askama::Template;
 use axum::extract::Path;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use elasticjob::operations::StoredConfiguration;
 use serde_json::Value;
 
 use super::job::{Head, named};
+use super::said::{Said, Tone};
 use super::{Layout, error, page};
+use crate::access::Role;
 use crate::here::Here;
 use crate::text::t;
 
@@ -21,14 +24,16 @@ struct ConfigurationPage {
     /// Parts of the stored text that have no effect.
     ignored: Vec<String>,
     overwrite: bool,
+    may_edit: bool,
+    said: Option<Said>,
     stored: String,
 }
 
 /// Names with their texts.
-type Rows = Vec<(String, String)>;
+pub(super) type Rows = Vec<(String, String)>;
 
 /// The settings and the properties, each with its text.
-fn rows(stored: &StoredConfiguration) -> (Rows, Rows) {
+pub(super) fn rows(stored: &StoredConfiguration) -> (Rows, Rows) {
     let Ok(Value::Object(settings)) = serde_json::to_value(stored.masked_settings()) else {
         return (Vec::new(), Vec::new());
     };
@@ -51,7 +56,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) -> Response {
+pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(String, String)>) -> Response {
     let job = match named(&here, &name) {
         Ok(job) => job,
         Err(page) => return *page,
@@ -61,13 +66,16 @@ pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) ->
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
     let (settings, props) = rows(&stored);
-    page(&ConfigurationPage {
+    let shown = page(&ConfigurationPage {
         layout: Layout::of(&here),
         head: Head::of(&here, &job, "configuration"),
         settings,
         props,
         ignored: stored.ignored.iter().map(ToString::to_string).collect(),
         overwrite: stored.configuration.overwrite(),
+        may_edit: here.may(Role::Editor, &job),
+        said: Said::of(&headers),
         stored: stored.masked_text(),
-    })
+    });
+    Said::forget(&here.app, shown)
 }

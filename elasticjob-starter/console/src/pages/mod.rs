@@ -2,10 +2,13 @@
 
 mod actions;
 pub(crate) mod configuration;
+pub(crate) mod configuration_edit;
 pub(crate) mod error;
 mod findings;
 mod form;
 pub(crate) mod job;
+#[cfg(test)]
+mod job_tests;
 pub(crate) mod jobs;
 mod layout;
 pub(crate) mod login;
@@ -27,8 +30,7 @@ pub(crate) use layout::Layout;
 
 /// Adds the routes of the pages.
 pub(crate) fn declare(routes: Routes) -> Routes {
-    let viewer = Permission::Has(Role::Viewer);
-    let (operator, admin) = (Permission::Has(Role::Operator), Permission::Has(Role::Admin));
+    let [viewer, operator, editor, admin] = Role::ALL.map(Permission::Has);
     routes
         .get("/login", Permission::Public, login::show)
         .post("/login", Permission::Public, login::log_in)
@@ -47,6 +49,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/why", viewer, why::show)
         .get("/r/{registry}/jobs/{job}/schedule", viewer, schedule::show)
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
+        .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
+        .post("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::change)
         .get("/r/{registry}/servers", viewer, servers::list)
         .get("/r/{registry}/servers/{server}", viewer, servers::show)
         .post("/r/{registry}/servers/{server}", operator, servers::act)

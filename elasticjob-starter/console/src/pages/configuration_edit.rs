@@ -1,0 +1,231 @@
+//! Changes the configuration of a job: first what the change would do, then the change.
+
+use askama::Template;
+use axum::Form;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use elasticjob::ident::JobName;
+use elasticjob::operations::{OperationError, Operations, StoredConfiguration};
+use i18n_embed_fl::fl;
+use serde_json::{Map, Value};
+
+use super::configuration::rows;
+use super::form::{self, Fields};
+use super::job::{Head, failed, named, path_of};
+use super::said::Said;
+use super::{Layout, error, page, with_status};
+use crate::here::Here;
+use crate::service::configuration::{ChangeView, changed};
+use crate::text::t;
+
+/// How a setting is written in the form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Number,
+    Flag,
+    /// A text with commas.
+    Names,
+}
+
+/// The settings of the form, in its order. Those that belong to the program are not kept in the registry center.
+pub(super) const SETTINGS: [(&str, Kind); 19] = [
+    ("cron", Kind::Text),
+    ("time-zone", Kind::Text),
+    ("sharding-total-count", Kind::Number),
+    ("sharding-item-parameters", Kind::Text),
+    ("job-parameter", Kind::Text),
+    ("description", Kind::Text),
+    ("label", Kind::Text),
+    ("monitor-execution", Kind::Flag),
+    ("failover", Kind::Flag),
+    ("misfire", Kind::Flag),
+    ("static-sharding", Kind::Flag),
+    ("max-late-begin-seconds", Kind::Number),
+    ("max-time-diff-seconds", Kind::Number),
+    ("reconcile-interval-minutes", Kind::Number),
+    ("job-sharding-strategy-type", Kind::Text),
+    ("job-executor-thread-pool-size-provider-type", Kind::Text),
+    ("job-error-handler-type", Kind::Text),
+    ("job-listener-types", Kind::Names),
+    ("overwrite", Kind::Flag),
+];
+
+/// Settings of the program.
+#[cfg(test)]
+pub(super) const NOT_KEPT: [&str; 6] = [
+    "disabled",
+    "elastic-job-class",
+    "elastic-job-type",
+    "job-bootstrap-bean-name",
+    "registry-center-ref",
+    "tracing-ref",
+];
+
+/// The properties, as one field with a line for each.
+pub(super) const PROPS: &str = "props";
+
+#[derive(Template)]
+#[template(path = "configuration_edit.html")]
+struct EditPage {
+    layout: Layout,
+    head: Head,
+    version: i32,
+    fields: Vec<Field>,
+    props: String,
+    reason: String,
+    /// What the change would do.
+    preview: Option<ChangeView>,
+    problems: Vec<String>,
+}
+
+/// A setting in the form.
+struct Field {
+    name: &'static str,
+    kind: Kind,
+    value: String,
+    /// What the registry center has, where it differs from the form.
+    stored: Option<String>,
+}
+
+impl EditPage {
+    /// The form with the stored settings.
+    fn of(here: &Here, job: &JobName, stored: &StoredConfiguration) -> Self {
+        let (settings, props) = rows(stored);
+        let stored_value = |name: &str| settings.iter().find(|(key, _)| key == name).map(|(_, text)| text.clone());
+        let fields = SETTINGS.map(|(name, kind)| {
+            let value = stored_value(name).unwrap_or_default();
+            Field { name, kind, value, stored: None }
+        });
+        Self {
+            layout: Layout::of(here),
+            head: Head::of(here, job, "configuration"),
+            version: stored.version(),
+            fields: fields.into(),
+            props: props.iter().map(|(key, value)| format!("{key}={value}\n")).collect(),
+            reason: String::new(),
+            preview: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The same form with what the reader wrote.
+    fn with(mut self, given: &[(String, String)]) -> Self {
+        for field in &mut self.fields {
+            let value = form::one(given, field.name).trim().to_owned();
+            let stored = std::mem::replace(&mut field.value, value);
+            field.stored = (stored != field.value).then_some(stored);
+        }
+        self.props = form::one(given, PROPS).to_owned();
+        self.reason = form::reason(given);
+        self
+    }
+
+    /// The form as a change: all its settings, `null` for those that are empty.
+    fn change(&self, had: &StoredConfiguration) -> Result<Map<String, Value>, Vec<String>> {
+        let (mut change, mut wrong) = (Map::new(), Vec::new());
+        for field in &self.fields {
+            match field.json() {
+                Ok(value) => drop(change.insert(field.name.to_owned(), value)),
+                Err(problem) => wrong.push(problem),
+            }
+        }
+        let mut props: Map<String, Value> = rows(had).1.into_iter().map(|(key, _)| (key, Value::Null)).collect();
+        for line in self.props.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            match line.split_once('=') {
+                Some((key, value)) => drop(props.insert(key.trim().to_owned(), value.trim().into())),
+                None => wrong.push(format!("props: '{line}' is not of the form KEY=VALUE")),
+            }
+        }
+        change.insert(PROPS.to_owned(), Value::Object(props));
+        if wrong.is_empty() { Ok(change) } else { Err(wrong) }
+    }
+}
+
+impl Field {
+    fn json(&self) -> Result<Value, String> {
+        let (name, text) = (self.name, self.value.as_str());
+        Ok(match self.kind {
+            _ if text.is_empty() => Value::Null,
+            Kind::Text => text.into(),
+            Kind::Number => text.parse::<i64>().map_err(|_| format!("{name}: '{text}' is not a whole number"))?.into(),
+            Kind::Flag => text.parse::<bool>().map_err(|_| format!("{name}: '{text}' is not true or false"))?.into(),
+            Kind::Names => text.split(',').map(|name| Value::from(name.trim())).collect(),
+        })
+    }
+}
+
+pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) -> Response {
+    let job = match named(&here, &name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    match here.views().configuration(&job).await {
+        Ok(stored) => page(&EditPage::of(&here, &job, &stored)),
+        Err(wrong) => error::problem(&here, &wrong.into()),
+    }
+}
+
+pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, Form(given): Fields) -> Response {
+    let job = match named(&here, &name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    let operations = here.operations(&form::reason(&given));
+    let stored = match operations.configuration(&job).await {
+        Ok(stored) => stored,
+        Err(wrong) => return error::problem(&here, &wrong.into()),
+    };
+    let mut form = EditPage::of(&here, &job, &stored).with(&given);
+    if form::one(&given, "version") != stored.version().to_string() {
+        // The form has the new version and shows what differs, so that the reader decides again.
+        form.problems.push(fl!(here.text.loader(), "configuration-changed-meanwhile"));
+        return with_status(StatusCode::PRECONDITION_FAILED, &form);
+    }
+    let saves = form::one(&given, "action") == "save";
+    match perform(&operations, &stored, &form, saves).await {
+        Ok(view) if saves => {
+            let changes = view.changes.join("; ");
+            let text = if changes.is_empty() { fl!(here.text.loader(), "done-nothing") } else { changes };
+            Said::done(text).at(&here.app, &format!("{}/configuration", path_of(&here, &job)))
+        }
+        Ok(view) => {
+            form.preview = Some(view);
+            page(&form)
+        }
+        Err(Wrong::Values(problems)) => {
+            form.problems.extend(problems);
+            with_status(StatusCode::UNPROCESSABLE_ENTITY, &form)
+        }
+        Err(Wrong::Operation(wrong)) => {
+            form.problems.push(failed(&here, &wrong).text);
+            with_status(StatusCode::CONFLICT, &form)
+        }
+    }
+}
+
+/// Why a change is not made.
+enum Wrong {
+    Values(Vec<String>),
+    Operation(OperationError),
+}
+
+async fn perform(
+    operations: &Operations,
+    stored: &StoredConfiguration,
+    form: &EditPage,
+    saves: bool,
+) -> Result<ChangeView, Wrong> {
+    let change = form.change(stored).map_err(Wrong::Values)?;
+    let settings = changed(stored, change, true).map_err(|wrong| Wrong::Values(vec![wrong.to_string()]))?;
+    let told = |error: OperationError| match error {
+        OperationError::Invalid { problems, .. } => Wrong::Values(problems.iter().map(ToString::to_string).collect()),
+        other => Wrong::Operation(other),
+    };
+    let (after, difference) = operations.check_configuration(stored, &settings).map_err(told)?;
+    if saves {
+        operations.update_configuration(stored, &settings).await.map_err(told)?;
+    }
+    Ok(ChangeView::of(&stored.configuration, &after, difference))
+}

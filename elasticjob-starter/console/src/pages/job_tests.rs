@@ -1,0 +1,126 @@
+//! The pages on the embedded registry, with a job that runs.
+
+use std::collections::BTreeSet;
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
+use elasticjob::config::JobSettings;
+use elasticjob::registry::memory::MemoryRegistry;
+
+use super::configuration_edit::{NOT_KEPT, PROPS, SETTINGS};
+use crate::Console;
+use crate::testing::{Answer, call, console_of, cookie_of, request, start_job};
+
+/// A name with all that a page could trip over.
+const HOSTILE: &str = "<script>alert('1')</script>\"%2F&报表";
+
+fn path(page: &str) -> String {
+    format!("/r/default/jobs/{}{page}", super::segment(HOSTILE.replace("</", "<").as_str()))
+}
+
+async fn send(console: &Console, cookie: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+    let mut request = request("POST", path, Some(cookie));
+    request.headers_mut().insert(CONTENT_TYPE, "application/x-www-form-urlencoded".parse().expect("a value"));
+    let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    *request.body_mut() = Body::from(form);
+    call(console, request).await
+}
+
+/// What the page says that follows an action.
+async fn told(console: &Console, cookie: &str, done: &Answer) -> String {
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.body);
+    let said = done.headers[SET_COOKIE].to_str().expect("a text").split(';').next().unwrap_or_default().to_owned();
+    let to = done.headers[LOCATION].to_str().expect("a path").to_owned();
+    let mut request = request("GET", &to, Some(cookie));
+    request.headers_mut().append(COOKIE, said.parse().expect("a value"));
+    call(console, request).await.body
+}
+
+#[tokio::test]
+async fn every_page_of_a_job_is_there_in_both_languages_and_escapes_what_others_wrote() {
+    let memory = MemoryRegistry::new();
+    let name = HOSTILE.replace("</", "<");
+    let settings = JobSettings { description: Some("<img src=x>".to_owned()), ..JobSettings::default() };
+    let _job = start_job(&memory, &name, &settings).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "admin").await;
+    let paths = ["", "/why", "/schedule", "/schedule?cron=0+0+25+*+*+?", "/configuration", "/configuration/edit"];
+    let paths = paths.map(path).into_iter().chain(["/r/default/jobs".to_owned(), "/r/default/servers".to_owned()]);
+    for path in paths {
+        for (language, tag) in [("en", "lang=\"en\""), ("zh", "lang=\"zh-CN\"")] {
+            let mut request = request("GET", &path, Some(&cookie));
+            request.headers_mut().insert(ACCEPT_LANGUAGE, language.parse().expect("a value"));
+            let answer = call(&console, request).await;
+            assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
+            assert!(answer.body.contains(tag) && answer.body.contains("<h1"), "{path}");
+            let is_escaped = !answer.body.contains("<script>alert") && !answer.body.contains("<img src=x>");
+            assert!(is_escaped, "{path}: {}", answer.body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_button_does_it_and_the_next_page_tells() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "admin").await;
+    let done = send(&console, &cookie, "/r/default/jobs/settle", &[("action", "disable"), ("reason", "update")]).await;
+    let page = told(&console, &cookie, &done).await;
+    assert!(page.contains("Disabled: 1") && page.contains("DISABLED"), "{page}");
+    let again = send(&console, &cookie, "/r/default/jobs/settle", &[("action", "disable")]).await;
+    assert!(told(&console, &cookie, &again).await.contains("Nothing had to be changed."));
+    let refused = send(&console, &cookie, "/r/default/jobs", &[("action", "trigger"), ("job", "settle")]).await;
+    assert!(told(&console, &cookie, &refused).await.contains("disabled"));
+    let operator = cookie_of(&console, "operator").await;
+    let removal = send(&console, &operator, "/r/default/jobs/settle/removal", &[]).await;
+    assert_eq!(removal.status, StatusCode::FORBIDDEN, "the button is not shown, and its route is closed");
+    let online = send(&console, &cookie, "/r/default/jobs/settle/removal", &[]).await;
+    assert!(told(&console, &cookie, &online).await.contains("online"));
+}
+
+#[test]
+fn the_form_has_every_setting_that_the_registry_center_keeps() {
+    let all = serde_json::to_value(JobSettings::default()).expect("it is JSON");
+    let all: BTreeSet<&str> = all.as_object().expect("an object").keys().map(String::as_str).collect();
+    let shown = SETTINGS.iter().map(|(name, _)| *name).chain([PROPS]).chain(NOT_KEPT).collect();
+    assert_eq!(all, shown);
+}
+
+#[tokio::test]
+async fn a_configuration_is_previewed_and_saved_and_no_edit_of_another_is_lost() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "editor").await;
+    let path = "/r/default/jobs/settle/configuration/edit";
+    let form = |version: &'static str, cron: &'static str, action: &'static str| {
+        let mut fields = vec![("version", version), ("cron", cron), ("action", action), ("sharding-total-count", "2")];
+        fields.extend([
+            ("time-zone", "UTC"),
+            ("props", "region=south"),
+            ("monitor-execution", "true"),
+            ("misfire", "true"),
+        ]);
+        fields
+    };
+    let wrong = send(&console, &cookie, path, &form("0", "0 0 25 * * ?", "save")).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", wrong.body);
+    assert!(wrong.body.contains("cron") && wrong.body.contains("0 0 25 * * ?"), "{}", wrong.body);
+    let preview = send(&console, &cookie, path, &form("0", "0 0 3 * * ?", "preview")).await;
+    assert_eq!(preview.status, StatusCode::OK);
+    assert!(
+        preview.body.contains("T03:00:00.000Z") && preview.body.contains("props.region: added"),
+        "{}",
+        preview.body
+    );
+    let saved = send(&console, &cookie, path, &form("0", "0 0 3 * * ?", "save")).await;
+    let page = told(&console, &cookie, &saved).await;
+    assert!(page.contains("0 0 3 * * ?") && page.contains("props.region"), "{page}");
+    let late = send(&console, &cookie, path, &form("0", "0 0 4 * * ?", "save")).await;
+    assert_eq!(late.status, StatusCode::PRECONDITION_FAILED);
+    assert!(late.body.contains("0 0 4 * * ?") && late.body.contains("0 0 3 * * ?"), "both are shown: {}", late.body);
+    let viewer = cookie_of(&console, "viewer").await;
+    assert_eq!(send(&console, &viewer, path, &form("1", "0 0 4 * * ?", "save")).await.status, StatusCode::FORBIDDEN);
+}
