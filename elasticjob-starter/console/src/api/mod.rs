@@ -3,6 +3,7 @@
 mod actions;
 mod body;
 mod configuration;
+mod history;
 mod jobs;
 mod named;
 mod openapi;
@@ -57,4 +58,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .delete("/api/v1/registries/{registry}/jobs/{job}/servers/{server}", admin, actions::remove_server_of_job)
         .get("/api/v1/registries/{registry}/servers", viewer, servers::list)
         .get("/api/v1/registries/{registry}/servers/{server}", viewer, servers::one)
+        .get("/api/v1/registries/{registry}/executions", viewer, history::executions)
+        .get("/api/v1/registries/{registry}/states", viewer, history::states)
+        .get("/api/v1/registries/{registry}/decisions", viewer, history::decisions)
 }

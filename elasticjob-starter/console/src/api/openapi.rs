@@ -4,7 +4,7 @@ use axum::Json;
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 
-use super::{actions, configuration, jobs, registries, schedules, servers};
+use super::{actions, configuration, history, jobs, registries, schedules, servers};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -40,6 +40,9 @@ use super::{actions, configuration, jobs, registries, schedules, servers};
         configuration::patch,
         servers::list,
         servers::one,
+        history::executions,
+        history::states,
+        history::decisions,
         schedules::preview,
     )
 )]

@@ -6,6 +6,7 @@ pub(crate) mod configuration_edit;
 pub(crate) mod error;
 mod findings;
 mod form;
+pub(crate) mod history;
 pub(crate) mod job;
 #[cfg(test)]
 mod job_tests;
@@ -51,6 +52,9 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
         .post("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::change)
+        .get("/r/{registry}/history/executions", viewer, history::executions)
+        .get("/r/{registry}/history/states", viewer, history::states)
+        .get("/r/{registry}/history/decisions", viewer, history::decisions)
         .get("/r/{registry}/servers", viewer, servers::list)
         .get("/r/{registry}/servers/{server}", viewer, servers::show)
         .post("/r/{registry}/servers/{server}", operator, servers::act)

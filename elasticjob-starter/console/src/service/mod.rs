@@ -1,6 +1,9 @@
 //! What can be seen and done. Pages and the API call the same functions.
 
 pub(crate) mod configuration;
+mod csv;
+pub(crate) mod history;
+pub(crate) mod history_file;
 pub(crate) mod job;
 pub(crate) mod jobs;
 pub(crate) mod time;

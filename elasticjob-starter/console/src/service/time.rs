@@ -7,6 +7,12 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(pub(crate) i64);
 
+impl Time {
+    pub(crate) fn of(time: chrono::DateTime<chrono::Utc>) -> Self {
+        Self(time.timestamp_millis())
+    }
+}
+
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.to_string())

@@ -1,0 +1,213 @@
+//! `/registries/{registry}/executions`, `/states` and `/decisions`.
+
+use axum::Json;
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use axum::http::HeaderMap;
+use axum::http::header::ACCEPT;
+use axum::response::{IntoResponse, Response};
+use chrono::DateTime;
+use elasticjob::schedule::TimeZone;
+use elasticjob::trace::{DecisionRecord, ExecutionRecord, StateRecord};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::Problem;
+use super::jobs::parameters;
+use crate::here::Here;
+use crate::service::history::{Found, HistoryQuery, Traced, find};
+use crate::service::time::Time;
+use crate::service::{history_file, now};
+
+/// A page of records.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RecordPage<R> {
+    records: Vec<R>,
+    /// The cursor of the next page; a page that has one may have fewer records than were asked for, and even none.
+    next: Option<String>,
+}
+
+/// The run of an item.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Execution {
+    id: String,
+    job: String,
+    item: u32,
+    instance: Option<String>,
+    ip: String,
+    hostname: String,
+    source: String,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    scheduled_at: Option<Time>,
+    #[schema(value_type = String, format = DateTime)]
+    start_time: Time,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    complete_time: Option<Time>,
+    duration_ms: Option<i64>,
+    outcome: &'static str,
+    failure_cause: Option<String>,
+    run_id: Option<String>,
+    attempt: Option<String>,
+    task_id: String,
+}
+
+/// A change of state of a run.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct State {
+    id: String,
+    job: String,
+    #[schema(value_type = String, format = DateTime)]
+    time: Time,
+    state: String,
+    items: String,
+    execution_type: String,
+    instance: Option<String>,
+    ip: String,
+    message: String,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    scheduled_at: Option<Time>,
+    run_id: Option<String>,
+    attempt: Option<String>,
+    task_id: String,
+}
+
+/// A decision, or an action of an operator.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Decision {
+    id: String,
+    job: String,
+    #[schema(value_type = String, format = DateTime)]
+    time: Time,
+    kind: String,
+    items: Vec<u32>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    scheduled_at: Option<Time>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    scheduled_until: Option<Time>,
+    instance: Option<String>,
+    related_instance: Option<String>,
+    reason: String,
+    detail: Map<String, Value>,
+}
+
+impl From<ExecutionRecord> for Execution {
+    fn from(it: ExecutionRecord) -> Self {
+        Self {
+            scheduled_at: it.scheduled_at.map(Time::of),
+            start_time: Time::of(it.start_time),
+            complete_time: it.complete_time.map(Time::of),
+            duration_ms: it.complete_time.map(|end| (end - it.start_time).num_milliseconds()),
+            outcome: it.outcome.as_str(),
+            id: it.id,
+            job: it.job_name,
+            item: it.sharding_item,
+            instance: it.instance,
+            ip: it.ip,
+            hostname: it.hostname,
+            source: it.source,
+            failure_cause: it.failure_cause,
+            run_id: it.run_id,
+            attempt: it.attempt,
+            task_id: it.task_id,
+        }
+    }
+}
+
+impl From<StateRecord> for State {
+    fn from(it: StateRecord) -> Self {
+        Self {
+            time: Time::of(it.creation_time),
+            scheduled_at: it.scheduled_at.map(Time::of),
+            id: it.id,
+            job: it.job_name,
+            state: it.state,
+            items: it.sharding_items,
+            execution_type: it.execution_type,
+            instance: it.instance,
+            ip: it.ip,
+            message: it.message,
+            run_id: it.run_id,
+            attempt: it.attempt,
+            task_id: it.task_id,
+        }
+    }
+}
+
+impl From<DecisionRecord> for Decision {
+    fn from(it: DecisionRecord) -> Self {
+        Self {
+            time: Time::of(it.at),
+            scheduled_at: it.scheduled_at.map(Time::of),
+            scheduled_until: it.scheduled_until.map(Time::of),
+            id: it.id,
+            job: it.job_name,
+            kind: it.kind,
+            items: it.sharding_items,
+            instance: it.instance,
+            related_instance: it.related_instance,
+            reason: it.reason,
+            detail: it.detail,
+        }
+    }
+}
+
+async fn page<T, R>(here: &Here, headers: &HeaderMap, query: &HistoryQuery) -> Result<Response, Problem>
+where
+    T: Traced + history_file::Row,
+    R: Serialize + From<T>,
+{
+    let zone = TimeZone::local().unwrap_or(TimeZone::UTC);
+    let range = query.range(DateTime::from_timestamp_millis(now()).unwrap_or_default(), zone)?;
+    let wants_file = headers.get(ACCEPT).and_then(|accepted| accepted.to_str().ok()).is_some_and(|accepted| {
+        let first = accepted.split([',', ';']).next().unwrap_or_default();
+        first.trim().eq_ignore_ascii_case("text/csv")
+    });
+    if wants_file || query.format == "csv" {
+        return history_file::answer::<T>(here, query, range).await;
+    }
+    let Found { records, next } = find::<T>(here, query, range).await?;
+    Ok(Json(RecordPage { records: records.into_iter().map(R::from).collect(), next }).into_response())
+}
+
+/// The runs of items
+///
+/// With the header `Accept: text/csv` they come as a file.
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/executions", tag = "history", params(HistoryQuery),
+    responses((status = 200, body = RecordPage<Execution>), (status = "default", body = Problem)))]
+pub(crate) async fn executions(
+    here: Here,
+    headers: HeaderMap,
+    query: Result<Query<HistoryQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
+    page::<ExecutionRecord, Execution>(&here, &headers, &parameters(query)?).await
+}
+
+/// The changes of state of runs
+///
+/// With the header `Accept: text/csv` they come as a file.
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/states", tag = "history", params(HistoryQuery),
+    responses((status = 200, body = RecordPage<State>), (status = "default", body = Problem)))]
+pub(crate) async fn states(
+    here: Here,
+    headers: HeaderMap,
+    query: Result<Query<HistoryQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
+    page::<StateRecord, State>(&here, &headers, &parameters(query)?).await
+}
+
+/// Decisions, and actions of operators
+///
+/// With the header `Accept: text/csv` they come as a file.
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/decisions", tag = "history", params(HistoryQuery),
+    responses((status = 200, body = RecordPage<Decision>), (status = "default", body = Problem)))]
+pub(crate) async fn decisions(
+    here: Here,
+    headers: HeaderMap,
+    query: Result<Query<HistoryQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
+    page::<DecisionRecord, Decision>(&here, &headers, &parameters(query)?).await
+}

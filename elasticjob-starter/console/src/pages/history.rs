@@ -1,0 +1,280 @@
+//! What was traced: runs of items, changes of state, and decisions.
+
+use askama::Template;
+use axum::extract::Query;
+use axum::http::StatusCode;
+use axum::response::Response;
+use chrono::DateTime;
+use elasticjob::ident::JobName;
+use elasticjob::schedule::format_rfc3339;
+use elasticjob::trace::{DecisionKind, DecisionRecord, ExecutionOutcome, ExecutionRecord, StateRecord, TaskState};
+
+use super::time::Clock;
+use super::{Layout, with_status};
+use crate::api::Problem;
+use crate::here::Here;
+use crate::service::history::{Found, HistoryQuery, LONGEST, Range, STATES, Traced, find};
+use crate::service::history_file::{self, Row};
+use crate::text::t;
+
+/// What the three pages have in common.
+struct Frame {
+    clock: Clock,
+    query: HistoryQuery,
+    /// The time range as the fields of the form show it: local times without a zone.
+    from: String,
+    until: String,
+    /// Why there is nothing to show.
+    problem: Option<Problem>,
+    /// The query of the next page, and that of the file.
+    next: Option<String>,
+    file: String,
+}
+
+impl Frame {
+    /// Reads what the query asks for.
+    async fn read<T: Traced>(here: &Here, query: HistoryQuery) -> (Self, Vec<T>) {
+        let clock = Clock::of(None);
+        let now = DateTime::from_timestamp_millis(clock.now).unwrap_or_default();
+        let (range, found) = match query.range(now, clock.zone) {
+            Ok(range) => (Some(range), find::<T>(here, &query, range).await),
+            Err(problem) => (None, Err(problem)),
+        };
+        let field = |at: i64| format_rfc3339(at, clock.zone).chars().take("2026-11-21T03:00".len()).collect();
+        let (from, until) = match range {
+            Some(Range { from, until }) => {
+                (field(from.timestamp_millis()), until.map_or(String::new(), |until| field(until.timestamp_millis())))
+            }
+            None => (query.from.clone(), query.until.clone()),
+        };
+        let (file, mut frame_next, mut problem, mut records) =
+            (query.with(&[("format", "csv")]), None, None, Vec::new());
+        match found {
+            Ok(Found { records: found, next }) => {
+                frame_next = next.map(|next| query.with(&[("cursor", &next)]));
+                records = found;
+            }
+            Err(wrong) => problem = Some(wrong),
+        }
+        (Self { clock, query, from, until, problem, next: frame_next, file }, records)
+    }
+
+    /// The query of the first page.
+    fn first(&self) -> String {
+        self.query.with(&[])
+    }
+
+    fn days(&self) -> i64 {
+        LONGEST.num_days()
+    }
+
+    /// Pages say by themselves that nothing is configured: that is no error.
+    fn status(&self) -> StatusCode {
+        match &self.problem {
+            Some(problem) if problem.code() != "not-traced" => problem.status(),
+            _ => StatusCode::OK,
+        }
+    }
+
+    fn is_not_configured(&self) -> bool {
+        self.problem.as_ref().is_some_and(|problem| problem.code() == "not-traced")
+    }
+
+    fn is_unreadable(&self) -> bool {
+        self.problem.as_ref().is_some_and(|problem| problem.code() == "traces-unreadable")
+    }
+}
+
+/// The link to a job; none for a name that is no name of a job.
+pub(super) fn job_link(layout: &Layout, job: &str) -> Option<String> {
+    JobName::new(job).ok().map(|job| layout.here(&format!("/jobs/{}", super::segment(job.as_str()))))
+}
+
+#[derive(Template)]
+#[template(path = "executions.html")]
+struct ExecutionsPage {
+    layout: Layout,
+    frame: Frame,
+    records: Vec<ExecutionRecord>,
+}
+
+#[derive(Template)]
+#[template(path = "states.html")]
+struct StatesPage {
+    layout: Layout,
+    frame: Frame,
+    records: Vec<StateRecord>,
+}
+
+#[derive(Template)]
+#[template(path = "decisions.html")]
+struct DecisionsPage {
+    layout: Layout,
+    frame: Frame,
+    records: Vec<DecisionRecord>,
+}
+
+impl ExecutionsPage {
+    fn outcomes(&self) -> [(ExecutionOutcome, String); 3] {
+        [ExecutionOutcome::Succeeded, ExecutionOutcome::Failed, ExecutionOutcome::NoEnd]
+            .map(|outcome| (outcome, self.outcome(&outcome)))
+    }
+
+    fn outcome(&self, outcome: &ExecutionOutcome) -> String {
+        match outcome {
+            ExecutionOutcome::Succeeded => t!(self, "outcome-succeeded"),
+            ExecutionOutcome::Failed => t!(self, "outcome-failed"),
+            ExecutionOutcome::NoEnd => t!(self, "outcome-no-end"),
+        }
+    }
+
+    fn source(&self, source: &str) -> String {
+        match source {
+            "NORMAL_TRIGGER" => t!(self, "source-normal"),
+            "MISFIRE" => t!(self, "source-misfire"),
+            "FAILOVER" => t!(self, "source-failover"),
+            other => other.to_owned(),
+        }
+    }
+}
+
+impl StatesPage {
+    fn states(&self) -> [TaskState; 4] {
+        STATES
+    }
+
+    /// The names of Java for states, in words.
+    fn state(&self, state: &str) -> String {
+        match state {
+            "TASK_STAGING" => t!(self, "state-staging"),
+            "TASK_RUNNING" => t!(self, "state-running"),
+            "TASK_FINISHED" => t!(self, "state-finished"),
+            "TASK_ERROR" | "TASK_FAILED" => t!(self, "state-error"),
+            other => other.to_owned(),
+        }
+    }
+}
+
+impl DecisionsPage {
+    fn kinds(&self) -> Vec<(&'static str, String)> {
+        DecisionKind::ALL.iter().map(|kind| (kind.as_str(), self.kind(kind.as_str()))).collect()
+    }
+
+    /// A kind in words; the name itself for one of a later release.
+    fn kind(&self, kind: &str) -> String {
+        let id = kind_id(kind);
+        let loader = self.layout.text.loader();
+        if loader.has(&id) { loader.get(&id) } else { kind.to_owned() }
+    }
+
+    fn describe(&self, record: &DecisionRecord) -> String {
+        record.describe(&|at| self.frame.clock.at(&at))
+    }
+
+    fn items(&self, record: &DecisionRecord) -> String {
+        record.sharding_items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The id of the text for a kind of decision.
+fn kind_id(kind: &str) -> String {
+    format!("kind-{}", kind.to_lowercase().replace('_', "-"))
+}
+
+pub(super) fn class_of_outcome(outcome: &ExecutionOutcome) -> &'static str {
+    match outcome {
+        ExecutionOutcome::Succeeded => "ok",
+        ExecutionOutcome::Failed => "bad",
+        ExecutionOutcome::NoEnd => "unknown",
+    }
+}
+
+pub(super) fn class_of_state(state: &str) -> &'static str {
+    match state {
+        "TASK_STAGING" => "wait",
+        "TASK_RUNNING" => "run",
+        "TASK_FINISHED" => "ok",
+        "TASK_ERROR" | "TASK_FAILED" => "bad",
+        _ => "unknown",
+    }
+}
+
+pub(super) fn class_of_kind(kind: &str) -> &'static str {
+    match kind {
+        "MISSED"
+        | "NOT_BEGUN"
+        | "NOT_STARTED"
+        | "RUNS_ABANDONED"
+        | "TRIGGER_DROPPED"
+        | "CONFIGURATION_REFUSED"
+        | "REGISTRY_LOST" => "bad",
+        "SKIPPED"
+        | "COLLAPSED"
+        | "BEGUN_LATE"
+        | "TAKEN_OVER"
+        | "HANDED_OVER"
+        | "RUNS_CANCELLED"
+        | "STALE"
+        | "TRIGGER_HANDED_OVER"
+        | "CONFIGURATION_DIFFERS"
+        | "STRATEGY_FAILED"
+        | "CLOCK_OFF"
+        | "ABDICATED" => "warn",
+        "OPERATOR" => "run",
+        "REGISTERED" | "ELECTED" | "CLOCK_RIGHT" | "REGISTRY_BACK" | "CONFIGURATION_CHANGED" | "RESHARDED" => "ok",
+        _ => "off",
+    }
+}
+
+/// How long a run took, in milliseconds.
+pub(super) fn took(record: &ExecutionRecord) -> Option<u64> {
+    u64::try_from((record.complete_time? - record.start_time).num_milliseconds()).ok()
+}
+
+/// A text of an error: the line that is always seen, and the rest, which unfolds.
+pub(super) fn first_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match line.char_indices().nth(100) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// The page, or the file with the same records.
+async fn answer<T: Traced + Row>(
+    here: Here,
+    query: HistoryQuery,
+    page: impl FnOnce(Layout, Frame, Vec<T>) -> Response,
+) -> Response {
+    if query.format == "csv" {
+        let clock = Clock::of(None);
+        let range = query.range(DateTime::from_timestamp_millis(clock.now).unwrap_or_default(), clock.zone);
+        let file = match range {
+            Ok(range) => history_file::answer::<T>(&here, &query, range).await,
+            Err(problem) => Err(problem),
+        };
+        return file.unwrap_or_else(|problem| super::error::problem(&here, &problem));
+    }
+    let (frame, records) = Frame::read::<T>(&here, query).await;
+    page(Layout::of(&here), frame, records)
+}
+
+pub(crate) async fn executions(here: Here, Query(query): Query<HistoryQuery>) -> Response {
+    answer(here, query, |layout, frame, records| {
+        with_status(frame.status(), &ExecutionsPage { layout, frame, records })
+    })
+    .await
+}
+
+pub(crate) async fn states(here: Here, Query(query): Query<HistoryQuery>) -> Response {
+    answer(here, query, |layout, frame, records| with_status(frame.status(), &StatesPage { layout, frame, records }))
+        .await
+}
+
+pub(crate) async fn decisions(here: Here, Query(query): Query<HistoryQuery>) -> Response {
+    answer(here, query, |layout, frame, records| with_status(frame.status(), &DecisionsPage { layout, frame, records }))
+        .await
+}
+
+#[cfg(test)]
+mod tests;

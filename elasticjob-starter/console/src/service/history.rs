@@ -1,0 +1,347 @@
+//! What was traced: runs of items, changes of state, and decisions with the actions of operators.
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use elasticjob::fire::ExecutionSource;
+use elasticjob::ident::{InstanceId, JobName, ShardingItem};
+use elasticjob::schedule::TimeZone;
+use elasticjob::trace::{
+    AnyTraceReader, Cursor, DecisionFilter, DecisionKind, DecisionRecord, ExecutionFilter, ExecutionOutcome,
+    ExecutionRecord, Page, PageRequest, ReadError, StateFilter, StateRecord, TaskState, TraceReader,
+};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::access::{Permission, Role};
+use crate::api::Problem;
+use crate::here::Here;
+
+/// The longest time range of one request.
+pub(crate) const LONGEST: TimeDelta = TimeDelta::days(31);
+
+/// The time range unless it is said.
+const USUAL: TimeDelta = TimeDelta::days(7);
+
+/// The most records of a page, and how many are on it unless it is said.
+const MOST: u32 = 500;
+const USUALLY: u32 = 50;
+
+/// So many pages are read for one page of a caller who may not see all of their records.
+const ROUNDS: usize = 20;
+
+/// What is asked for. What is empty asks for everything.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct HistoryQuery {
+    pub(crate) job: String,
+    pub(crate) item: String,
+    /// The address of a server, or the id of an instance.
+    pub(crate) ip: String,
+    /// `SUCCEEDED`, `FAILED` or `NO_END`.
+    pub(crate) result: String,
+    /// `NORMAL_TRIGGER`, `MISFIRE` or `FAILOVER`.
+    pub(crate) source: String,
+    /// A state, such as `TASK_RUNNING`.
+    pub(crate) state: String,
+    /// A kind of decision.
+    pub(crate) kind: String,
+    /// RFC 3339, or a local time of the zone of this host.
+    pub(crate) from: String,
+    pub(crate) until: String,
+    pub(crate) cursor: String,
+    pub(crate) limit: Option<u32>,
+    /// `csv` for a file.
+    pub(crate) format: String,
+}
+
+/// The time range of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) from: DateTime<Utc>,
+    /// `None` for all that follows: a clock that is ahead writes times that are yet to come.
+    pub(crate) until: Option<DateTime<Utc>>,
+}
+
+/// Records, the newest first.
+#[derive(Debug)]
+pub(crate) struct Found<T> {
+    pub(crate) records: Vec<T>,
+    /// The cursor of the next page.
+    pub(crate) next: Option<String>,
+}
+
+/// A kind of record: how it is read, and which job it is about.
+pub(crate) trait Traced: Sized + Send {
+    type Filter: Send + Sync;
+
+    fn filter(query: &HistoryQuery, job: Option<JobName>, range: Range) -> Result<Self::Filter, Problem>;
+
+    fn read(
+        reader: &AnyTraceReader,
+        filter: &Self::Filter,
+        page: &PageRequest,
+    ) -> impl Future<Output = Result<Page<Self>, ReadError>> + Send;
+
+    fn job(&self) -> &str;
+
+    /// Whether the caller asked for it, as far as the filter of the reader does not say so.
+    fn is_meant(&self, query: &HistoryQuery) -> bool;
+}
+
+impl HistoryQuery {
+    /// The time range, in which local times are of this zone.
+    pub(crate) fn range(&self, now: DateTime<Utc>, zone: TimeZone) -> Result<Range, Problem> {
+        let until = time("until", &self.until, zone)?;
+        let end = until.unwrap_or(now);
+        let from = time("from", &self.from, zone)?.unwrap_or(end - USUAL);
+        if from >= end {
+            return Err(Problem::bad_request("the time range ends before it begins: `from` must be before `until`"));
+        }
+        match end - from > LONGEST {
+            true => Err(Problem::bad_request(format!(
+                "the time range is longer than {} days: choose a shorter one",
+                LONGEST.num_days()
+            ))),
+            false => Ok(Range { from, until }),
+        }
+    }
+
+    fn job(&self) -> Result<Option<JobName>, Problem> {
+        parsed("job", &self.job)
+    }
+
+    fn instance(&self) -> Option<InstanceId> {
+        self.ip.contains("@-@").then(|| InstanceId::new(self.ip.trim()).ok()).flatten()
+    }
+
+    /// Whether a record of this address is meant; an id of an instance was the filter of the reader.
+    fn is_at(&self, ip: &str) -> bool {
+        let asked = self.ip.trim();
+        asked.is_empty() || asked.contains("@-@") || asked == ip
+    }
+
+    /// The same query with other values, as the query of an address.
+    pub(crate) fn with(&self, changes: &[(&str, &str)]) -> String {
+        let fields = [
+            ("job", &self.job),
+            ("item", &self.item),
+            ("ip", &self.ip),
+            ("result", &self.result),
+            ("source", &self.source),
+            ("state", &self.state),
+            ("kind", &self.kind),
+            ("from", &self.from),
+            ("until", &self.until),
+        ];
+        let fields = fields.into_iter().map(|(name, value)| (name, value.as_str()));
+        let kept = fields.filter(|(name, value)| !value.is_empty() && changes.iter().all(|(one, _)| one != name));
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(kept).extend_pairs(changes).finish()
+    }
+}
+
+/// The value of a field, `None` where it is empty.
+fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<Option<T>, Problem> {
+    match text.trim() {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|wrong| Problem::bad_request(format!("`{name}`: {wrong}"))),
+    }
+}
+
+/// One of these values, by its name.
+fn one_of<T: Copy + ToString>(name: &str, text: &str, all: &[T]) -> Result<Option<T>, Problem> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let found = all.iter().copied().find(|one| one.to_string() == text);
+    let names = || all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    found.map(Some).ok_or_else(|| Problem::bad_request(format!("`{name}` is one of {}", names())))
+}
+
+/// RFC 3339, or what a browser sends for a field of date and time: a local time of the zone.
+fn time(name: &str, text: &str, zone: TimeZone) -> Result<Option<DateTime<Utc>>, Problem> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Ok(Some(time.to_utc()));
+    }
+    let local = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S%.f"]
+        .iter()
+        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
+    let wrong = || Problem::bad_request(format!("`{name}` is no time: write 2026-11-21T03:00 or 2026-11-21T03:00:00Z"));
+    let local = local.ok_or_else(wrong)?.and_utc();
+    // The offset of that moment, which near a change of the clocks is not the one that the local time read as UTC has.
+    let offset = |at: DateTime<Utc>| TimeDelta::seconds(zone.offset_at(at.timestamp()).into());
+    let near = local.checked_sub_signed(offset(local)).ok_or_else(wrong)?;
+    local.checked_sub_signed(offset(near)).map(Some).ok_or_else(wrong)
+}
+
+/// The records that the caller may see and that the query asks for.
+pub(crate) async fn find<T: Traced>(here: &Here, query: &HistoryQuery, range: Range) -> Result<Found<T>, Problem> {
+    let job = query.job()?;
+    if job.as_ref().is_some_and(|job| !here.sees(job)) {
+        return Err(Problem::forbidden(Permission::Has(Role::Viewer), false));
+    }
+    let sees = |record: &T| match &job {
+        Some(_) => true,
+        None => here.identity.sees_job(here.registry.name(), record.job()),
+    };
+    let reader = here.registry.trace_reader().ok_or_else(Problem::not_traced)?;
+    let filter = T::filter(query, job.clone(), range)?;
+    let wanted = query.limit.unwrap_or(USUALLY).clamp(1, MOST);
+    let (mut records, mut cursor) = (Vec::new(), parsed::<Cursor>("cursor", &query.cursor)?);
+    for _ in 0..ROUNDS {
+        let missing = wanted - u32::try_from(records.len()).unwrap_or(wanted);
+        let page = T::read(reader, &filter, &PageRequest::default().limit(missing).after(cursor)).await?;
+        records.extend(page.records.into_iter().filter(|record| sees(record) && record.is_meant(query)));
+        cursor = page.next;
+        if cursor.is_none() || records.len() >= wanted as usize {
+            break;
+        }
+    }
+    Ok(Found { records, next: cursor.map(|cursor| cursor.to_string()) })
+}
+
+const SOURCES: [ExecutionSource; 3] =
+    [ExecutionSource::NormalTrigger, ExecutionSource::Misfire, ExecutionSource::Failover];
+
+pub(crate) const STATES: [TaskState; 4] =
+    [TaskState::Staging, TaskState::Running, TaskState::Finished, TaskState::Error];
+
+impl Traced for ExecutionRecord {
+    type Filter = ExecutionFilter;
+
+    fn filter(query: &HistoryQuery, job: Option<JobName>, range: Range) -> Result<ExecutionFilter, Problem> {
+        let names = ["", "SUCCEEDED", "FAILED", "NO_END"];
+        if !names.contains(&query.result.as_str()) {
+            return Err(Problem::bad_request("`result` is one of SUCCEEDED, FAILED, NO_END"));
+        }
+        let mut filter = ExecutionFilter::default();
+        (filter.job, filter.from, filter.until) = (job, Some(range.from), range.until);
+        filter.item = parsed::<ShardingItem>("item", &query.item)?;
+        filter.instance = query.instance();
+        filter.failed_only = query.result == ExecutionOutcome::Failed.as_str();
+        filter.source = one_of("source", &query.source, &SOURCES)?;
+        Ok(filter)
+    }
+
+    async fn read(
+        reader: &AnyTraceReader,
+        filter: &ExecutionFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Self>, ReadError> {
+        reader.executions(filter, page).await
+    }
+
+    fn job(&self) -> &str {
+        &self.job_name
+    }
+
+    fn is_meant(&self, query: &HistoryQuery) -> bool {
+        query.is_at(&self.ip) && (query.result.is_empty() || query.result == self.outcome.as_str())
+    }
+}
+
+impl Traced for StateRecord {
+    type Filter = StateFilter;
+
+    fn filter(query: &HistoryQuery, job: Option<JobName>, range: Range) -> Result<StateFilter, Problem> {
+        let mut filter = StateFilter::default();
+        (filter.job, filter.from, filter.until) = (job, Some(range.from), range.until);
+        filter.instance = query.instance();
+        filter.state = one_of("state", &query.state, &STATES)?;
+        Ok(filter)
+    }
+
+    async fn read(reader: &AnyTraceReader, filter: &StateFilter, page: &PageRequest) -> Result<Page<Self>, ReadError> {
+        reader.states(filter, page).await
+    }
+
+    fn job(&self) -> &str {
+        &self.job_name
+    }
+
+    fn is_meant(&self, query: &HistoryQuery) -> bool {
+        query.is_at(&self.ip)
+    }
+}
+
+impl Traced for DecisionRecord {
+    type Filter = DecisionFilter;
+
+    fn filter(query: &HistoryQuery, job: Option<JobName>, range: Range) -> Result<DecisionFilter, Problem> {
+        let mut filter = DecisionFilter::default();
+        (filter.job, filter.from, filter.until) = (job, Some(range.from), range.until);
+        filter.kinds = parsed::<DecisionKind>("kind", &query.kind)?.into_iter().collect();
+        Ok(filter)
+    }
+
+    async fn read(
+        reader: &AnyTraceReader,
+        filter: &DecisionFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Self>, ReadError> {
+        reader.decisions(filter, page).await
+    }
+
+    fn job(&self) -> &str {
+        &self.job_name
+    }
+
+    fn is_meant(&self, query: &HistoryQuery) -> bool {
+        let instance = self.instance.as_deref().unwrap_or_default();
+        let is_there = query.ip.trim() == instance || query.is_at(instance.split("@-@").next().unwrap_or_default());
+        let item = query.item.trim();
+        is_there && (item.is_empty() || self.sharding_items.iter().any(|one| one.to_string() == item))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().expect("it is a time")
+    }
+
+    fn range(from: &str, until: &str, zone: &str) -> Result<Range, Problem> {
+        let query = HistoryQuery { from: from.to_owned(), until: until.to_owned(), ..HistoryQuery::default() };
+        query.range(at("2026-11-21T12:00:00Z"), zone.parse().expect("it is a zone"))
+    }
+
+    #[test]
+    fn a_time_range_is_the_last_week_unless_it_is_said_and_is_never_longer_than_a_month() {
+        let usual = range("", "", "UTC").expect("it is usual");
+        assert_eq!(usual, Range { from: at("2026-11-14T12:00:00Z"), until: None });
+        assert!(range("2026-10-21T12:00", "", "UTC").is_ok());
+        for (from, until) in [
+            ("2026-10-21T11:59", ""),
+            ("2026-11-21T12:00", ""),
+            ("2026-11-02T00:00", "2026-11-01T00:00"),
+            ("yesterday", ""),
+            ("", "2026-13-01T00:00"),
+            ("+262142-12-31T23:59:59Z", "-262143-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(range(from, until, "UTC").expect_err("it is wrong").code(), "bad-request", "{from} {until}");
+        }
+    }
+
+    #[test]
+    fn a_time_without_an_offset_is_a_local_one_of_the_zone() {
+        let range = range("2026-11-21T03:00", "2026-11-21T03:00:00Z", "Asia/Shanghai").expect("it is right");
+        assert_eq!(range, Range { from: at("2026-11-20T19:00:00Z"), until: Some(at("2026-11-21T03:00:00Z")) });
+        let berlin: TimeZone = "Europe/Berlin".parse().expect("it is a zone");
+        // The offset changes at 01:00 UTC: read as UTC, 03:30 is after the change, and the day before is not.
+        let time = |text: &str| time("from", text, berlin).expect("it is a time");
+        assert_eq!(time("2026-03-29T03:30"), Some(at("2026-03-29T01:30:00Z")));
+        assert_eq!(time("2026-03-29T01:30"), Some(at("2026-03-29T00:30:00Z")));
+    }
+
+    #[test]
+    fn an_address_keeps_what_was_asked_for() {
+        let query = HistoryQuery { job: "a&b".to_owned(), ip: "10.0.0.7".to_owned(), ..HistoryQuery::default() };
+        assert_eq!(query.with(&[("cursor", "7.x")]), "job=a%26b&ip=10.0.0.7&cursor=7.x");
+        assert_eq!(query.with(&[("job", "c")]), "ip=10.0.0.7&job=c");
+    }
+}
