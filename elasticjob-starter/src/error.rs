@@ -81,6 +81,13 @@ pub enum AppError {
         /// The problem.
         reason: String,
     },
+    /// The metrics port could not be opened.
+    Metrics {
+        /// The place of the setting.
+        origin: Origin,
+        /// The problem.
+        reason: String,
+    },
     /// A job could not be started.
     Start(StartError),
     /// No job could be started, as the configurations of all jobs in the registry center cannot be used.
@@ -131,6 +138,9 @@ impl fmt::Display for AppError {
             }
             AppError::Console { origin, reason } => {
                 write!(f, "no job was started: {origin}: elasticjob.console: {reason}")
+            }
+            AppError::Metrics { origin, reason } => {
+                write!(f, "no job was started: {origin}: elasticjob.metrics.port: {reason}")
             }
             AppError::Start(error) => write!(f, "{error}"),
             AppError::NoneStarted(errors) => {

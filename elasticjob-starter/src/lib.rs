@@ -19,6 +19,8 @@
 mod app;
 mod error;
 mod logging;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 mod plan;
 pub mod prelude;
 pub mod settings;

@@ -27,6 +27,8 @@ pub struct ElasticJobAppBuilder {
     pub(super) given: BTreeMap<String, ItemHandler>,
     pub(super) catalog: CatalogBuilder,
     pub(super) wrong: Vec<PlanError>,
+    #[cfg(feature = "metrics")]
+    pub(super) metrics: Option<crate::metrics::Metrics>,
 }
 
 impl ElasticJobAppBuilder {
@@ -39,6 +41,8 @@ impl ElasticJobAppBuilder {
             given: BTreeMap::new(),
             catalog: Catalog::builder(),
             wrong: Vec::new(),
+            #[cfg(feature = "metrics")]
+            metrics: None,
         }
     }
 
@@ -126,6 +130,14 @@ impl ElasticJobAppBuilder {
     /// that [`register_job_type!`](crate::register_job_type) links. A name that is taken is an error at start.
     pub fn job_type(mut self, executor: impl JobType) -> Self {
         self.catalog = self.catalog.job_type(executor);
+        self
+    }
+
+    /// Counts what the jobs do in these metrics, which the program serves itself. `elasticjob.metrics.port` serves them as
+    /// well.
+    #[cfg(feature = "metrics")]
+    pub fn metrics(mut self, metrics: crate::metrics::Metrics) -> Self {
+        self.metrics = Some(metrics);
         self
     }
 

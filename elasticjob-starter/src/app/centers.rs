@@ -49,6 +49,11 @@ impl RegistryCenters {
         Ok(Self { by_name, own })
     }
 
+    /// Replaces each registry center that jobs use by another one that stands for it.
+    pub fn replace(&mut self, by: impl Fn(&str, Arc<dyn RegistryCenter>) -> Arc<dyn RegistryCenter>) {
+        self.by_name.iter_mut().for_each(|(name, center)| *center = by(name, Arc::clone(center)));
+    }
+
     /// The registry center of a job.
     pub fn of(&self, job: &PlannedJob) -> Arc<dyn RegistryCenter> {
         let name = job.registry_center.as_deref().unwrap_or(DEFAULT);

@@ -5,6 +5,7 @@ mod centers;
 mod console;
 mod dump;
 mod jobs;
+mod metrics;
 mod signals;
 mod start;
 mod tracing;
@@ -30,6 +31,7 @@ use tokio::sync::watch;
 pub use builder::ElasticJobAppBuilder;
 use console::ConsolePort;
 use jobs::{Handle, Job};
+use metrics::MetricsPort;
 use signals::Signals;
 
 use crate::AppError;
@@ -47,6 +49,7 @@ pub struct ElasticJobApp {
     tracings: BTreeMap<String, Tracing>,
     dump: Option<DumpPort>,
     console: Option<ConsolePort>,
+    metrics: Option<MetricsPort>,
     enabled: bool,
     grace: Duration,
 }
@@ -86,6 +89,12 @@ impl ElasticJobApp {
     /// the port that was free.
     pub fn console_url(&self) -> Option<&str> {
         self.console.as_ref().map(ConsolePort::url)
+    }
+
+    /// The address of the metrics port, `None` when `elasticjob.metrics.port` is not set. With port 0 it has the port that
+    /// was free.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().map(MetricsPort::address)
     }
 
     /// The handle of a one-off job by its bean name: `job-bootstrap-bean-name`, else the name of the job and
@@ -192,6 +201,9 @@ impl ElasticJobApp {
         }
         if let Some(console) = self.console.take() {
             console.close().await;
+        }
+        if let Some(metrics) = self.metrics.take() {
+            metrics.close().await;
         }
         join_all(self.registries.iter().map(|registry| registry.close())).await;
         join_all(self.tracings.values().map(|tracing| tracing.close(TRACING_GRACE))).await;

@@ -8,8 +8,8 @@ use elasticjob::spi::{Catalog, CatalogError, JOBS};
 use futures_util::future::join_all;
 
 use super::centers::{self, FoundStorages, RegistryCenters};
-use super::jobs::{Jobs, make};
-use super::{ElasticJobApp, ElasticJobAppBuilder, console, dump, tracing};
+use super::jobs::{Job, Jobs, make};
+use super::{ElasticJobApp, ElasticJobAppBuilder, console, dump, metrics, tracing};
 use crate::AppError;
 use crate::error::Problem;
 use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
@@ -30,16 +30,34 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         apart(|| info!("`elasticjob.enabled` is false: no job is started"));
         let (jobs, handles, registries, tracings) = (Vec::new(), BTreeMap::new(), Vec::new(), BTreeMap::new());
         let grace = settings.shutdown_grace;
-        let (dump, console) = (None, None);
-        return Ok(ElasticJobApp { jobs, handles, registries, tracings, dump, console, enabled: false, grace });
+        let (dump, console, metrics) = (None, None, None);
+        return Ok(ElasticJobApp {
+            jobs,
+            handles,
+            registries,
+            tracings,
+            dump,
+            console,
+            metrics,
+            enabled: false,
+            grace,
+        });
     }
 
     let (plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
+    let counting = metrics::begin(&builder, &settings.metrics, &plan);
+    let environment = match &counting {
+        Some(counting) => counting.observing(environment),
+        None => environment,
+    };
     let announcement = announcement(&plan, settings);
     apart(move || info!("{announcement}"));
     let traced = centers::trace(found, settings, &plan, &environment).await?;
     tracing::warn_of_strangers(settings, plan.jobs.iter().map(|job| job.configuration.job_name().as_str()));
-    let centers = RegistryCenters::connect(&builder, settings, &plan, &environment).await?;
+    let mut centers = RegistryCenters::connect(&builder, settings, &plan, &environment).await?;
+    if let Some(counting) = &counting {
+        centers.replace(|name, center| counting.center(name, center));
+    }
     let environment_of = |job: &PlannedJob| {
         let name = job.tracing.as_deref().unwrap_or(DEFAULT);
         traced.get(name).unwrap_or(&environment).clone()
@@ -52,8 +70,15 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     };
     let tracings = centers::tracings(&traced);
     let console = console::open(settings, centers.named(), &tracings).await?;
+    let metrics = match &counting {
+        Some(counting) => {
+            counting.follow(jobs.iter().map(Job::status), &tracings);
+            counting.open(&settings.metrics).await?
+        }
+        None => None,
+    };
     let (registries, grace) = (centers.own, settings.shutdown_grace);
-    let mut app = ElasticJobApp { jobs, handles, registries, tracings, dump, console, enabled: true, grace };
+    let mut app = ElasticJobApp { jobs, handles, registries, tracings, dump, console, metrics, enabled: true, grace };
     let started = join_all(app.jobs.iter_mut().map(|job| job.start())).await;
     let failed = match outcome(started) {
         Ok(()) => return Ok(app),
@@ -93,6 +118,7 @@ fn checked(
     // Without a catalog the jobs are checked as far as possible, so that all problems are reported together.
     problems.extend(centers::given_twice(builder, settings).into_iter().map(Problem::from));
     problems.extend(console::problems(&settings.console).into_iter().map(Problem::from));
+    problems.extend(metrics::problems(&settings.metrics).into_iter().map(Problem::from));
     let mut storages = FoundStorages::new();
     if let Ok(catalog) = catalog {
         let all = settings.tracings.iter().filter_map(|(name, tracing)| Some((name.as_str(), tracing.as_ref()?)));

@@ -15,8 +15,8 @@ use super::read::{Reader, parse_duration, parse_flag};
 use super::resolve::{Scope, Wanted};
 use super::schema::{Key, KnownNames, squash};
 use super::{
-    ConsoleSettings, RegCenterSettings, Settings, Sources, TracingSettings, arguments, console, dump, jobs, reg_center,
-    tracing,
+    ConsoleSettings, RegCenterSettings, Settings, Sources, TracingSettings, arguments, console, dump, jobs, metrics,
+    reg_center, tracing,
 };
 
 impl Settings {
@@ -51,6 +51,7 @@ impl Settings {
             tracings: named(reader, "tracings", tracing::read),
             dump: dump::read(reader),
             console: console::read(reader),
+            metrics: metrics::read(reader),
             profiles: load.profiles.clone(),
             files: read.files.clone(),
             warnings: load.warnings.iter().cloned().chain(std::mem::take(&mut reader.warnings)).collect(),

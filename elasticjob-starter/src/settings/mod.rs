@@ -15,6 +15,7 @@ mod files;
 mod jobs;
 mod layer;
 mod load;
+mod metrics;
 mod node;
 mod placeholder;
 mod properties;
@@ -38,6 +39,7 @@ pub use dump::DumpSettings;
 pub use error::SettingError;
 pub use jobs::JobEntry;
 pub(crate) use load::{DEFAULT, Read};
+pub use metrics::MetricsSettings;
 pub use node::Origin;
 pub use reference::{SettingReference, reference};
 pub use reg_center::RegCenterSettings;
@@ -73,6 +75,8 @@ pub struct Settings {
     pub dump: Option<DumpSettings>,
     /// `elasticjob.console`.
     pub console: ConsoleSettings,
+    /// `elasticjob.metrics`.
+    pub metrics: MetricsSettings,
     /// The profiles that are active; later ones win.
     pub profiles: Vec<String>,
     /// The files that were read; later ones win.

@@ -10,6 +10,7 @@ mod error_handler;
 mod item_handler;
 mod job_type;
 mod listener;
+mod observer;
 mod outcome;
 mod pool;
 mod run;
@@ -26,6 +27,7 @@ pub use error_handler::{AnyJobErrorHandler, Failed, JobErrorHandler, JobFailure}
 pub use item_handler::{BlockingItem, ItemFuture, ItemHandler, ItemWork, blocking_item_handler, item_handler};
 pub use job_type::{AnyJobType, JobType};
 pub use listener::{AnyJobListener, JobListener, ListenerContext, ListenerRound, OnceJobListener};
+pub use observer::{JobFact, JobObserver};
 pub use outcome::{IntoJobResult, JobError, JobResult};
 pub use pool::PoolSizeProvider;
 pub use run::RunInfo;

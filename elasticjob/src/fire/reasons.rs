@@ -78,6 +78,20 @@ pub enum CancelReason {
     Shutdown,
 }
 
+impl CancelReason {
+    /// All reasons.
+    pub const ALL: &[Self] = &[Self::SessionUnproven, Self::ClockLeapt, Self::Shutdown];
+
+    /// Its name for programs. It never changes.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::SessionUnproven => "session-unproven",
+            Self::ClockLeapt => "clock-leapt",
+            Self::Shutdown => "shutdown",
+        }
+    }
+}
+
 impl fmt::Display for CancelReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

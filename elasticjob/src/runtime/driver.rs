@@ -21,6 +21,7 @@ use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
 use super::live_item::LiveItem;
 use super::log::log;
 use super::mailbox::Mailbox;
+use super::observed::Observed;
 use super::pending_replies::Answers;
 use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
@@ -80,6 +81,8 @@ pub(super) struct Driver {
     last_trigger: TriggerId,
     /// Present where the job is traced. Boxed, as most jobs are not traced.
     recorder: Option<Box<Recorder>>,
+    /// Present where the job is observed.
+    observed: Option<Box<Observed>>,
     /// The driver has reported a fire that was given up, and no fire has begun since.
     reported_given_up: bool,
     /// Answered when the job is registered, or cannot be.
@@ -96,6 +99,7 @@ impl Driver {
             watch_ended: false,
             timer: environment.timers().register(mailbox.bell().clone()),
             recorder: Recorder::of(&environment, &name),
+            observed: environment.observer().map(|observer| Box::new(Observed::new(observer.clone(), name.clone()))),
             reported_given_up: false,
             handed_over: None,
             job: name,
@@ -213,6 +217,9 @@ impl Driver {
                     }
                     if let Some(recorder) = &mut self.recorder {
                         recorder.item_ended(item, &end);
+                    }
+                    if let Some(observed) = &self.observed {
+                        observed.ended(item, &end);
                     }
                     self.gather(Event::ItemEnded { item, end });
                 }
@@ -351,6 +358,9 @@ impl Driver {
         if let Some(recorder) = &self.recorder {
             recorder.running(items.iter().map(|(item, _)| *item));
         }
+        if let Some(observed) = &self.observed {
+            items.iter().for_each(|(item, _)| observed.started(*item));
+        }
         for (item, fencing_token) in items {
             let cancellation = CancellationToken::new();
             let context = ShardingContext::new(ItemRun {
@@ -452,6 +462,9 @@ impl Driver {
         log(&self.job, self.engine.instance(), zone, notice);
         if let Some(recorder) = &mut self.recorder {
             recorder.note(self.engine.instance(), self.engine.makes_up(), notice);
+        }
+        if let Some(observed) = &mut self.observed {
+            observed.note(notice, self.engine.schedule(), self.environment.now().wall);
         }
         match notice {
             Notice::WaitsForConfiguration { why } => {

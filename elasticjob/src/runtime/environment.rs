@@ -14,6 +14,7 @@ use super::proofs::Proofs;
 use super::running_jobs::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
+use crate::api::JobObserver;
 use crate::clock::Now;
 use crate::engine::AGES;
 use crate::ident::InstanceId;
@@ -41,6 +42,7 @@ const RESTART_PAUSE: Duration = Duration::from_secs(1);
 pub struct JobEnvironment {
     shared: Arc<Shared>,
     tracing: Option<Tracing>,
+    observer: Option<Arc<dyn JobObserver>>,
 }
 
 struct Shared {
@@ -156,7 +158,7 @@ impl JobEnvironmentBuilder {
             members: Members::default(),
             proofs: Proofs::default(),
         };
-        Ok(JobEnvironment { shared: Arc::new(shared), tracing: None })
+        Ok(JobEnvironment { shared: Arc::new(shared), tracing: None, observer: None })
     }
 }
 
@@ -200,6 +202,17 @@ impl JobEnvironment {
     #[must_use]
     pub fn with_tracing(self, configuration: TracingConfiguration) -> Self {
         Self { tracing: Some(Tracing::start(configuration, &self.shared.user)), ..self }
+    }
+
+    /// Lets an observer hear of the jobs that are made in the returned environment from now on, for example to count
+    /// what they do. Without one nothing is counted.
+    #[must_use]
+    pub fn with_observer(self, observer: Arc<dyn JobObserver>) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
+    pub(super) fn observer(&self) -> Option<&Arc<dyn JobObserver>> {
+        self.observer.as_ref()
     }
 
     /// The tracing, where it is configured. [Close](Tracing::close) it when the jobs have left.

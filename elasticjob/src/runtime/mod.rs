@@ -12,6 +12,7 @@ mod handle;
 mod live_item;
 mod log;
 mod mailbox;
+mod observed;
 mod pending_replies;
 mod proofs;
 mod recorder;

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{self, Sender};
 use tokio_util::sync::CancellationToken;
 
 use super::configuration::{JobSelection, TracingConfiguration};
-use super::counts::{Counters, TracingCounts};
+use super::counts::{Counters, Loss, TracingCounts};
 use super::event::JobEvent;
 use super::writer::Writer;
 use crate::ident::JobName;
@@ -54,9 +54,9 @@ impl Tracing {
 
     /// Takes an event without waiting. When the queue is full, or tracing is closed, the event is lost and counted.
     pub fn post(&self, event: JobEvent) {
-        self.0.counters.count_posted();
+        self.0.counters.count_posted(&event);
         if self.0.queue.try_send(event).is_err() {
-            self.0.counters.count_lost(1);
+            self.0.counters.count_lost(1, Loss::QueueFull);
         }
     }
 
@@ -68,6 +68,11 @@ impl Tracing {
     /// The counts of events so far.
     pub fn counts(&self) -> TracingCounts {
         self.0.counters.read()
+    }
+
+    /// How many events the queue takes.
+    pub fn queue_capacity(&self) -> usize {
+        self.0.queue.max_capacity()
     }
 
     /// Writes the waiting events, for at most `limit`, and ends. Call it when the jobs have left: later events are

@@ -41,7 +41,7 @@ pub(crate) fn now() -> DateTime<Utc> {
 pub const RDB: &str = "RDB";
 
 pub use configuration::{JobSelection, TracingConfiguration};
-pub use counts::TracingCounts;
+pub use counts::{LostEvents, PostedEvents, TracingCounts};
 pub use decision::{DecisionKind, JobDecisionEvent, UnknownDecision};
 pub(crate) use event::cut;
 pub use event::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState};

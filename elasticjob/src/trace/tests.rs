@@ -11,6 +11,12 @@ use super::*;
 use crate::ident::{InstanceId, JobName, TaskId};
 use crate::test_log::Logged;
 
+/// How many events were posted, written and lost.
+fn totals(tracing: &Tracing) -> (u64, u64, u64) {
+    let TracingCounts { posted, written, lost, .. } = tracing.counts();
+    (posted, written, lost)
+}
+
 /// The answers of the storage, and the events that it took.
 #[derive(Clone)]
 struct Played {
@@ -102,7 +108,7 @@ async fn events_are_written_together_in_their_order_and_the_last_ones_at_the_end
     assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 50, 1]);
     let expected: Vec<String> = (0..250).map(|number| number.to_string()).chain(["last".to_owned()]).collect();
     assert_eq!(batches.concat(), expected);
-    assert_eq!(tracing.counts(), TracingCounts { posted: 251, written: 251, lost: 0 });
+    assert_eq!(totals(&tracing), (251, 251, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,11 +129,13 @@ async fn while_the_storage_is_away_events_are_kept_up_to_the_bound_and_the_rest_
     (0..100).for_each(|number| tracing.post(event(&number.to_string())));
     storage.attempts(3).await;
     (100..300).for_each(|number| tracing.post(event(&number.to_string())));
-    assert_eq!(tracing.counts(), TracingCounts { posted: 300, written: 0, lost: 50 });
+    assert_eq!(totals(&tracing), (300, 0, 50));
+    assert_eq!(tracing.counts().lost_by, LostEvents { queue_full: 50, ..LostEvents::default() });
+    assert_eq!(tracing.queue_capacity(), 150);
     assert_eq!(tracing.counts().waiting(), 250);
     storage.answers.send_replace(Answer::Takes);
     tracing.close(LIMIT).await;
-    assert_eq!(tracing.counts(), TracingCounts { posted: 300, written: 250, lost: 50 });
+    assert_eq!(totals(&tracing), (300, 250, 50));
     assert_eq!(storage.batches().concat(), (0..250).map(|number| number.to_string()).collect::<Vec<_>>());
 }
 
@@ -138,7 +146,8 @@ async fn an_event_that_is_refused_does_not_take_others_along() {
     ["a", "b", "c"].into_iter().for_each(|name| tracing.post(event(name)));
     tracing.close(LIMIT).await;
     assert_eq!(storage.batches().concat(), ["a", "c"]);
-    assert_eq!(tracing.counts(), TracingCounts { posted: 3, written: 2, lost: 1 });
+    assert_eq!(totals(&tracing), (3, 2, 1));
+    assert_eq!(tracing.counts().lost_by, LostEvents { refused: 1, ..LostEvents::default() });
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,7 +159,7 @@ async fn a_panic_of_the_storage_is_said_and_costs_only_the_event_that_it_panics_
     ["a", "b", "c"].into_iter().for_each(|name| tracing.post(event(name)));
     tracing.close(LIMIT).await;
     assert_eq!(storage.batches().concat(), ["a", "c"]);
-    assert_eq!(tracing.counts(), TracingCounts { posted: 3, written: 2, lost: 1 });
+    assert_eq!(totals(&tracing), (3, 2, 1));
     let (said, place) = ("ERROR tracing: an event is lost, the storage refuses it; 1 are lost so far: ", file!());
     let said = format!("{said}it panicked at {place}:");
     let lines = logged.lines();
@@ -169,7 +178,8 @@ async fn an_end_does_not_wait_longer_than_it_may_for_a_storage() {
         tracing.close(LIMIT).await;
         assert_eq!(began.elapsed(), LIMIT);
         tracing.post(event("too late"));
-        assert_eq!(tracing.counts(), TracingCounts { posted: 3, written: 0, lost: 3 });
+        assert_eq!(totals(&tracing), (3, 0, 3));
+        assert_eq!(tracing.counts().lost_by, LostEvents { queue_full: 1, not_in_time: 2, ..LostEvents::default() });
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::counts::Counters;
+use super::counts::{Counters, Loss};
 use super::event::JobEvent;
 use super::loss::Trouble;
 use super::storage::{AnyTracingStorage, WriteError};
@@ -57,7 +57,7 @@ impl Writer {
         let mut batch = Vec::with_capacity(BATCH);
         if given_up.run_until_cancelled(self.write_all(&mut batch)).await.is_none() {
             let left = batch.len() + self.events.len();
-            self.counters.count_lost(left);
+            self.counters.count_lost(left, Loss::NotInTime);
             apart(move || warn!("tracing: {left} events were not written in time and are lost"));
         }
         let counts = self.counters.read();
@@ -111,7 +111,7 @@ impl Writer {
                     continue;
                 }
                 Err(error) => {
-                    self.counters.count_lost(1);
+                    self.counters.count_lost(1, Loss::Refused);
                     self.trouble.refused(&error, self.counters.read().lost);
                 }
             }

@@ -155,6 +155,7 @@ fn effective(arguments: &[String]) -> String {
     let types = (job.sharding_strategy_type(), job.thread_pool_type(), job.error_handler_type());
     let tracing = settings.tracing.map(|tracing| tracing.queue_size);
     let dump = settings.dump.map(|dump| dump.address);
+    let metrics = (settings.metrics.address, settings.metrics.max_jobs);
     let console = settings.console;
     let user = &console.users["ops"];
     let console = (
@@ -162,7 +163,7 @@ fn effective(arguments: &[String]) -> String {
         (&user.registries, &user.jobs),
     );
     let program = (settings.enabled, settings.shutdown_grace, settings.reg_center.zookeeper());
-    format!("{numbers:?} {flags:?} {types:?} {tracing:?} {dump:?} {console:?} {program:?}")
+    format!("{numbers:?} {flags:?} {types:?} {tracing:?} {dump:?} {console:?} {metrics:?} {program:?}")
 }
 
 #[test]
@@ -254,5 +255,5 @@ fn the_examples_of_the_page_mean_the_same_in_every_form() {
         assert_ne!(expected, read(&Sources::in_folder(folder("nothing", &[]))), "the examples say something: {block}");
         tried += 1;
     }
-    assert_eq!(tried, 7, "blocks of the page");
+    assert_eq!(tried, 8, "blocks of the page");
 }

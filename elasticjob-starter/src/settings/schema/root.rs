@@ -22,6 +22,7 @@ pub(in super::super) static ROOT: Schema = Schema::Section(&[
     Setting::section("dump", "The port that gives dumps of jobs.", Schema::Section(DUMP)),
     Setting::section("console", "The web console.", Schema::Section(CONSOLE)),
     Setting::section("console-users", "The users of the console by name.", Schema::Named(&USERS, CONSOLE_USER)),
+    Setting::section("metrics", "The port that Prometheus scrapes.", Schema::Section(METRICS)),
 ]);
 
 const CONFIG: &[Setting] = &[Setting::value(
@@ -157,6 +158,30 @@ const DUMP: &[Setting] = &[
     )
     .default("127.0.0.1")
     .example("0.0.0.0"),
+];
+
+const METRICS: &[Setting] = &[
+    Setting::value(
+        "port",
+        Kind::Whole { from: 0, to: 65_535, unit: "" },
+        "The port that serves `/metrics`; 0 for any that is free. Needs the cargo feature `metrics`.",
+    )
+    .otherwise("no metrics port")
+    .example("9464"),
+    Setting::value(
+        "address",
+        Kind::Ip,
+        "The address to listen on. Whoever reaches the port can read the names of all jobs, and how they run.",
+    )
+    .default("127.0.0.1")
+    .example("0.0.0.0"),
+    Setting::value(
+        "max-jobs",
+        Kind::Whole { from: 1, to: 1_000_000, unit: "" },
+        "How many jobs have time series of their own. The others are counted together, as the job `_other`.",
+    )
+    .default("5000")
+    .example("500"),
 ];
 
 const CONSOLE: &[Setting] = &[

@@ -8,6 +8,7 @@ mod fires;
 mod foreign_texts;
 mod given_up;
 mod listeners;
+mod observed;
 mod one_off;
 mod proof;
 mod remote;
