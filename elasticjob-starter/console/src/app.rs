@@ -9,6 +9,7 @@ use axum::Router;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Users};
+use crate::api::Answers;
 use crate::options::ConsoleOptions;
 use crate::registries::Registry;
 use crate::routes;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) passwords: Passwords,
     pub(crate) sessions: Sessions,
     pub(crate) throttle: Throttle,
+    pub(crate) answers: Answers,
     pub(crate) texts: Texts,
     /// Ends streams, so that a shutdown does not wait for them.
     pub(crate) ending: CancellationToken,
@@ -127,6 +129,7 @@ impl Console {
             passwords: Passwords::new()?,
             sessions: Sessions::default(),
             throttle: Throttle::default(),
+            answers: Answers::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             ending: CancellationToken::new(),
         }));

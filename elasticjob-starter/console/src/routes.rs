@@ -131,8 +131,11 @@ async fn unknown(who: Who, request: Request) -> Response {
     }
 }
 
-async fn not_allowed() -> StatusCode {
-    StatusCode::METHOD_NOT_ALLOWED
+async fn not_allowed(request: Request) -> Response {
+    match is_api(request.uri().path()) {
+        true => Problem::wrong_method().into_response(),
+        false => StatusCode::METHOD_NOT_ALLOWED.into_response(),
+    }
 }
 
 #[cfg(test)]

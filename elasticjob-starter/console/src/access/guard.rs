@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::header::COOKIE as COOKIE_HEADER;
 use axum::http::{HeaderMap, Method};
@@ -37,10 +38,14 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
 /// Lets a caller pass who has the permission that the route asks for.
 pub(crate) async fn guard(
     State((app, permission)): State<(App, Permission)>,
-    params: RawPathParams,
+    params: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
     next: Next,
 ) -> Response {
+    let params = match params {
+        Ok(params) => params,
+        Err(wrong) => return Problem::bad_request(wrong.body_text()).into_response(),
+    };
     let named = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let identity = request.extensions().get::<Identity>().cloned().unwrap_or_else(|| Identity::anonymous(Vec::new()));
     if identity.may(permission, named("registry"), named("job")) {

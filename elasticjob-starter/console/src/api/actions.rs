@@ -1,9 +1,9 @@
 //! What changes the state of jobs, servers and items.
 
 use axum::Json;
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{Force, InstanceOfJob, ItemOfJob, Outcome, Removed, ServerOfJob, Target};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::Problem;
 use super::body::{Body, Bulk, BulkAction, Reason, State, checked};
 use super::jobs::parameters;
-use super::named::OfJob;
+use super::named::{Names, OfJob};
 use crate::access::Role;
 use crate::here::Here;
 
@@ -21,7 +21,7 @@ use crate::here::Here;
 const MOST: usize = 200;
 
 /// The parts that were changed, and those that needed no change.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub(crate) struct Done {
     #[schema(value_type = Vec<Object>)]
     changed: Value,
@@ -43,11 +43,22 @@ type Gone = Outcome<Removed>;
 
 /// Run a job now, on all its enabled instances
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/triggers", tag = "actions", request_body = Reason,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the job once")),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
-pub(crate) async fn trigger(of: OfJob, Body(body): Body<Reason>) -> Result<(StatusCode, Json<Done>), Problem> {
-    let target = Target::Job(of.job);
-    let outcome: Triggered = of.here.operations(checked(&body.reason)?).trigger(&target).await?;
-    Ok((StatusCode::ACCEPTED, Json(Done::of(&outcome))))
+pub(crate) async fn trigger(
+    of: OfJob,
+    headers: HeaderMap,
+    Body(body): Body<Reason>,
+) -> Result<(StatusCode, Json<Done>), Problem> {
+    let OfJob { here, job } = of;
+    let reason = checked(&body.reason)?;
+    let route = format!("{}/{job}/triggers", here.registry.name());
+    let act = async {
+        let outcome: Triggered = here.operations(reason).trigger(&Target::Job(job)).await?;
+        Ok(Done::of(&outcome))
+    };
+    let done = here.app.answers.once(&headers, here.identity.name(), &route, reason, act).await?;
+    Ok((StatusCode::ACCEPTED, Json(done)))
 }
 
 async fn switch(here: &Here, target: Target, state: &State) -> Result<Json<Done>, Problem> {
@@ -71,7 +82,7 @@ pub(crate) async fn switch_job(of: OfJob, Body(state): Body<State>) -> Result<Js
     responses((status = 200, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn switch_server(
     here: Here,
-    Path((_, server)): Path<(String, String)>,
+    Names((_, server)): Names<(String, String)>,
     Body(state): Body<State>,
 ) -> Result<Json<Done>, Problem> {
     switch(&here, Target::Server(server), &state).await
@@ -82,7 +93,7 @@ pub(crate) async fn switch_server(
     request_body = State, responses((status = 200, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn switch_server_of_job(
     of: OfJob,
-    Path((_, _, server)): Path<(String, String, String)>,
+    Names((_, _, server)): Names<(String, String, String)>,
     Body(state): Body<State>,
 ) -> Result<Json<Done>, Problem> {
     switch(&of.here, Target::ServerOfJob(of.job, server), &state).await
@@ -93,7 +104,7 @@ pub(crate) async fn switch_server_of_job(
     request_body = State, responses((status = 200, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn switch_item(
     of: OfJob,
-    Path((_, _, item)): Path<(String, String, ShardingItem)>,
+    Names((_, _, item)): Names<(String, String, ShardingItem)>,
     Body(state): Body<State>,
 ) -> Result<Json<Done>, Problem> {
     let operations = of.here.operations(checked(&state.reason)?);
@@ -121,7 +132,7 @@ pub(crate) async fn shut_down_job(of: OfJob, Body(body): Body<Reason>) -> Result
     request_body = Reason, responses((status = 202, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn shut_down_server(
     here: Here,
-    Path((_, server)): Path<(String, String)>,
+    Names((_, server)): Names<(String, String)>,
     Body(body): Body<Reason>,
 ) -> Result<(StatusCode, Json<Done>), Problem> {
     leave(&here, Target::Server(server), &body).await
@@ -132,7 +143,7 @@ pub(crate) async fn shut_down_server(
     request_body = Reason, responses((status = 202, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn shut_down_server_of_job(
     of: OfJob,
-    Path((_, _, server)): Path<(String, String, String)>,
+    Names((_, _, server)): Names<(String, String, String)>,
     Body(body): Body<Reason>,
 ) -> Result<(StatusCode, Json<Done>), Problem> {
     leave(&of.here, Target::ServerOfJob(of.job, server), &body).await
@@ -174,7 +185,7 @@ pub(crate) struct Because {
     responses((status = 200, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn remove_server(
     here: Here,
-    Path((_, server)): Path<(String, String)>,
+    Names((_, server)): Names<(String, String)>,
     query: Result<Query<Because>, QueryRejection>,
 ) -> Result<Json<Done>, Problem> {
     let reason = parameters(query)?.reason;
@@ -187,7 +198,7 @@ pub(crate) async fn remove_server(
     params(Because), responses((status = 200, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn remove_server_of_job(
     of: OfJob,
-    Path((_, _, server)): Path<(String, String, String)>,
+    Names((_, _, server)): Names<(String, String, String)>,
     query: Result<Query<Because>, QueryRejection>,
 ) -> Result<Json<Done>, Problem> {
     let reason = parameters(query)?.reason;

@@ -2,6 +2,7 @@
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +22,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     type Rejection = Response;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
-        let bytes = Bytes::from_request(request, app).await.map_err(IntoResponse::into_response)?;
+        let bytes = Bytes::from_request(request, app).await.map_err(|refused| match refused.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large().into_response(),
+            _ => Problem::bad_request(refused.body_text()).into_response(),
+        })?;
         let text: &[u8] = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &bytes };
         match serde_json::from_slice(text) {
             Ok(body) => Ok(Self(body)),

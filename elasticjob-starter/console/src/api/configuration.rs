@@ -97,14 +97,16 @@ async fn update(
     let operations = of.here.operations(checked(&how.reason)?);
     let stored = operations.configuration(&of.job).await?;
     is_of_version(headers, &stored)?;
-    let settings = changed(&stored, change, is_patch).map_err(|wrong| Problem::bad_request(wrong.to_string()))?;
-    let (after, difference) = operations.check_configuration(&stored, &settings)?;
-    let view = ChangeView::of(&stored.configuration, &after, difference);
-    if how.dry_run || after == stored.configuration {
-        return Ok(with_etag(stored.version(), Json(view)));
+    let settings = changed(&stored, change, is_patch)?;
+    let checked = operations.check_configuration(&stored, &settings);
+    if !how.dry_run {
+        // It records what it does, and what it refuses.
+        operations.update_configuration(&stored, &settings).await?;
     }
-    operations.update_configuration(&stored, &settings).await?;
-    Ok(with_etag(stored.version() + 1, Json(view)))
+    let (after, difference) = checked?;
+    let is_written = !how.dry_run && after != stored.configuration;
+    let version = stored.version() + i32::from(is_written);
+    Ok(with_etag(version, Json(ChangeView::of(&stored.configuration, &after, difference))))
 }
 
 fn is_of_version(headers: &HeaderMap, stored: &StoredConfiguration) -> Result<(), Problem> {

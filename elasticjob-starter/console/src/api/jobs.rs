@@ -1,7 +1,6 @@
 //! Jobs, their items, and the reasons why they run or do not run.
 
 use axum::Json;
-use axum::extract::Path;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use elasticjob::ident::ShardingItem;
@@ -9,7 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::Problem;
-use super::named::OfJob;
+use super::named::{Names, OfJob};
 use crate::here::Here;
 use crate::service::job::{FindingView, ItemView, JobView, findings, look};
 use crate::service::jobs::{self, JobPage, JobQuery};
@@ -47,7 +46,7 @@ pub(crate) async fn items(of: OfJob) -> Result<Json<Vec<ItemView>>, Problem> {
     responses((status = 200, body = ItemView), (status = "default", body = Problem)))]
 pub(crate) async fn item(
     of: OfJob,
-    Path((_, _, item)): Path<(String, String, ShardingItem)>,
+    Names((_, _, item)): Names<(String, String, ShardingItem)>,
 ) -> Result<Json<ItemView>, Problem> {
     let (snapshot, now) = look(&of.here, &of.job).await?;
     let found = snapshot.shards(now).into_iter().find(|shard| shard.item == item);
@@ -71,5 +70,5 @@ pub(crate) async fn why(
 ) -> Result<Json<Vec<FindingView>>, Problem> {
     let query = parameters(query)?;
     let (snapshot, now) = look(&of.here, &of.job).await?;
-    Ok(Json(findings(&snapshot, query.item, now)))
+    Ok(Json(findings(&of.here, &snapshot, query.item, now)))
 }

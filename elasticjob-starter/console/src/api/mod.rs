@@ -4,6 +4,7 @@ mod actions;
 mod body;
 mod configuration;
 mod history;
+mod idempotent;
 mod jobs;
 mod named;
 mod openapi;
@@ -17,6 +18,7 @@ mod tests;
 use crate::access::{Permission, Role};
 use crate::routes::Routes;
 
+pub(crate) use idempotent::Answers;
 pub(crate) use problem::Problem;
 
 /// Whether a path, below the base path, belongs to the API.

@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use elasticjob::ident::JobName;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::Problem;
 use crate::app::App;
@@ -17,8 +18,23 @@ pub(crate) struct OfJob {
     pub(crate) job: JobName,
 }
 
+/// Names in the path. Those that cannot be read are a problem like all others.
+#[derive(Debug, Clone)]
+pub(crate) struct Names<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<App> for Names<T> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        match Path::<T>::from_request_parts(parts, app).await {
+            Ok(Path(names)) => Ok(Self(names)),
+            Err(wrong) => Err(Problem::bad_request(wrong.body_text()).into_response()),
+        }
+    }
+}
+
 #[derive(Deserialize)]
-struct Named {
+struct Job {
     job: String,
 }
 
@@ -27,9 +43,8 @@ impl FromRequestParts<App> for OfJob {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let here = Here::from_request_parts(parts, app).await?;
-        let named = Path::<Named>::from_request_parts(parts, app).await;
-        let named = named.map_err(|wrong| Problem::bad_request(wrong.to_string()).into_response())?;
-        let job = JobName::new(named.0.job).map_err(|wrong| Problem::bad_request(wrong.to_string()).into_response())?;
+        let Names(named) = Names::<Job>::from_request_parts(parts, app).await?;
+        let job = JobName::new(named.job).map_err(|wrong| Problem::bad_request(wrong.to_string()).into_response())?;
         Ok(Self { here, job })
     }
 }

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, RegistryError};
+use elasticjob::schedule::ScheduleError;
 use elasticjob::trace::ReadError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -88,9 +89,57 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "no-such-server", "No such server", detail)
     }
 
-    pub(crate) fn wrong_schedule(detail: String) -> Self {
+    /// A configuration with problems: each with its setting, a property as `props.KEY`.
+    pub(crate) fn invalid_configuration<'a>(
+        detail: String,
+        problems: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let pointer = |setting: &str| match setting.strip_prefix("props.") {
+            Some(key) => format!("/props/{}", key.replace('~', "~0").replace('/', "~1")),
+            None => format!("/{setting}"),
+        };
+        let problems: Vec<Value> =
+            problems.map(|(setting, why)| json!({ "pointer": pointer(setting), "detail": why })).collect();
+        let title = "The configuration cannot be used";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-configuration", title, detail)
+            .with("problems", json!(problems))
+    }
+
+    pub(crate) fn wrong_method() -> Self {
+        let detail = "the API has this address, and not with this method";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", "Wrong method", detail)
+    }
+
+    pub(crate) fn too_large() -> Self {
+        let detail = "the body is longer than the console reads";
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "Too large", detail)
+    }
+
+    /// A key of idempotency that came with another request before.
+    pub(crate) fn key_reused() -> Self {
+        let detail = "this Idempotency-Key came with another body before: send a new key with a new request";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "key-reused", "The key was used before", detail)
+    }
+
+    /// A request with the same key of idempotency that is not answered yet.
+    pub(crate) fn key_in_use() -> Self {
+        let detail = "a request with this Idempotency-Key is not answered yet: send it again later";
+        Self::new(StatusCode::CONFLICT, "key-in-use", "The first request is not answered yet", detail)
+    }
+
+    /// Whether it may have been done: the answer of the registry center was lost.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.more.get("outcome").is_some_and(|outcome| outcome == "unknown")
+    }
+
+    /// With the part of the expression that is wrong, in bytes from its begin.
+    pub(crate) fn wrong_schedule(wrong: &ScheduleError) -> Self {
         let title = "The expression or the zone cannot be used";
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong-schedule", title, detail)
+        let problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong-schedule", title, wrong.to_string());
+        match wrong {
+            ScheduleError::Cron(wrong) => problem.with("offset", wrong.span.start).with("end", wrong.span.end),
+            _ => problem,
+        }
     }
 
     /// A change without the version that it is a change of.
@@ -118,9 +167,10 @@ impl From<OperationError> for Problem {
         let detail = error.to_string();
         let problem = |status, code, title| Self::new(status, code, title, detail.clone());
         match &error {
-            E::NoSuchJob { jobs, .. } => {
-                let known: Vec<&str> = jobs.iter().map(|job| job.as_str()).collect();
-                problem(StatusCode::NOT_FOUND, "no-such-job", "No such job").with("known", json!(known))
+            // The error names other jobs, and the caller may not see them all.
+            E::NoSuchJob { job, .. } => {
+                let detail = format!("there is no job '{job}' in the namespace");
+                Self::new(StatusCode::NOT_FOUND, "no-such-job", "No such job", detail)
             }
             E::NoConfiguration { .. } => {
                 problem(StatusCode::NOT_FOUND, "no-configuration", "The job has no configuration")
@@ -136,13 +186,8 @@ impl From<OperationError> for Problem {
                     .with("instances", json!(online))
             }
             E::Invalid { problems, .. } => {
-                let pointer = |setting: &str| format!("/{}", setting.replacen("props.", "props/", 1));
-                let problems: Vec<Value> = problems
-                    .iter()
-                    .map(|wrong| json!({ "pointer": pointer(&wrong.setting), "detail": wrong.reason }))
-                    .collect();
-                problem(StatusCode::UNPROCESSABLE_ENTITY, "invalid-configuration", "The configuration cannot be used")
-                    .with("problems", json!(problems))
+                let problems = problems.iter().map(|wrong| (wrong.setting.as_ref(), wrong.reason.as_str()));
+                Self::invalid_configuration(detail.clone(), problems)
             }
             E::Unreadable { .. } => {
                 problem(StatusCode::CONFLICT, "unreadable-configuration", "The stored configuration cannot be used")
@@ -177,7 +222,7 @@ impl From<ReadError> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.status();
-        let may_pass = matches!(self.code, "contended" | "registry-unreachable");
+        let may_pass = matches!(self.code, "contended" | "registry-unreachable" | "key-in-use");
         let mut response = (status, Json(self)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

@@ -23,10 +23,10 @@ pub(crate) struct Expression {
     cron: String,
     /// That of the host of the console where none is given.
     time_zone: Option<String>,
-    /// How many fires; 5 unless it is said, 50 at most.
+    /// How many fires, from 1 to 50; 5 unless it is said.
     count: Option<usize>,
-    /// The fires after this time, in milliseconds since 1970; now unless it is said.
-    from_milliseconds: Option<i64>,
+    /// The fires after this time, as RFC 3339 has it; now unless it is said.
+    from: Option<String>,
 }
 
 /// Its fires.
@@ -56,12 +56,17 @@ pub(crate) struct FireView {
     responses((status = 200, body = Fires), (status = "default", body = Problem)))]
 pub(crate) async fn preview(Body(wanted): Body<Expression>) -> Result<Json<Fires>, Problem> {
     if wanted.cron.chars().count() > LONGEST {
-        return Err(Problem::wrong_schedule(format!("an expression has at most {LONGEST} characters")));
+        return Err(Problem::bad_request(format!("an expression has at most {LONGEST} characters")));
     }
+    let count = wanted.count.unwrap_or(5);
+    if !(1..=MOST).contains(&count) {
+        return Err(Problem::bad_request(format!("count is from 1 to {MOST}")));
+    }
+    let from = wanted.from.as_deref().map(chrono::DateTime::parse_from_rfc3339).transpose();
+    let from = from.map_err(|wrong| Problem::bad_request(format!("from is not a time as RFC 3339 has it: {wrong}")))?;
     let schedule = Schedule::parse(&wanted.cron, wanted.time_zone.as_deref());
-    let schedule = schedule.map_err(|wrong| Problem::wrong_schedule(wrong.to_string()))?;
-    let count = wanted.count.unwrap_or(5).min(MOST);
-    let mut after = wanted.from_milliseconds.unwrap_or_else(now);
+    let schedule = schedule.map_err(|wrong| Problem::wrong_schedule(&wrong))?;
+    let mut after = from.map_or_else(now, |from| from.timestamp_millis());
     let fires: Vec<FireView> = std::iter::from_fn(|| {
         let fire = schedule.next_fire_after(after)?;
         after = fire.at;

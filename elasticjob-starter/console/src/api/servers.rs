@@ -1,12 +1,12 @@
 //! Servers.
 
 use axum::Json;
-use axum::extract::Path;
 use elasticjob::operations::{JobOfServer, ServerBrief};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Problem;
+use super::named::Names;
 use crate::here::Here;
 
 /// A server.
@@ -62,7 +62,7 @@ pub(crate) async fn list(here: Here) -> Result<Json<Vec<Server>>, Problem> {
     responses((status = 200, body = Vec<ServerJob>), (status = "default", body = Problem)))]
 pub(crate) async fn one(
     here: Here,
-    Path((_, server)): Path<(String, String)>,
+    Names((_, server)): Names<(String, String)>,
 ) -> Result<Json<Vec<ServerJob>>, Problem> {
     let jobs = here.views().jobs_of_server(&server).await?;
     let seen: Vec<ServerJob> = jobs.into_iter().filter(|one| here.sees(&one.job)).map(ServerJob::from).collect();

@@ -1,5 +1,8 @@
 //! The API on the embedded registry, with jobs that run.
 
+mod recorded;
+mod refused;
+
 use std::collections::BTreeSet;
 
 use axum::http::StatusCode;
@@ -8,6 +11,7 @@ use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
 use serde_json::{Value, json as value};
 
+use super::Problem;
 use super::openapi::document;
 use crate::Console;
 use crate::access::Permission;
@@ -98,6 +102,11 @@ async fn a_job_is_shown_with_its_items_and_the_reasons_why_they_do_not_run() {
     let found = found.unwrap_or_else(|| panic!("{findings}"));
     assert_eq!(found["obstacle"], true);
     assert_eq!(found["remedy"]["code"], "enable-item");
+    // The request that helps can be sent as it is.
+    let helps = &found["remedy"]["request"];
+    let (method, to) = (helps["method"].as_str().unwrap_or_default(), helps["path"].as_str().unwrap_or_default());
+    let enabled = caller.send(method, to, helps["body"].clone()).await;
+    assert_eq!(parsed(&enabled)["changed"][0]["item"], 1, "{}", enabled.body);
     assert!(found["since"].as_str().is_some_and(|since| since.ends_with('Z')), "{found}");
     assert_eq!(problem(&caller.get(&format!("{path}/items/7")).await), (404, "no-such-item".to_owned()));
 }

@@ -173,9 +173,10 @@ fn told(here: &Here, job: &JobName, action: Action, ended: Result<(usize, usize)
 
 /// A lost answer does not say that nothing was done.
 pub(super) fn failed(here: &Here, error: &OperationError) -> Said {
+    let problem = Problem::from(error.clone());
     match error.is_unreachable() {
-        true => Said::failed(format!("{} {error}", fl!(here.text.loader(), "outcome-unknown"))),
-        false => Said::failed(error.to_string()),
+        true => Said::failed(format!("{} {}", fl!(here.text.loader(), "outcome-unknown"), problem.detail())),
+        false => Said::failed(problem.detail().to_owned()),
     }
 }
 

@@ -116,7 +116,7 @@ pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
             false => failed.push(fl!(here.text.loader(), "job-not-allowed", job = job.as_str())),
             true => match action.on(&operations, &Target::Job(job.clone())).await {
                 Ok(_) => done.push(job.to_string()),
-                Err(error) => failed.push(error.to_string()),
+                Err(error) => failed.push(Problem::from(error).detail().to_owned()),
             },
         }
     }

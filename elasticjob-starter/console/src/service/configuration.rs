@@ -3,20 +3,47 @@
 use elasticjob::config::{JobConfiguration, JobSettings};
 use elasticjob::operations::{ConfigurationChange, StoredConfiguration};
 use elasticjob::schedule::Schedule;
+use elasticjob::secret::Secret;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::now;
 use super::time::Time;
+use crate::api::Problem;
 
 /// So many fires are shown.
 const FIRES: usize = 5;
 
-/// A text that is no change of a configuration.
+/// What is no change of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct NoChange(String);
+pub(crate) enum NoChange {
+    /// Not settings.
+    #[error("{0}")]
+    Unreadable(String),
+    /// A text with the mask of a secret in it, which is not the text that is shown.
+    #[error(
+        "{setting}: the stored value has a secret, shown as {mask}, and the new value would have {mask} in its place: \
+         leave the value as it is shown, or change it in the program's settings",
+        mask = Secret::MASK
+    )]
+    Masked {
+        /// The setting; a property as `props.KEY`.
+        setting: String,
+    },
+}
+
+impl From<NoChange> for Problem {
+    fn from(wrong: NoChange) -> Self {
+        let detail = wrong.to_string();
+        match wrong {
+            NoChange::Unreadable(_) => Self::bad_request(detail),
+            NoChange::Masked { setting } => {
+                Self::invalid_configuration(detail.clone(), [(setting.as_str(), detail.as_str())].into_iter())
+            }
+        }
+    }
+}
 
 /// The settings that a change leads to. `patch` has the settings that change, with `null` for those that go; a full
 /// change has all settings.
@@ -25,7 +52,7 @@ pub(crate) fn changed(
     change: Map<String, Value>,
     is_patch: bool,
 ) -> Result<JobSettings, NoChange> {
-    let no_change = |error: serde_json::Error| NoChange(error.to_string());
+    let unreadable = |error: serde_json::Error| NoChange::Unreadable(error.to_string());
     let settings = stored.configuration.settings();
     let (current, masked) = (object(&settings)?, object(&settings.masked())?);
     let mut result = if is_patch { current.clone() } else { Map::new() };
@@ -35,28 +62,40 @@ pub(crate) fn changed(
                 let of = |from: &Map<String, Value>| from.get("props").and_then(Value::as_object).cloned();
                 let (current, masked) = (of(&current).unwrap_or_default(), of(&masked).unwrap_or_default());
                 let mut merged = if is_patch { current.clone() } else { Map::new() };
-                props.into_iter().for_each(|(key, value)| put(&mut merged, &current, &masked, key, value));
+                for (key, value) in props {
+                    put(&mut merged, &current, &masked, key, value)
+                        .map_err(|key| NoChange::Masked { setting: format!("props.{key}") })?;
+                }
                 result.insert(key, Value::Object(merged));
             }
-            (_, value) => put(&mut result, &current, &masked, key, value),
+            (_, value) => {
+                put(&mut result, &current, &masked, key, value).map_err(|setting| NoChange::Masked { setting })?;
+            }
         }
     }
-    serde_json::from_value(Value::Object(result)).map_err(no_change)
+    serde_json::from_value(Value::Object(result)).map_err(unreadable)
 }
 
+/// Puts a value. A text with a mask that is not the text that was shown is refused, with its key: no mask is written.
 fn put(
     into: &mut Map<String, Value>,
     current: &Map<String, Value>,
     masked: &Map<String, Value>,
     key: String,
     value: Value,
-) {
+) -> Result<(), String> {
     let stays = masked.get(&key) == Some(&value);
     match (value, current.get(&key)) {
         (Value::Null, _) => drop(into.remove(&key)),
         (_, Some(current)) if stays => drop(into.insert(key, current.clone())),
+        (value, current) if has_mask(&value) && (current.is_none() || current != masked.get(&key)) => return Err(key),
         (value, _) => drop(into.insert(key, value)),
     }
+    Ok(())
+}
+
+fn has_mask(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.contains(Secret::MASK))
 }
 
 fn object(settings: &JobSettings) -> Result<Map<String, Value>, NoChange> {
@@ -65,8 +104,8 @@ fn object(settings: &JobSettings) -> Result<Map<String, Value>, NoChange> {
             settings.retain(|_, value| !value.is_null());
             Ok(settings)
         }
-        Ok(_) => Err(NoChange("settings are an object".to_owned())),
-        Err(error) => Err(NoChange(error.to_string())),
+        Ok(_) => Err(NoChange::Unreadable("settings are an object".to_owned())),
+        Err(error) => Err(NoChange::Unreadable(error.to_string())),
     }
 }
 
@@ -78,6 +117,14 @@ pub(crate) struct ChangeView {
     pub(crate) changes: Vec<String>,
     /// What to know before it is made.
     pub(crate) notes: Vec<String>,
+    /// Items that had a parameter and would have none.
+    pub(crate) items_without_parameter: Vec<u32>,
+    /// Whether the next start of a program undoes the change, as its configuration has `overwrite`.
+    pub(crate) is_overwritten: bool,
+    /// New values that Java instances of the job refuse or misunderstand.
+    pub(crate) foreign_to_java: Vec<String>,
+    /// New types that the programs of the job must have.
+    pub(crate) own_types: Vec<String>,
     /// The next fires as they are now.
     #[schema(value_type = Vec<String>)]
     pub(crate) fires_before: Vec<Time>,
@@ -92,12 +139,18 @@ impl ChangeView {
             let upcoming = |schedule: &Schedule| schedule.upcoming(now()).take(FIRES).map(Time).collect();
             configuration.schedule().map(upcoming).unwrap_or_default()
         };
+        let is_overwritten = after.overwrite() && !change.changes.is_empty();
+        let lost = |item: &u32| before.sharding_parameter(*item).is_some() && after.sharding_parameter(*item).is_none();
         let foreign = change.foreign_to_java.iter().map(|value| format!("not for Java instances of the job: {value}"));
         let own = change.own_types.iter();
         let own = own.map(|value| format!("not built in, so the programs of the job have to have it: {value}"));
         let overwrite = "overwrite is true: the next start of the program puts its own configuration back".to_owned();
-        let overwrite = (after.overwrite() && !change.changes.is_empty()).then_some(overwrite);
+        let overwrite = is_overwritten.then_some(overwrite);
         Self {
+            items_without_parameter: (0..before.sharding_total_count()).filter(lost).collect(),
+            is_overwritten,
+            foreign_to_java: change.foreign_to_java.iter().map(ToString::to_string).collect(),
+            own_types: change.own_types.clone(),
             notes: foreign.chain(own).chain(change.bound_to_programs).chain(overwrite).collect(),
             changes: change.changes,
             fires_before: fires(before),

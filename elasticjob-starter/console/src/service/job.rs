@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use elasticjob::fire::Begun;
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::operations::{Argument, Finding, JobSnapshot, OperationError, ShardInfo};
+use elasticjob::operations::{Argument, Finding, JobSnapshot, OperationError, Remedy, ShardInfo};
 use serde::Serialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::now;
 use super::time::Time;
 use crate::here::Here;
+use crate::pages::segment;
 
 /// A job as it stands.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -171,7 +173,7 @@ pub(crate) struct FindingView {
     /// The name of the reason. It never changes.
     code: &'static str,
     #[schema(value_type = Object)]
-    arguments: BTreeMap<&'static str, serde_json::Value>,
+    arguments: BTreeMap<&'static str, Value>,
     #[schema(value_type = Option<String>)]
     since: Option<Time>,
     /// Whether it keeps the job or the item from running.
@@ -187,10 +189,44 @@ pub(crate) struct FindingView {
 pub(crate) struct RemedyView {
     code: &'static str,
     command: Option<String>,
+    /// The request of this API that does it.
+    request: Option<RequestView>,
+}
+
+/// A request of this API.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestView {
+    method: &'static str,
+    /// From the root of the host.
+    path: String,
+    /// What the body has at least.
+    #[schema(value_type = Object)]
+    body: Value,
+}
+
+impl RequestView {
+    /// The request that does it; `None` where no request can.
+    fn of(here: &Here, job: &JobName, remedy: &Remedy) -> Option<Self> {
+        let (method, end, body) = match remedy {
+            Remedy::CorrectConfiguration | Remedy::ChangeSchedule => ("PATCH", "configuration".to_owned(), json!({})),
+            Remedy::EnableServers => ("PUT", "state".to_owned(), json!({ "enabled": true })),
+            Remedy::EnableServer(server) => {
+                ("PUT", format!("servers/{}/state", segment(server)), json!({ "enabled": true }))
+            }
+            Remedy::EnableItem(item) => ("PUT", format!("items/{item}/state"), json!({ "enabled": true })),
+            Remedy::Trigger => ("POST", "triggers".to_owned(), json!({})),
+            // A program can be started on its host alone.
+            _ => return None,
+        };
+        let (base, registry) = (&here.app.options.base_path, here.registry.name());
+        let path = format!("{base}/api/v1/registries/{registry}/jobs/{}/{end}", segment(job.as_str()));
+        Some(Self { method, path, body })
+    }
 }
 
 impl FindingView {
-    fn of(finding: &Finding, job: &JobName) -> Self {
+    fn of(here: &Here, finding: &Finding, job: &JobName) -> Self {
         let value = |argument: Argument| match argument {
             Argument::Time(at) => Time(at).to_string().into(),
             other => serde_json::to_value(other).unwrap_or_default(),
@@ -202,19 +238,23 @@ impl FindingView {
             since: finding.since.map(Time),
             obstacle: finding.is_obstacle(),
             text: finding.reason.to_string(),
-            remedy: finding.remedy().map(|remedy| RemedyView { code: remedy.code(), command: remedy.command(job) }),
+            remedy: finding.remedy().map(|remedy| RemedyView {
+                code: remedy.code(),
+                command: remedy.command(job),
+                request: RequestView::of(here, job, &remedy),
+            }),
         }
     }
 }
 
 /// The reasons for a job, then those for its items, or for one of them.
-pub(crate) fn findings(snapshot: &JobSnapshot, item: Option<ShardingItem>, now: i64) -> Vec<FindingView> {
+pub(crate) fn findings(here: &Here, snapshot: &JobSnapshot, item: Option<ShardingItem>, now: i64) -> Vec<FindingView> {
     let mut findings = snapshot.findings(now);
     match item {
         Some(item) => findings.extend(snapshot.findings_of(item, now)),
         None => findings.extend(snapshot.items.keys().flat_map(|item| snapshot.findings_of(*item, now))),
     }
-    findings.iter().map(|finding| FindingView::of(finding, &snapshot.job)).collect()
+    findings.iter().map(|finding| FindingView::of(here, finding, &snapshot.job)).collect()
 }
 
 /// A job with the time at which it was looked at.

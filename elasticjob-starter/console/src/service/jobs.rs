@@ -10,6 +10,9 @@ use crate::here::Here;
 /// The most jobs of a page.
 const MOST: usize = 200;
 
+/// The longest text that is searched for, in characters.
+const LONGEST: usize = 200;
+
 /// So many jobs are on a page unless it is said.
 const USUAL: usize = 50;
 
@@ -51,6 +54,22 @@ impl JobQuery {
         parameters.finish()
     }
 
+    /// What is wrong with it.
+    fn check(&self) -> Result<(), Problem> {
+        let is_state = |state: &JobState| self.status.eq_ignore_ascii_case(state.as_str());
+        if self.q.chars().count() > LONGEST {
+            return Err(Problem::bad_request(format!("q has more than {LONGEST} characters")));
+        }
+        if self.limit.is_some_and(|limit| !(1..=MOST).contains(&limit)) {
+            return Err(Problem::bad_request(format!("limit is from 1 to {MOST}")));
+        }
+        if !self.status.is_empty() && !JobState::ALL.iter().any(is_state) {
+            let states = JobState::ALL.map(JobState::as_str).join(", ");
+            return Err(Problem::bad_request(format!("'{}' is no status: {states}", self.status)));
+        }
+        Ok(())
+    }
+
     fn matches(&self, brief: &JobBrief) -> bool {
         let wanted = self.q.to_lowercase();
         let is_named = |text: &str| text.to_lowercase().contains(&wanted);
@@ -66,10 +85,11 @@ pub(crate) fn state_name(state: JobState) -> &'static str {
 
 /// The jobs that the caller may see and that the query asks for.
 pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Problem> {
+    query.check()?;
     let briefs = here.views().jobs().await?;
     let matching: Vec<JobBrief> = briefs.into_iter().filter(|it| here.sees(&it.job) && query.matches(it)).collect();
     let total = matching.len();
-    let limit = query.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let limit = query.limit.unwrap_or(USUAL);
     let mut rest =
         matching.into_iter().skip_while(|it| !query.cursor.is_empty() && it.job.as_str() <= query.cursor.as_str());
     let jobs: Vec<JobBrief> = rest.by_ref().take(limit).collect();
