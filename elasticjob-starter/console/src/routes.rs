@@ -102,7 +102,6 @@ fn declare(app: App) -> Routes {
 }
 
 /// The declarations of all routes.
-#[cfg(test)]
 pub(crate) fn declared(app: App) -> Vec<Declared> {
     declare(app).declared
 }

@@ -1,10 +1,19 @@
 //! The description of the API, as OpenAPI 3.1.
 
-use axum::Json;
-use utoipa::OpenApi;
-use utoipa::openapi::OpenApi as Document;
+mod problems;
 
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+use utoipa::OpenApi;
+
+use self::problems::problems_of;
 use super::{actions, configuration, history, jobs, registries, schedules, servers};
+use crate::access::Permission;
+use crate::app::App;
+use crate::routes::{Declared, declared};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -48,11 +57,36 @@ use super::{actions, configuration, history, jobs, registries, schedules, server
 )]
 struct Api;
 
-/// The document.
-pub(crate) fn document() -> Document {
-    Api::openapi()
+/// The document: what the handlers declare, with the permission and the problems of each route.
+pub(crate) fn document(routes: &[Declared]) -> Value {
+    let mut document = serde_json::to_value(Api::openapi()).unwrap_or_default();
+    for route in routes {
+        let operation =
+            document["paths"].get_mut(route.path).and_then(|path| path.get_mut(route.method.to_lowercase()));
+        let Some(operation) = operation.and_then(Value::as_object_mut) else { continue };
+        operation.insert("x-permission".to_owned(), permission(route.permission).into());
+        let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else { continue };
+        responses.remove("default");
+        let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+        problems_of(route).into_iter().for_each(|(status, code)| by_status.entry(status).or_default().push(code));
+        for (status, codes) in by_status {
+            let schema = json!({ "$ref": "#/components/schemas/Problem" });
+            let problem = json!({ "description": codes.join(", "), "content": { "application/problem+json": { "schema": schema } } });
+            responses.insert(status.to_string(), problem);
+        }
+    }
+    document
 }
 
-pub(crate) async fn show() -> Json<Document> {
-    Json(document())
+fn permission(permission: Permission) -> String {
+    match permission {
+        Permission::Public => "public".to_owned(),
+        Permission::Known => "known".to_owned(),
+        Permission::Has(role) => role.to_string(),
+        Permission::HasForSome(role) => format!("{role} of each job in the body"),
+    }
+}
+
+pub(crate) async fn show(State(app): State<App>) -> Json<Value> {
+    Json(document(&declared(app)))
 }

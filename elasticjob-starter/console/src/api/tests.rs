@@ -54,7 +54,8 @@ fn problem(answer: &Answer) -> (u16, String) {
 #[tokio::test]
 async fn the_document_describes_every_route_of_the_api_and_nothing_else() {
     let console = console_of(&MemoryRegistry::new());
-    let described: BTreeSet<(String, String)> = serde_json::to_value(document()).expect("it is JSON")["paths"]
+    let document = document(&declared(console.app().clone()));
+    let described: BTreeSet<(String, String)> = document["paths"]
         .as_object()
         .expect("paths")
         .iter()
@@ -69,6 +70,23 @@ async fn the_document_describes_every_route_of_the_api_and_nothing_else() {
         routes.map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
     assert!(routes.len() > 20);
     assert_eq!(described, routes);
+    for (method, path) in &described {
+        let operation = &document["paths"][path][method.to_lowercase()];
+        assert!(operation["x-permission"].is_string(), "{method} {path}");
+        assert!(operation["responses"]["401"].is_object(), "{method} {path}");
+    }
+    is_committed(&document);
+}
+
+/// Compares the document with its copy for readers, or writes that copy.
+fn is_committed(document: &Value) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/console-openapi.json");
+    let text = serde_json::to_string_pretty(document).expect("it is JSON") + "\n";
+    if std::env::var_os("ELASTICJOB_WRITE_DOCS").is_some() {
+        std::fs::write(path, &text).expect("the copy is written");
+    }
+    let copy = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(copy == text, "docs/console-openapi.json differs: run this test with ELASTICJOB_WRITE_DOCS=1");
 }
 
 #[tokio::test]

@@ -1,0 +1,59 @@
+//! The problems that each route can answer with.
+
+use crate::access::Permission;
+use crate::routes::Declared;
+
+/// Status and code.
+type Code = (u16, &'static str);
+
+const REGISTRY: [Code; 3] = [(404, "no-such-registry"), (502, "registry-refused"), (503, "registry-unreachable")];
+const CALLER: [Code; 2] = [(401, "not-logged-in"), (403, "forbidden")];
+const WRITE: [Code; 1] = [(409, "contended")];
+const TRIGGER: [Code; 3] = [(409, "no-enabled-instance"), (409, "key-in-use"), (422, "key-reused")];
+const STORED: [Code; 2] = [(404, "no-configuration"), (409, "unreadable-configuration")];
+const EDIT: [Code; 3] = [(412, "changed-meanwhile"), (422, "invalid-configuration"), (428, "no-version")];
+
+/// The problems of a route, in ascending order of their status.
+pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
+    let has = |part: &str| route.path.contains(part);
+    let ends = |part: &str| route.path.ends_with(part);
+    let mut codes = Vec::new();
+    if route.permission != Permission::Public {
+        codes.extend(CALLER);
+    }
+    if has("{registry}") {
+        codes.extend(REGISTRY);
+    }
+    if has("{job}") {
+        codes.push((404, "no-such-job"));
+    }
+    if has("{item}") {
+        codes.push((404, "no-such-item"));
+    }
+    if has("{") || ends("/previews") {
+        codes.push((400, "bad-request"));
+    }
+    if matches!(route.method, "POST" | "PUT" | "PATCH") {
+        codes.push((413, "too-large"));
+    }
+    if ends("/configuration") {
+        codes.extend(STORED);
+    }
+    match (route.method, route.path.rsplit('/').next()) {
+        ("GET", Some("executions" | "states" | "decisions")) => {
+            codes.extend([(404, "not-traced"), (502, "traces-unreadable")]);
+        }
+        ("GET", Some("{server}")) => codes.push((404, "no-such-server")),
+        ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
+        ("POST", Some("previews")) => codes.push((422, "wrong-schedule")),
+        ("PUT" | "PATCH", Some("configuration")) => codes.extend(EDIT),
+        ("PUT", Some("state")) | ("POST", Some("shutdowns")) | ("DELETE", Some("{server}")) => {
+            codes.push((404, "nothing-matched"));
+            codes.extend(WRITE);
+        }
+        ("DELETE", Some("{job}")) => codes.extend([(409, "instances-online"), (409, "contended")]),
+        _ => {}
+    }
+    codes.sort_unstable();
+    codes
+}
