@@ -99,9 +99,7 @@ impl Console {
     /// # Errors
     /// All of [`ConsoleError`] but those of listening.
     pub fn new(options: ConsoleOptions, registries: impl IntoIterator<Item = Registry>) -> Result<Self, ConsoleError> {
-        if !is_base_path(&options.base_path) {
-            return Err(ConsoleError::BasePath(options.base_path));
-        }
+        options.check()?;
         let mut named = BTreeMap::new();
         for registry in registries {
             if !registry.has_usable_name() {
@@ -116,7 +114,6 @@ impl Console {
         }
         let (users, first_password) = match options.users.is_empty() {
             false => (Users::new(options.users.clone()), None),
-            true if !options.listen.ip().is_loopback() => return Err(ConsoleError::OpenToOthers(options.listen)),
             true => {
                 let (users, first) = Users::first()?;
                 (users, Some(first))
@@ -151,12 +148,4 @@ impl Console {
     pub(crate) fn app(&self) -> &App {
         &self.app
     }
-}
-
-fn is_base_path(path: &str) -> bool {
-    let fits = |segment: &str| {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        !segment.is_empty() && segment.chars().all(fits) && !segment.chars().all(|c| c == '.')
-    };
-    path.is_empty() || path.strip_prefix('/').is_some_and(|path| path.split('/').all(fits))
 }

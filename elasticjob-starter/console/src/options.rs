@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::access::{Grant, User};
+use crate::app::ConsoleError;
 use crate::text::Language;
 
 /// The port of the console of ElasticJob, which is ours as well.
@@ -27,6 +28,30 @@ pub struct ConsoleOptions {
     pub language: Language,
     /// Whether browsers reach the console by HTTPS through a proxy: then cookies are sent over HTTPS alone.
     pub secure_cookies: bool,
+}
+
+impl ConsoleOptions {
+    /// Checks what can be checked without a registry center.
+    ///
+    /// # Errors
+    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::BasePath`].
+    pub fn check(&self) -> Result<(), ConsoleError> {
+        if !is_base_path(&self.base_path) {
+            return Err(ConsoleError::BasePath(self.base_path.clone()));
+        }
+        match self.users.is_empty() && !self.listen.ip().is_loopback() {
+            true => Err(ConsoleError::OpenToOthers(self.listen)),
+            false => Ok(()),
+        }
+    }
+}
+
+fn is_base_path(path: &str) -> bool {
+    let fits = |segment: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        !segment.is_empty() && segment.chars().all(fits) && !segment.chars().all(|c| c == '.')
+    };
+    path.is_empty() || path.strip_prefix('/').is_some_and(|path| path.split('/').all(fits))
 }
 
 impl Default for ConsoleOptions {

@@ -32,14 +32,25 @@ pub struct ConsoleSettings {
     pub anonymous: Option<String>,
     /// `elasticjob.console-users`, by name.
     pub users: BTreeMap<String, ConsoleUser>,
+    /// The places of the settings that are given, by name.
+    pub(crate) origins: BTreeMap<&'static str, Origin>,
+}
+
+impl ConsoleSettings {
+    /// The place of a setting, else that of the section.
+    pub(crate) fn place(&self, setting: &str) -> &Origin {
+        self.origins.get(setting).unwrap_or(&self.origin)
+    }
 }
 
 /// Somebody who may log in to the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsoleUser {
-    /// The place of the first setting of the user.
+    /// The place of the hash.
     pub origin: Origin,
+    /// The place of the role.
+    pub(crate) role_origin: Origin,
     /// `password-hash`.
     pub password_hash: Secret,
     /// `role`.
@@ -54,7 +65,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
     let section = Key::of(["console"]);
     let port = section.child("port");
     let place = reader.origin(&port).or_else(|| reader.origin(&section));
+    let places = ["address", "base-path", "language", "anonymous"];
+    let place_of = |name| Some((name, reader.origin(&section.child(name))?));
+    let origins = places.into_iter().filter_map(place_of).collect();
     ConsoleSettings {
+        origins,
         port: reader.whole(&port),
         origin: place.unwrap_or_else(|| Origin::place("settings")),
         address: reader.or_default(&section.child("address"), |text| text.parse().ok()),
@@ -84,7 +99,9 @@ fn users(reader: &mut Reader<'_>, section: &Key) -> BTreeMap<String, ConsoleUser
         let mut pattern = |setting: &str| reader.or_default(&of.child(setting), |text| Some(text.to_owned()));
         let (registries, jobs) = (pattern("registries"), pattern("jobs"));
         if let (Some(hash), Some(role)) = (hash, role) {
-            users.insert(name, ConsoleUser { origin, password_hash: hash.into(), role, registries, jobs });
+            let place = |setting: &str| reader.origin(&of.child(setting)).unwrap_or_else(|| origin.clone());
+            let (origin, role_origin) = (place("password-hash"), place("role"));
+            users.insert(name, ConsoleUser { origin, role_origin, password_hash: hash.into(), role, registries, jobs });
         }
     }
     users

@@ -46,7 +46,9 @@ pub async fn killed(server: Arc<ZookeeperServer>) {
     let round = &history.rounds(JOB)[&lost_ms];
     let taken_over: Vec<&Run> =
         round.runs.iter().copied().filter(|run| run.source == ExecutionSource::Failover).collect();
-    assert_eq!(taken_over.len(), lost.len(), "{round:?}");
+    // The process may be killed after it began an item and before it wrote that down.
+    let is_run_again = |run: &Run| taken_over.iter().filter(|again| again.item == run.item).count() == 1;
+    assert!(lost.iter().all(is_run_again), "{round:?}");
     for run in round.runs.iter().filter(|run| run.pid != leader) {
         assert!(run.end.is_some_and(|(ended_us, _)| ended_us <= closed.at_us), "{run:?}, {closed:?}");
     }

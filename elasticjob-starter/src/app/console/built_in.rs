@@ -8,7 +8,7 @@ use std::sync::Arc;
 use elasticjob::__private::log::{apart, error, info, warn};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{AnyTraceReader, Tracing};
-use elasticjob_console::{Console, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
+use elasticjob_console::{Console, ConsoleError, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -36,22 +36,26 @@ impl ConsoleSettings {
         };
         match self.language.parse() {
             Ok(language) => options.language = language,
-            Err(reason) => problems.push(refused(section.child("language"), &self.origin, &self.language, reason)),
+            Err(reason) => {
+                problems.push(refused(section.child("language"), self.place("language"), &self.language, reason))
+            }
         }
         if let Some(role) = &self.anonymous {
             match role.parse::<Role>() {
                 Ok(role) => options.anonymous = vec![Grant::everywhere(role)],
-                Err(reason) => problems.push(refused(section.child("anonymous"), &self.origin, role, reason)),
+                Err(reason) => {
+                    problems.push(refused(section.child("anonymous"), self.place("anonymous"), role, reason))
+                }
             }
         }
         for (name, user) in &self.users {
             let of = Key::of(["console-users", name]);
-            let ConsoleUser { origin, password_hash, role, registries, jobs, .. } = user;
+            let ConsoleUser { origin, role_origin, password_hash, role, registries, jobs } = user;
             let hash = password_hash.reveal().parse::<PasswordHash>();
             let hash = hash.map_err(|error| {
                 refused(of.child("password-hash"), origin, &password_hash.to_string(), error.to_string())
             });
-            let role = role.parse::<Role>().map_err(|reason| refused(of.child("role"), origin, role, reason));
+            let role = role.parse::<Role>().map_err(|reason| refused(of.child("role"), role_origin, role, reason));
             match (hash, role) {
                 (Ok(hash), Ok(role)) => {
                     let grant = Grant::everywhere(role).registries(registries).jobs(jobs);
@@ -59,6 +63,15 @@ impl ConsoleSettings {
                 }
                 (hash, role) => problems.extend(hash.err().into_iter().chain(role.err())),
             }
+        }
+        // Users that cannot be read still count as users.
+        let checked = if self.users.is_empty() || !options.users.is_empty() { options.check() } else { Ok(()) };
+        if let Err(error) = checked {
+            let (name, value) = match error {
+                ConsoleError::BasePath(_) => ("base-path", self.base_path.clone()),
+                _ => ("address", listen.ip().to_string()),
+            };
+            problems.push(refused(section.child(name), self.place(name), &value, error.to_string()));
         }
         if problems.is_empty() { Ok(options) } else { Err(problems) }
     }
