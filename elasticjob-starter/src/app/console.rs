@@ -37,7 +37,7 @@ mod left_out {
         let key = Key::of(["console", "port"]).to_string();
         let reason = "add `features = [\"console\"]` to elasticjob-starter in Cargo.toml".to_owned();
         let is_wanted = settings.port.is_some();
-        let missing = SettingError::NotBuiltIn { origin: settings.origin.clone(), key, reason };
+        let missing = SettingError::NotBuiltIn { origin: settings.place("port").clone(), key, reason };
         is_wanted.then_some(missing).into_iter().collect()
     }
 

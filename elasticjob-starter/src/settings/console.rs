@@ -65,7 +65,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
     let section = Key::of(["console"]);
     let port = section.child("port");
     let place = reader.origin(&port).or_else(|| reader.origin(&section));
-    let places = ["address", "base-path", "language", "anonymous"];
+    let places = ["port", "address", "base-path", "language", "anonymous"];
     let place_of = |name| Some((name, reader.origin(&section.child(name))?));
     let origins = places.into_iter().filter_map(place_of).collect();
     ConsoleSettings {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use elasticjob::__private::log::{apart, error, info, warn};
+use elasticjob::__private::log::{apart, error, info};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use elasticjob_console::{Console, ConsoleError, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
@@ -155,6 +155,7 @@ pub(in super::super) async fn open<'r>(
 /// A reader of the database that the jobs trace to. Without it the console shows everything but history.
 #[cfg(feature = "tracing-rdb")]
 async fn reader(settings: &Settings) -> Option<AnyTraceReader> {
+    use elasticjob::__private::log::warn;
     use elasticjob::trace::rdb::RdbTraceReader;
 
     let tracing = settings.tracing.as_ref().filter(|tracing| tracing.is_rdb() && tracing.data_source.is_some())?;
