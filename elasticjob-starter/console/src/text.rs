@@ -1,4 +1,4 @@
-//! Texts in the languages of the console. `i18n/en/elasticjob_console.ftl` has every text; a text that is missing there
+//! Texts in the languages of the console. `i18n/en/elasticjob-console.ftl` has every text; a text that is missing there
 //! does not compile, and a test compares the other languages with it.
 
 use std::fmt;
@@ -20,7 +20,7 @@ macro_rules! t {
 pub(crate) use t;
 
 /// The name of the files with the texts.
-const DOMAIN: &str = "elasticjob_console";
+const DOMAIN: &str = "elasticjob-console";
 
 /// The cookie that keeps what a reader chose.
 pub(crate) const LANGUAGE_COOKIE: &str = "elasticjob_language";
