@@ -82,12 +82,24 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.fires.open.as_ref().is_some_and(|open| open.looked) {
         engine.tell_items_of_the_gone();
     }
-    let verdicts = judge_all(engine, now, &mine)?;
+    let mut verdicts = judge_all(engine, now, &mine)?;
     let is_due = |(item, verdict): &(ShardingItem, Verdict)| {
         matches!(verdict, Verdict::Begin | Verdict::Busy(_)).then_some(*item)
     };
+    let mut due: Vec<_> = verdicts.iter().filter_map(is_due).collect();
+    // A record that is written by a wrong clock covers fires that have not come, and what it notes as missed does not count.
+    if let Some(open) = engine.fires.open.as_deref().filter(|open| open.is_regular() && !due.is_empty()) {
+        if engine.suspects_clock(now, open.since) {
+            return Ok(Step::Write(engine.ask_server_time()));
+        }
+        if let Some(difference) = engine.check_clock(now) {
+            verdicts.retain(|verdict| is_due(verdict).is_none());
+            let skipped = std::mem::take(&mut due);
+            engine.fires.open.iter_mut().for_each(|open| open.dropped.extend(&skipped));
+            engine.tell_skip(fire, skipped, SkipReason::ClockOff { difference });
+        }
+    }
     if configuration.misfire() {
-        let due: Vec<_> = verdicts.iter().filter_map(is_due).collect();
         misfire::tell_collapsed(engine, fire, &due);
     }
     let mut items = Vec::new();
@@ -110,17 +122,6 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
                 }
                 drop_item(engine, item, reason);
             }
-        }
-    }
-    // A record that is written by a wrong clock covers fires that have not come.
-    if let Some(open) = engine.fires.open.as_deref().filter(|open| open.is_regular() && !items.is_empty()) {
-        if engine.suspects_clock(now, open.since) {
-            return Ok(Step::Write(engine.ask_server_time()));
-        }
-        if let Some(difference) = engine.check_clock(now) {
-            let items = std::mem::take(&mut items);
-            engine.fires.open.iter_mut().for_each(|open| open.dropped.extend(&items));
-            engine.tell_skip(fire, items, SkipReason::ClockOff { difference });
         }
     }
     if items.is_empty() {

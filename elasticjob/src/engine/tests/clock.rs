@@ -4,8 +4,8 @@ use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::engine::{Event, Notice};
 use crate::fire::{ExecutionSource, Fire, SkipReason};
-use crate::registry::Transaction;
-use crate::registry::layout::JobPath;
+use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::{CreateMode, Transaction};
 
 fn builder(limit: i32) -> JobConfigurationBuilder {
     JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").max_time_diff_seconds(limit)
@@ -236,4 +236,17 @@ fn a_clock_that_is_set_with_that_of_the_server_costs_no_fire() {
     group.set_all_clocks(-100_000);
     group.run_until(106_000);
     assert_eq!((group.starts(0).len(), told_clock(&group)[..1].to_vec()), (1, vec!["begun"]));
+}
+
+#[test]
+fn a_fire_of_a_wrong_clock_that_falls_into_a_run_elsewhere_leaves_the_records_as_they_are() {
+    let mut group = Group::settled(1, &builder(2).build().unwrap());
+    let mut foreign = Transaction::new();
+    foreign.create("/job/sharding/0/running", "10.0.0.9@-@1", CreateMode::Ephemeral);
+    group.operate(&foreign, false);
+    group.clock_offset = 3_000;
+    group.run_until(6_000);
+    assert_eq!(told_clock(&group), ["off", "skipped"]);
+    assert_eq!(group.text(&JobPath::fire(0)).unwrap(), "");
+    assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
 }
