@@ -62,9 +62,17 @@ impl JobEngine {
         if self.membership.joining_since.is_some_and(is_ahead) {
             self.membership.joining_since = Some(now.wall);
         }
-        if !self.fires.calendar.is_ahead(now.wall, tolerance) || self.planted.has(Bug::KeptCalendar) {
+        // A fire that the engine let go of comes again, however little ahead it is by the time the clock is set right.
+        let comes_again = self.fires.early.is_some_and(|at| now.wall < at);
+        let has_come = |at: i64| !self.clock.is_far_ahead(now, at, 0);
+        if self.fires.early.is_some_and(has_come) {
+            self.fires.early = None;
+        }
+        let is_far_ahead = self.fires.calendar.is_ahead(now.wall, tolerance);
+        if !(comes_again || is_far_ahead) || self.planted.has(Bug::KeptCalendar) {
             return;
         }
+        self.fires.early = None;
         let configuration = self.configuration.in_force.clone();
         let schedule = configuration.as_deref().and_then(JobConfiguration::schedule);
         let is_recorded = self.configuration.is_monitored();

@@ -17,6 +17,11 @@ pub(super) fn let_go(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.needs_server_time(now) {
         return Ok(Step::Write(engine.ask_server_time()));
     }
+    let noted = engine.fires.missed.iter().chain(engine.fires.missed_items.values());
+    let skipped = engine.runs.iter().filter_map(|run| run.skipped.as_ref());
+    let early =
+        noted.chain(skipped).copied().filter(|at| engine.is_far_ahead(now, *at)).chain(engine.fires.early).min();
+    engine.fires.early = early;
     engine.forget_early(|engine, at| engine.is_far_ahead(now, at));
     Ok(Step::Pass)
 }

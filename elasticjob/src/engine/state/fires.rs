@@ -24,6 +24,8 @@ pub(in crate::engine) struct Fires {
     /// The latest scheduled fire that came while the outcome of a begin was unknown: it falls into the run of that begin,
     /// or is due where nothing was begun.
     pub(in crate::engine) undecided: Option<i64>,
+    /// The earliest fire that came by a clock far ahead, and that the engine let go of: it comes again at its time.
+    pub(in crate::engine) early: Option<i64>,
     /// Fires that were given up here.
     pub(in crate::engine) given_up: GivenUp,
     /// The latest scheduled fire that fell into a run, until it is known which items missed it.

@@ -250,3 +250,17 @@ fn a_fire_of_a_wrong_clock_that_falls_into_a_run_elsewhere_leaves_the_records_as
     assert_eq!(group.text(&JobPath::fire(0)).unwrap(), "");
     assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
 }
+
+#[test]
+fn a_fire_that_was_let_go_of_comes_again_also_when_the_clock_is_set_right_just_before_it() {
+    let mut group = Group::settled(1, &builder(2).build().unwrap());
+    group.run_until(6_000);
+    group.clock_offset = 14_000;
+    group.run_until(18_000);
+    group.clock_offset = 0;
+    group.run_until(19_000);
+    group.end_items(0, &[0]);
+    assert_eq!(group.starts(0).len(), 1);
+    group.run_until(20_000);
+    assert_eq!(group.starts(0)[1..], [(Fire::Scheduled(EPOCH + 20_000), ExecutionSource::NormalTrigger, vec![0])]);
+}
