@@ -50,6 +50,10 @@ impl JobEngine {
     fn on_due(&mut self, now: Now, at: i64) {
         let fire = Fire::Scheduled(at);
         let beginning = self.is_beginning() || self.is_begin_unresolved();
+        // The rules may not have been asked since the outcome is known: the earlier fire is decided before the later one.
+        if !beginning {
+            self.decide_held_up(now);
+        }
         let makes_up = self.makes_up();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
         let held_up = match executing {

@@ -1,6 +1,6 @@
 //! Fires that no instance began in time: begun late, or given up with a reason.
 
-use super::group::{EPOCH, Group, Lost, job};
+use super::group::{EPOCH, Group, Lost, every_five, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
 use crate::engine::{Event, Notice};
 use crate::fire::{ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
@@ -555,4 +555,18 @@ fn a_fire_after_one_that_did_not_begin_without_an_answer_is_due() {
         group.end_items(0, &[0]);
         assert_eq!(group.hosts[0].engine.status().fires, begins as u64 / 5);
     }
+}
+
+#[test]
+fn a_fire_that_came_while_a_begin_was_unknown_is_decided_before_the_next_one() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(6_000);
+    group.end_items(0, &[0]);
+    group.disconnect(0);
+    // Its begin is known by now, and the rules were not asked since.
+    group.hosts[0].engine.fires.undecided = Some(EPOCH + 9_000);
+    group.run_until(10_500);
+    group.connect_anew(0);
+    group.run_until(11_000);
+    assert_eq!(group.starts(0)[1].0, Fire::Scheduled(EPOCH + 10_000));
 }
