@@ -200,6 +200,12 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    // A leader that has not heard yet that misfire was switched on would take away what was noted since.
+    if !configuration.misfire()
+        && let Some(known) = engine.mirror.need(&JobPath::Config)?
+    {
+        txn.check_version(&JobPath::Config, known.version);
+    }
     let mut declined = Vec::new();
     for item in useless {
         // The other items follow in the next transaction.

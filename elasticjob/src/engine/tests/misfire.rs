@@ -75,6 +75,8 @@ fn switched_off_nothing_is_marked_and_what_was_is_cleared() {
     foreign.create("/job/sharding/0/misfire", "", CreateMode::Persistent);
     group.operate(&foreign, false);
     assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+    let cleared = group.hosts[0].commits.last().unwrap();
+    assert!(cleared.starts_with("?config"), "a leader that has not heard of a change clears nothing: {cleared}");
     assert_eq!(group.starts(0).len(), 1);
 }
 
