@@ -421,6 +421,19 @@ fn an_instance_that_an_operator_deleted_leaves() {
 }
 
 #[test]
+fn an_instance_that_an_operator_deleted_takes_the_trigger_along_that_waited_for_it() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.tell(0, Event::Trigger(1));
+    let mut transaction = Transaction::new();
+    transaction.delete("/job/instances/10.0.0.1@-@7", None);
+    group.operate(&transaction, false);
+    group.end_items(0, &[0]);
+    assert!(group.hosts[0].stopped);
+    assert!(!group.exists(&JobPath::Trigger(InstanceId::of_process("10.0.0.1", 7))));
+}
+
+#[test]
 fn an_instance_whose_id_another_process_took_after_an_operator_deleted_it_leaves_that_one_alone() {
     let mut group = Group::settled(1, &every_five(1));
     let me = "/job/instances/10.0.0.1@-@7";

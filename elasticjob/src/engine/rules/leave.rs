@@ -10,6 +10,7 @@ use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::ident::InstanceId;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
 
@@ -87,7 +88,8 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
             txn.delete(&own_trigger, None);
         }
         // Nor is there an instance any more that could run what others were asked for before they left.
-        for id in engine.orphaned_triggers().filter(|_| is_last) {
+        let is_other = |id: &&InstanceId| **id != engine.identity.instance;
+        for id in engine.orphaned_triggers().filter(is_other).filter(|_| is_last) {
             triggers.push(id.clone());
             txn.delete(&JobPath::Trigger(id.clone()), None);
         }
