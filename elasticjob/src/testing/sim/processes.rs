@@ -23,6 +23,12 @@ impl World {
             }
             return Ok(());
         }
+        // A process that stands still makes no job.
+        if let Some(until) = self.process_beside(host).and_then(|beside| beside.frozen_until) {
+            let later = until.max(self.now) + 1;
+            self.at(later, Happening::Restart { host });
+            return Ok(());
+        }
         self.look_at_what_was_left(host)?;
         let life = self.next_serial();
         let instance = self.hosts[host].instance();
