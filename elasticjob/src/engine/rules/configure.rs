@@ -9,6 +9,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::listeners::ListenerPlan;
 use crate::engine::notice::Notice;
 use crate::engine::planted::{Bug, DEAF};
+use crate::engine::txn::JobTransaction;
 use crate::fire::StopReason;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
@@ -74,6 +75,20 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     }
     engine.configuration.data = Some(data);
     Ok(wait_for_first(engine))
+}
+
+impl JobEngine {
+    /// Lets a transaction pass only while the registry has the configuration in force. Returns whether it has, as far as
+    /// this instance knows. Where it has one that cannot be used, each instance goes by the last one that it could use, and
+    /// that is not the same one for all.
+    pub(super) fn guard_configuration(&self, txn: &mut JobTransaction<'_>) -> Result<bool, Unread> {
+        let Some(known) = self.mirror.need(&JobPath::Config)? else { return Ok(false) };
+        let is_in_force = self.configuration.refused.is_none() && self.configuration.data.as_ref() == Some(&known.data);
+        if is_in_force {
+            txn.check_version(&JobPath::Config, known.version);
+        }
+        Ok(is_in_force)
+    }
 }
 
 /// The time from which on an instance takes part in the fires of a schedule that it has just read: the time since which

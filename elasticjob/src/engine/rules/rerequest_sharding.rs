@@ -58,12 +58,17 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if now.mono < remind_at || engine.planted.has(Bug::ForgottenReminder) {
         return Ok(Step::Pass);
     }
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    // By a configuration that is not that of the registry, it misses items that there are not: the leader would move others.
+    if !engine.guard_configuration(&mut txn)? {
+        return Ok(Step::Pass);
+    }
+    txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+    let transaction = txn.build();
     engine.leadership.reminder.missed = Some(now.mono);
     engine.leadership.reminder.asked_among = left_out.then_some(available);
     let why = if settled { "this instance has no item" } else { "items have no owner that is there" };
-    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
-    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why: why.to_owned() } }))
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Request { why: why.to_owned() } }))
 }
 
 impl JobEngine {

@@ -31,10 +31,19 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     }
     // All of them are looked for first, so that what is missing is read together.
     let (dead, servers) = (dead_marks(engine), servers::without_instances(engine, now));
-    let (sessionless, dead, servers) = (sessionless::nodes(engine)?, dead?, servers?);
+    let (sessionless, mut dead, servers) = (sessionless::nodes(engine)?, dead?, servers?);
+    let mut useless: Vec<ShardingItem> =
+        engine.mirror.failover_items().filter(|item| is_useless(engine, *item)).collect();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     if engine.leadership.term.is_some() {
         txn.check(&JobPath::LeaderInstance);
+    }
+    // An instance that has not heard yet that failover was switched on, or of more items, would delete what another one hands
+    // over since.
+    let is_off_now = dead.iter().map(|(item, _)| item).chain(&useless).any(|item| is_off(engine, *item));
+    if is_off_now && !engine.guard_configuration(&mut txn)? {
+        dead.retain(|(item, _)| !is_off(engine, *item));
+        useless.retain(|item| !is_off(engine, *item));
     }
     let guards = txn.len();
     let triggers: Vec<InstanceId> = engine.orphaned_triggers().take(AT_ONCE).cloned().collect();
@@ -58,7 +67,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         }
         txn.delete(&JobPath::running(*item), None);
     }
-    for item in engine.mirror.failover_items().filter(|item| is_useless(engine, *item)) {
+    for item in useless {
         let path = JobPath::FailoverItem(item);
         if !engine.link.is_obstructed(&path) {
             txn.delete(&path, None);
@@ -96,9 +105,8 @@ fn dead_marks(engine: &mut JobEngine) -> Result<Vec<(ShardingItem, Option<i32>)>
     if !failover && !engine.fires.losses.are_suspected(&engine.mirror) {
         return Ok(Vec::new());
     }
-    let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     let is_taken = |item| engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
-    let marks = engine.mirror.running_items().filter(|item| !failover || *item >= total || is_taken(*item));
+    let marks = engine.mirror.running_items().filter(|item| is_off(engine, *item) || is_taken(*item));
     let dead: Vec<(ShardingItem, Option<i32>)> = read_found(marks.map(|item| dead_mark(engine, item)))?;
     if dead.is_empty() && !failover {
         engine.fires.losses.found_none(&engine.mirror);
@@ -123,14 +131,19 @@ fn dead_mark(engine: &JobEngine, item: ShardingItem) -> Result<Option<(ShardingI
 /// Whether no instance will take over an item that waits for it: failover is off, the item does not exist any more, or
 /// it was begun since.
 fn is_useless(engine: &JobEngine, item: ShardingItem) -> bool {
-    let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
-    if !engine.configuration.is_failover_on() || item >= total {
+    if is_off(engine, item) {
         return true;
     }
     match (engine.mirror.lookup(&JobPath::FailoverItem(item)), engine.mirror.lookup(&JobPath::fire(item))) {
         (Lookup::Known(asked), Lookup::Known(known)) => is_answered(&engine.read_record(known), known.mzxid, asked),
         _ => false,
     }
+}
+
+/// Whether the configuration in force says that no instance takes this item over.
+fn is_off(engine: &JobEngine, item: ShardingItem) -> bool {
+    let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+    !engine.configuration.is_failover_on() || item >= total
 }
 
 impl JobEngine {

@@ -1,7 +1,7 @@
 //! The leader looks at everything again, and finds what is wrong.
 
-use super::group::{Group, job};
-use crate::config::JobConfiguration;
+use super::group::{Group, every_five, job};
+use crate::config::{JobConfiguration, wire};
 use crate::engine::Notice;
 use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
@@ -56,4 +56,16 @@ fn below_one_it_is_switched_off() {
         group.run_until(3_600_000);
         assert_eq!(group.text(&JobPath::owner_of(1)), None);
     }
+}
+
+#[test]
+fn an_instance_that_goes_by_an_older_total_count_asks_for_no_items_that_are_gone() {
+    let mut group = Group::settled(2, &every_five(3));
+    group.disconnect(1);
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(2)));
+    group.set(&JobPath::Config, "nonsense");
+    group.connect(1);
+    group.run_until(60_000);
+    let asks = |commit: &&String| commit.contains("+leader/sharding/necessary");
+    assert_eq!(group.hosts[1].commits.iter().find(asks), None);
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::group::{Group, every_five, job};
+use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, Notice};
 use crate::ident::InstanceId;
 use crate::registry::layout::JobPath;
@@ -75,4 +76,23 @@ fn who_leaves_with_a_trigger_that_waits_says_that_it_is_dropped() {
     let instance = group.hosts[1].engine.instance().clone();
     assert!(group.hosts[1].notices.contains(&dropped(instance, &[])));
     assert!(group.hosts[1].stopped);
+}
+
+#[test]
+fn what_failover_hands_over_is_deleted_only_while_the_registry_says_that_it_is_off() {
+    let off = JobConfiguration::builder("job", 1).failover(false).build().unwrap();
+    let mut group = Group::settled(1, &off);
+    group.set(&JobPath::Config, "nonsense");
+    let mut foreign = Transaction::new();
+    foreign.create("/job/leader/failover", "", CreateMode::Persistent);
+    foreign.create("/job/leader/failover/items", "", CreateMode::Persistent);
+    foreign.create("/job/leader/failover/items/0", "", CreateMode::Persistent);
+    group.operate(&foreign, false);
+    group.run_until(8_000);
+    assert!(group.exists(&JobPath::FailoverItem(0)), "another instance may go by one with failover on");
+    group.hosts[0].clear();
+    group.set(&JobPath::Config, &wire::to_yaml(&off));
+    assert!(!group.exists(&JobPath::FailoverItem(0)));
+    let deleted = group.hosts[0].commits.last().unwrap();
+    assert!(deleted.contains("?config"), "a leader that has not heard of a change deletes nothing: {deleted}");
 }
