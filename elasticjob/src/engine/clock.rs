@@ -87,7 +87,7 @@ impl JobEngine {
 
     /// Forgets fires that fell into a run and came too early by a wrong clock.
     pub(super) fn forget_early(&mut self, is_early: impl Fn(&Self, i64) -> bool) {
-        if self.fires.missed.is_some_and(|at| is_early(self, at)) {
+        if self.fires.missed.is_some_and(|missed| is_early(self, missed.at())) {
             self.fires.missed = None;
         }
         let mut missed = std::mem::take(&mut self.fires.missed_items);

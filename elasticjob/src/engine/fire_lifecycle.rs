@@ -4,6 +4,7 @@ use super::action::{Action, Start};
 use super::engine::JobEngine;
 use super::notice::Notice;
 use super::planted::Bug;
+use super::state::fires::Missed;
 use super::state::listener_round::Round;
 use super::state::membership::Phase;
 use super::state::open_fire::OpenFire;
@@ -61,7 +62,9 @@ impl JobEngine {
             // item moved here. Other items of this instance may not have been begun for it: their records say so.
             Some(run) if run.key.fire == fire => {
                 let others_wait = makes_up && self.configuration.is_monitored();
-                self.fires.missed = self.fires.missed.max(others_wait.then_some(at));
+                if others_wait && self.fires.missed.is_none_or(|missed| missed.at() < at) {
+                    self.miss(Missed::OfTheRun(at));
+                }
                 return;
             }
             Some(run) => {
@@ -90,10 +93,7 @@ impl JobEngine {
                 return;
             }
             self.tell_skip(fire, vec![], reason);
-            if let Some(earlier) = self.fires.missed.replace(at) {
-                self.tell(Notice::Collapsed { earlier, into: at });
-                self.fires.over += 1;
-            }
+            self.miss(Missed::Whole(at));
             return;
         }
         if self.phase != Phase::Active {
@@ -108,6 +108,14 @@ impl JobEngine {
             return;
         }
         self.fires.open = Some(Box::new(open));
+    }
+
+    /// A fire fell into a run. It takes the place of the one before it.
+    fn miss(&mut self, missed: Missed) {
+        if let Some(earlier) = self.fires.missed.replace(missed) {
+            self.tell(Notice::Collapsed { earlier: earlier.at(), into: missed.at() });
+            self.fires.over += 1;
+        }
     }
 
     /// Decides on the fire that came while the outcome of a begin was unknown.

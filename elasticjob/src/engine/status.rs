@@ -1,6 +1,9 @@
 //! The status of a job: what it does and what it waits for.
 
+use std::time::Duration;
+
 use super::engine::JobEngine;
+use super::state::fires::Missed;
 use super::state::membership::Phase;
 use super::state::runs::Run;
 use crate::fire::Hook;
@@ -11,6 +14,16 @@ use crate::registry::mirror::Lookup;
 use crate::schedule::Schedule;
 
 impl JobEngine {
+    /// Until when it asks the registry nothing, by the clock that never steps, after it got no answer.
+    pub fn pauses_until(&self) -> Option<Duration> {
+        self.link.retry.not_before
+    }
+
+    /// How long a proof of the session lasts.
+    pub fn proof_lasts(&self) -> Duration {
+        self.session.lasts()
+    }
+
     /// Name of the job.
     pub fn job_name(&self) -> &JobName {
         &self.job
@@ -54,6 +67,7 @@ impl JobEngine {
             missed_fire: self
                 .fires
                 .missed
+                .map(Missed::at)
                 .or(self.fires.missed_items.values().copied().max())
                 .or(self.marked_misfire()),
             last_fire: self.fires.calendar.last(),

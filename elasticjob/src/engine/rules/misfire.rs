@@ -8,7 +8,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::state::fires::Noted;
+use crate::engine::state::fires::{Missed, Noted};
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{Proposal, Purpose};
@@ -92,20 +92,29 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
 
 /// Notes a fire that was missed as a whole for the own items, and for those acquired soon after it.
 fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
-    let Some(at) = engine.fires.missed else {
+    let Some(missed) = engine.fires.missed else {
         note_acquired(engine, now, total);
         return Ok(());
     };
     let (mine, _) = engine.own_items(total)?;
     engine.fires.missed = None;
+    let at = missed.at();
     let mut collapsed = BTreeSet::new();
     let items = mine.clone();
+    let mut unsaid = Vec::new();
     for item in mine {
         if is_disabled(engine, item) || is_covered(engine, item, at) {
             continue;
         }
+        if missed == Missed::OfTheRun(at) {
+            unsaid.push(item);
+        }
         // The engine sees the earlier missed fires of the record when it writes the record.
         collapsed.extend(engine.fires.missed_items.insert(item, at).filter(|earlier| *earlier < at));
+    }
+    if !unsaid.is_empty() {
+        let since = Fire::Scheduled(at);
+        engine.tell_skip(since, unsaid, SkipReason::StillRunning { since });
     }
     for earlier in &collapsed {
         engine.tell(Notice::Collapsed { earlier: *earlier, into: at });
@@ -201,10 +210,8 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     // A leader that has not heard yet that misfire was switched on would take away what was noted since.
-    if !configuration.misfire()
-        && let Some(known) = engine.mirror.need(&JobPath::Config)?
-    {
-        txn.check_version(&JobPath::Config, known.version);
+    if !configuration.misfire() && !engine.guard_configuration(&mut txn)? {
+        return Ok(Step::Pass);
     }
     let mut declined = Vec::new();
     for item in useless {
@@ -250,7 +257,7 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
             .filter_map(|item| engine.misfire_of(item).ok()?)
             .max()
     } else {
-        engine.fires.missed
+        engine.fires.missed.map(Missed::at)
     };
     let Some(at) = at else { return };
     // Items that moved here while a later fire is open are begun for that one, which makes up for the earlier ones too.

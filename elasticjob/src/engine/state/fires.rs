@@ -29,7 +29,7 @@ pub(in crate::engine) struct Fires {
     /// Fires that were given up here.
     pub(in crate::engine) given_up: GivenUp,
     /// The latest scheduled fire that fell into a run, until it is known which items missed it.
-    pub(in crate::engine) missed: Option<i64>,
+    pub(in crate::engine) missed: Option<Missed>,
     /// The latest fire that single items missed, until the registry knows it or it is made up for.
     pub(in crate::engine) missed_items: BTreeMap<ShardingItem, i64>,
     /// The latest missed fire, until another fire comes. Boxed, as most of the time there is none.
@@ -42,6 +42,25 @@ pub(in crate::engine) struct Fires {
     /// For the status: the last skip, and the own items as this instance saw them last.
     pub(in crate::engine) last_skip: Option<Arc<Skip>>,
     pub(in crate::engine) own_items_seen: Vec<ShardingItem>,
+}
+
+/// A scheduled fire that fell into a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Missed {
+    /// It was reported for all items of this instance.
+    Whole(i64),
+    /// It is the fire of the run itself, which came again: the items that were not begun with the run have missed it, and
+    /// that is still to be reported.
+    OfTheRun(i64),
+}
+
+impl Missed {
+    /// The time of the fire.
+    pub(in crate::engine) fn at(self) -> i64 {
+        match self {
+            Self::Whole(at) | Self::OfTheRun(at) => at,
+        }
+    }
 }
 
 /// A missed fire, and the own items it was noted for. An item that moves here later may have left its owner before the

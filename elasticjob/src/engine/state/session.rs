@@ -155,7 +155,7 @@ impl Session {
 
     /// How long a proof lasts: the time-out less the grace and a tenth of the time-out. The tenth covers clocks of
     /// different speed and the time that the cancellation takes.
-    fn lasts(&self) -> Duration {
+    pub fn lasts(&self) -> Duration {
         let timeout = self.timeout();
         let margin = if self.planted.has(Bug::NoMargin) { Duration::ZERO } else { timeout / 10 };
         timeout - self.grace() - margin

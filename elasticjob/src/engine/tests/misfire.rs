@@ -203,3 +203,36 @@ fn an_item_that_moves_to_a_busy_instance_after_it_was_begun_is_not_made_up_for()
     assert_eq!(group.starts(0)[1..], [(at(40), MISFIRE, own)]);
     assert!(others.iter().all(|item| !group.exists(&JobPath::Item(*item, ItemNode::Misfire))));
 }
+
+#[test]
+fn a_fire_that_comes_again_into_its_own_run_is_said_to_be_missed_by_items_that_moved_there_since() {
+    let configuration = JobConfiguration::builder("job", 3).cron("0/20 * * * * ?").max_time_diff_seconds(60);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    idle_one_comes(&mut group);
+    group.run_until(20_000);
+    let own = group.starts(0)[0].2.clone();
+    let others: Vec<u32> = (0..3).filter(|item| !own.contains(item)).collect();
+    group.clock_offset = -3_600_000;
+    group.run_until(21_000);
+    idle_one_goes(&mut group);
+    group.clock_offset = 0;
+    group.run_until(22_000);
+    let missed =
+        Notice::Skipped { fire: at(20), items: others.clone(), reason: SkipReason::StillRunning { since: at(20) } };
+    assert!(group.hosts[0].notices.contains(&missed), "{:?}", group.hosts[0].notices);
+    group.end_items(0, &own);
+    assert_eq!(group.starts(0)[1..], [(at(20), MISFIRE, others)]);
+}
+
+#[test]
+fn marks_stay_while_the_configuration_cannot_be_used() {
+    let off = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").misfire(false).build().unwrap();
+    let mut group = Group::settled(1, &off);
+    group.set(&JobPath::Config, "nonsense");
+    let mut foreign = Transaction::new();
+    foreign.create("/job/sharding/0/misfire", "", CreateMode::Persistent);
+    group.operate(&foreign, false);
+    assert!(group.exists(&JobPath::Item(0, ItemNode::Misfire)), "another instance may go by one with misfire on");
+    group.set(&JobPath::Config, &wire::to_yaml(&off));
+    assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+}
