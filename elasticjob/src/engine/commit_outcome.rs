@@ -52,8 +52,8 @@ impl JobEngine {
 
     fn on_done(&mut self, now: Now, purpose: Purpose, committed: &Committed, session: SessionId) {
         match purpose {
-            Purpose::Register { foreign, max_time_diff } => {
-                self.on_registration_done(now, foreign, max_time_diff, session);
+            Purpose::Register { foreign, max_time_diff, dropped } => {
+                self.on_registration_done(now, foreign, max_time_diff, dropped, session);
             }
             Purpose::AskTime | Purpose::Candidate | Purpose::NoteSchedule | Purpose::Skip => {}
             Purpose::Sweep { triggers, sessionless } => self.on_swept(triggers, &sessionless),

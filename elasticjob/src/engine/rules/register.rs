@@ -11,6 +11,7 @@ use crate::engine::planted::{Bug, DEAF};
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::ident::InstanceId;
 use crate::registry::layout::{JobPath, ServerStatus, instance_yaml};
 use crate::registry::mirror::{Known, Lookup, Unread};
 use crate::registry::{CreateMode, Refusal, SessionId};
@@ -42,7 +43,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
     } else {
         let max_time_diff =
             engine.configuration.in_force.as_ref().and_then(|configuration| configuration.max_time_diff_seconds());
-        Accepted { disabled: false, max_time_diff, write: None, schedule_since: None }
+        Accepted { disabled: false, max_time_diff, takes_over: false, write: None, schedule_since: None }
     };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
     let version = match engine.mirror.need(&server)? {
@@ -90,9 +91,13 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
         }
         None => {}
     }
-    // A trigger that waited for an earlier owner of this id is not meant for this one.
-    if joining {
-        txn.delete_existing(&engine.own_trigger());
+    // A trigger that waited for an earlier instance with this id. With failover another instance runs its items: this one,
+    // which came before the leader handed them over.
+    let own_trigger = engine.own_trigger();
+    let mut dropped = Vec::new();
+    if joining && !accepted.takes_over && engine.mirror.exists(&own_trigger) {
+        txn.delete(&own_trigger, None);
+        dropped.push(engine.identity.instance.clone());
     }
     engine.membership.joining_since.get_or_insert(now.wall);
     engine.membership.wrote_configuration |= accepted.write.is_some();
@@ -103,7 +108,10 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
         // Only the answer to a set brings the server's time.
         txn.set(&me, instance_yaml(&engine.identity.instance), Some(0));
     }
-    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Register { foreign, max_time_diff } }))
+    Ok(Step::Write(Proposal {
+        transaction: txn.build(),
+        purpose: Purpose::Register { foreign, max_time_diff, dropped },
+    }))
 }
 
 /// The state of the id to register under.
@@ -138,6 +146,8 @@ fn choose_id(engine: &mut JobEngine, session: SessionId) -> Result<Id, Unread> {
 struct Accepted {
     disabled: bool,
     max_time_diff: Option<u32>,
+    /// Items whose instance is gone are taken over.
+    takes_over: bool,
     write: Option<std::sync::Arc<JobConfiguration>>,
     /// Since when the registry has the schedule that is written.
     schedule_since: Option<i64>,
@@ -146,7 +156,8 @@ struct Accepted {
 impl Accepted {
     fn writing(configuration: std::sync::Arc<JobConfiguration>) -> Self {
         let (disabled, max_time_diff) = (configuration.disabled(), configuration.max_time_diff_seconds());
-        Self { disabled, max_time_diff, write: Some(configuration), schedule_since: None }
+        let takes_over = configuration.failover() && configuration.monitor_execution();
+        Self { disabled, max_time_diff, takes_over, write: Some(configuration), schedule_since: None }
     }
 }
 
@@ -233,11 +244,13 @@ impl JobEngine {
         now: Now,
         foreign: Vec<ForeignToJava>,
         max_time_diff: Option<u32>,
+        dropped: Vec<InstanceId>,
         session: SessionId,
     ) {
         if !foreign.is_empty() {
             self.tell(Notice::ForeignToJava { values: foreign });
         }
+        self.tell_dropped(dropped);
         match self.clock_refusal(now, max_time_diff).filter(|_| self.phase == Phase::Joining) {
             Some(why) => {
                 self.membership.session = Some(session);

@@ -28,6 +28,8 @@ pub(in crate::engine) enum Purpose {
         foreign: Vec<ForeignToJava>,
         /// How far the clock may be off, in seconds.
         max_time_diff: Option<u32>,
+        /// Earlier instances whose manual trigger is deleted.
+        dropped: Vec<InstanceId>,
     },
     AskTime,
     Candidate,

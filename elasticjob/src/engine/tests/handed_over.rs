@@ -117,3 +117,24 @@ fn what_a_clock_far_ahead_began_is_not_begun_again_after_it() {
     group.run_until(6_000);
     assert_eq!(record(&group, item).ahead, Some(ahead));
 }
+
+#[test]
+fn an_instance_that_takes_the_id_before_the_leader_acts_runs_them_with_failover_and_otherwise_says_that_nobody_does() {
+    for failover in [true, false] {
+        let configuration = JobConfiguration::builder("job", 1).failover(failover).build().unwrap();
+        let mut group = Group::settled(1, &configuration);
+        let gone = group.hosts[0].engine.instance().clone();
+        group.kill(0);
+        let mut trigger = Transaction::new();
+        trigger.create(JobPath::Triggers.absolute(&job()), "", CreateMode::Persistent);
+        trigger.create(group.own_trigger(0), "", CreateMode::Persistent);
+        group.operate(&trigger, false);
+        let next = group.join("10.0.0.1", &configuration);
+        assert_eq!(*group.hosts[next].engine.instance(), gone);
+        group.run_until(6_000);
+        let starts = group.starts(next);
+        let dropped = group.hosts[next].notices.contains(&Notice::TriggerDropped { instance: gone, items: vec![] });
+        assert_eq!((starts.len() == 1, dropped), (failover, !failover), "{starts:?}");
+        assert!(!group.exists(&JobPath::Trigger(group.hosts[next].engine.instance().clone())));
+    }
+}
