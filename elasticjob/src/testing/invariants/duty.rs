@@ -69,7 +69,8 @@ pub(super) enum Cause {
     Busy,
     /// An operator did what no watch tells of.
     Unheard,
-    /// The time between two fires is shorter than what a begin may take in a network so slow.
+    /// The time between two fires is shorter than what a begin may take in a network so slow, or a proof of the session may
+    /// be too old when it comes.
     Slow,
     /// There are Java instances.
     Java,
@@ -150,6 +151,8 @@ struct HostState {
     /// The latest time that its clock has shown.
     latest: i64,
     is_enabled: bool,
+    /// When its server was disabled last: until then its fires did not look at the assignment.
+    disabled_at: Millis,
     /// What its clock showed before it was set back last, and by how much.
     set_back: (i64, i64),
     /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
@@ -189,6 +192,11 @@ impl Duties {
     pub(super) fn excuse(&mut self, at: i64, item: ShardingItem, cause: Cause) {
         self.excused.insert((at, item), cause);
         self.looked_at.remove(&(at, item));
+    }
+
+    /// Whether the server of a host was disabled when this fire came there, as far as the instance may know.
+    pub(super) fn was_disabled(&self, host: usize, at: i64) -> bool {
+        self.hosts.get(&host).is_some_and(|host| at <= host.declines_until)
     }
 
     pub(super) fn was_looked_at(&self, at: i64, item: ShardingItem) -> bool {
@@ -313,6 +321,7 @@ impl Duties {
             let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
             state.is_enabled = status.is_some_and(|status| ServerStatus::of(status.text()) == ServerStatus::Enabled);
             if !state.is_enabled {
+                state.disabled_at = now;
                 state.declines_until = wall + (2 * latency + MOMENT) as i64;
             }
             let engine = host.process.as_ref().and_then(engine_of).filter(|engine| engine.configuration().is_some());
@@ -341,9 +350,10 @@ impl Duties {
         let period = i64::from(scene.period) * 1_000;
         let of_host = host.and_then(|host| self.hosts.get(&host));
         let well_from = of_host.map_or(0, |host| host.ill_until);
+        let disabled_at = of_host.map_or(0, |host| host.disabled_at);
         let is_enabled = of_host.is_some_and(|host| host.is_enabled);
         let first_fire = |since: Millis| {
-            let shown = EPOCH + since.max(well_from.min(now)) as i64 + offset;
+            let shown = EPOCH + since.max(well_from.min(now)).max(disabled_at) as i64 + offset;
             let at = (shown + period - 1).div_euclid(period) * period;
             (at - EPOCH - offset) as Millis
         };
@@ -427,13 +437,19 @@ fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> 
     let node = scene.node(&JobPath::Instance(engine.instance().clone()));
     let is_registered = node.is_some_and(|node| node.stat.ephemeral_owner == process.session);
     let (shown, longest) = (host.now(scene.now).mono, Duration::from_millis(2 * latency + 100));
-    let waits_long = process.outstanding.iter().any(|sent| sent.at.mono + longest < shown);
+    // After answers that did not come it asks again after growing pauses.
+    let waits_long =
+        process.outstanding.iter().any(|sent| sent.at.mono + longest < shown) || engine.pauses_until() > Some(shown);
+    // Without monitoring nothing begins before the session is proven, and a proof may be too old when it comes, also by a
+    // clock that is too fast.
+    let is_proof_late = !scene.shape.monitored && engine.proof_lasts() <= Duration::from_millis(2 * latency) * 21 / 20;
     match () {
         () if process.is_frozen() => Some(Cause::Frozen),
         () if process.connection.is_none() => Some(Cause::Cut),
         () if process.leaving => Some(Cause::Leaving),
         () if !is_registered => Some(Cause::Unregistered),
         () if waits_long => Some(Cause::AnswerLost),
+        () if is_proof_late => Some(Cause::Slow),
         () => None,
     }
 }

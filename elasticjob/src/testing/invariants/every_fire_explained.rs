@@ -16,7 +16,7 @@ use crate::engine::Notice;
 use crate::fire::{Fire, FireRecord, FireState, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::{Op, SessionId, Transaction};
+use crate::registry::{CreateMode, Op, SessionId, Transaction};
 use crate::testing::sim::{EPOCH, Host, Millis, Program};
 
 /// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
@@ -39,7 +39,13 @@ pub(super) struct Accounted {
     begun: BTreeMap<i64, BTreeSet<ShardingItem>>,
     begun_ahead: Vec<BegunAhead>,
     /// What the records said last of the runs of scheduled fires; a later run of the item takes their place.
-    recorded: BTreeMap<(i64, ShardingItem), (FireState, Option<SessionId>)>,
+    recorded: BTreeMap<(i64, ShardingItem), Recorded>,
+    /// Fires that fell into a run that waited to be taken over, where misfire is off.
+    fell_into_lost: BTreeSet<(i64, ShardingItem)>,
+    /// Fires that instances decided against for all their items, by their settings of that time.
+    decided_against: BTreeMap<(usize, i64), Cause>,
+    /// The fires that records say were decided against so.
+    declined: BTreeMap<(i64, ShardingItem), Cause>,
     /// Skipped items of a fire, all when there are none.
     skipped: BTreeMap<i64, Vec<(Vec<ShardingItem>, SkipReason)>>,
     /// The items of instances that skipped a fire as a whole, for a reason that a user accepts.
@@ -55,6 +61,15 @@ pub(super) struct Accounted {
     leader: String,
     /// Java instances that never heard of the last cron expression: one that reconnects at the wrong moment misses it.
     out_of_date: BTreeSet<String>,
+}
+
+/// What a record said last of a run.
+#[derive(Debug)]
+struct Recorded {
+    state: FireState,
+    session: Option<SessionId>,
+    /// It began, or was cut off, with failover on for the instance that wrote it: then it is taken over.
+    is_taken_over: bool,
 }
 
 /// What an instance ran before its time, by a clock that was ahead.
@@ -82,6 +97,9 @@ impl Accounted {
             begun: BTreeMap::new(),
             begun_ahead: Vec::new(),
             recorded: BTreeMap::new(),
+            fell_into_lost: BTreeSet::new(),
+            decided_against: BTreeMap::new(),
+            declined: BTreeMap::new(),
             skipped: BTreeMap::new(),
             left_as_a_whole: BTreeMap::new(),
             left_out: BTreeMap::new(),
@@ -116,13 +134,46 @@ impl Accounted {
         self.begun_ahead.push(BegunAhead { at: fire.at(), until, items: BTreeSet::from([item]) });
     }
 
-    fn note_records(&mut self, scene: &Scene<'_>, transaction: &Transaction) {
+    fn note_records(&mut self, scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) {
         for op in transaction.ops() {
             let (Op::Create { path, data, .. } | Op::Set { path, data, .. }) = op else { continue };
             let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path) else { continue };
-            if let Some(begun) = FireRecord::parse(data).last.filter(|begun| !begun.manual) {
-                self.recorded.insert((begun.at, item), (begun.state, begun.attempt.session()));
+            let record = FireRecord::parse(data);
+            if let Some(host) = host
+                && let Some(at) = record.through
+                && let Some(cause) = self.decided_against.get(&(host, at))
+            {
+                self.declined.insert((at, item), *cause);
             }
+            if let Some(begun) = record.last.filter(|begun| !begun.manual) {
+                let (state, session) = (begun.state, begun.attempt.session());
+                // What changes the record and not the run, as a missed fire does, says nothing of it.
+                let before = self.recorded.get(&(begun.at, item));
+                let before = before.filter(|before| (before.state, before.session) == (state, session));
+                let is_taken_over =
+                    keeps(scene, transaction, item) || before.is_some_and(|before| before.is_taken_over);
+                self.recorded.insert((begun.at, item), Recorded { state, session, is_taken_over });
+            }
+        }
+    }
+
+    /// What an instance decided by misfire that was off for it, and by its server that was disabled, stays when that is
+    /// switched.
+    fn note_decision(&mut self, scene: &Scene<'_>, host: usize, at: i64, items: &[ShardingItem], reason: &SkipReason) {
+        let engine = scene.hosts[host].process.as_ref().and_then(engine_of);
+        let Some(engine) = engine.filter(|engine| engine.configuration().is_some()) else { return };
+        match reason {
+            SkipReason::AwaitingFailover if !engine.makes_up() => {
+                let lost = items.iter().filter(|item| is_lost(scene, **item));
+                self.fell_into_lost.extend(lost.map(|item| (at, *item)));
+            }
+            SkipReason::StillRunning { .. } if !engine.makes_up() => {
+                self.decided_against.insert((host, at), Cause::Busy);
+            }
+            SkipReason::ServerDisabled if self.duties.was_disabled(host, at) => {
+                self.decided_against.insert((host, at), Cause::ServerDisabled);
+            }
+            _ => {}
         }
     }
 
@@ -167,6 +218,7 @@ impl Accounted {
                 if items.is_empty() && is_accepted(reason) {
                     self.left_as_a_whole.entry(*at).or_default().extend(owned_on(scene, *host));
                 }
+                self.note_decision(scene, *host, *at, items, reason);
                 self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
             }
             // Starting and leaving is no fault where the record tells who begins what.
@@ -184,8 +236,8 @@ impl Accounted {
                 }
             }
             Observation::Committed { transaction, .. } if scene.is_mixed() => self.note_owners(scene, transaction),
-            Observation::Committed { transaction, .. } => {
-                self.note_records(scene, transaction);
+            Observation::Committed { transaction, host, .. } => {
+                self.note_records(scene, *host, transaction);
                 self.note_marks(scene, transaction);
             }
             Observation::Calm { from, until } => {
@@ -229,8 +281,8 @@ impl Accounted {
         if is_begun_later || self.is_begun(*item, *at) || said.next().is_some() {
             return Ok(());
         }
-        if !scene.shape.failover && self.was_cut_off(scene, *item, *at) {
-            self.duties.excuse(*at, *item, Cause::CutOff);
+        if let Some(cause) = self.why_decided(scene, *item, *at) {
+            self.duties.excuse(*at, *item, cause);
             return Ok(());
         }
         Err(format!(
@@ -242,17 +294,33 @@ impl Accounted {
         ))
     }
 
+    /// Why an item is not begun any more for a fire that nothing excuses now.
+    fn why_decided(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> Option<Cause> {
+        // By a clock that was ahead a later fire was decided against.
+        let declined = self.declined.range((at, 0)..).find(|((_, of), _)| *of == item).map(|(_, cause)| *cause);
+        match () {
+            () if declined.is_some() => declined,
+            () if self.fell_into_lost.contains(&(at, item)) => Some(Cause::Busy),
+            () if self.was_cut_off(scene, item, at) => Some(Cause::CutOff),
+            () => None,
+        }
+    }
+
     /// Whether the record of the item said that it was begun for this fire, and the session of the instance that began it
-    /// has ended, or that instance leaves and had no answer to its begin: nothing tells that from a run that was lost.
+    /// has ended, or that instance leaves and had no answer to its begin: nothing tells that from a run that was lost. With
+    /// failover, then and now, it is taken over.
     fn was_cut_off(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
         let lives = |session: SessionId| {
             let is_of = |host: &Host| host.process.as_ref().is_some_and(|process| process.session == Some(session));
             scene.tree.session_timeout(session).is_some() && scene.hosts.iter().any(is_of)
         };
-        self.recorded.get(&(at, item)).is_some_and(|(state, session)| match state {
-            FireState::Cancelled => true,
-            FireState::Running => !session.is_some_and(lives),
-            FireState::Succeeded | FireState::Failed | FireState::NotRun => false,
+        let recorded = self.recorded.get(&(at, item));
+        recorded.filter(|recorded| !(recorded.is_taken_over && scene.shape.failover)).is_some_and(|recorded| {
+            match recorded.state {
+                FireState::Cancelled => true,
+                FireState::Running => !recorded.session.is_some_and(lives),
+                FireState::Succeeded | FireState::Failed | FireState::NotRun => false,
+            }
         })
     }
 
@@ -347,6 +415,25 @@ fn owned_on(scene: &Scene<'_>, host: usize) -> Vec<ShardingItem> {
     let owner = engine.map(|engine| engine.instance().to_string());
     let is_owned = |item: &ShardingItem| scene.is_mixed() || scene.text(&JobPath::owner_of(*item)) == owner;
     (0..scene.total).filter(is_owned).collect()
+}
+
+/// Whether a transaction begins or cuts off a run of an item so that it is taken over: with failover on.
+fn keeps(scene: &Scene<'_>, transaction: &Transaction, item: ShardingItem) -> bool {
+    transaction.ops().iter().any(|op| match op {
+        Op::Create { path, mode, .. } => match JobPath::parse(scene.job, path) {
+            Some(JobPath::Item(of, ItemNode::Running)) => of == item && *mode == CreateMode::Persistent,
+            Some(JobPath::FailoverItem(of)) => of == item,
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// Whether a run of an item waits to be taken over, or goes on.
+fn is_lost(scene: &Scene<'_>, item: ShardingItem) -> bool {
+    [JobPath::FailoverItem(item), JobPath::Item(item, ItemNode::Failover), JobPath::running(item)]
+        .iter()
+        .any(|path| scene.exists(path))
 }
 
 /// Java instances that follow another cron expression than that of the registry.
