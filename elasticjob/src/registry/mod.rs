@@ -18,8 +18,10 @@ pub(crate) mod limits;
 pub mod memory;
 pub(crate) mod mirror;
 mod model;
+mod nodes;
 mod transaction;
 pub(crate) mod tree;
+pub mod watched;
 pub mod zookeeper;
 
 use std::fmt;

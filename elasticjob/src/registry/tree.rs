@@ -5,16 +5,14 @@
 //! change, in the order of the operations. Two things that the real server leaves open are fixed here: children come
 //! sorted, and the ephemeral nodes of an ended session are deleted in the order of their paths.
 
-mod names;
-mod nodes;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use self::nodes::{Nodes, parent_of};
 use super::limits;
+use super::nodes::{Nodes, parent_of};
 use super::{
     CommitError, Committed, CreateMode, Data, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction,
     WatchEvent, Zxid,
@@ -23,7 +21,7 @@ use super::{
 /// The nodes and sessions of a registry.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    nodes: Nodes,
+    nodes: Nodes<Node>,
     /// The open sessions with their time-outs. The nodes say which session owns them.
     sessions: BTreeMap<SessionId, Duration>,
     zxid: Zxid,

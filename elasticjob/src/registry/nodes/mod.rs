@@ -1,18 +1,20 @@
-//! The nodes of a tree by path. A process with ten thousand jobs has a hundred and fifty thousand nodes, so they take
+//! Nodes by path. A process with ten thousand jobs has a hundred and fifty thousand nodes, so they take
 //! little memory: they are stored side by side, without their paths. A node is found from its parent by its name, and
 //! each name is stored once.
+
+mod names;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use slab::Slab;
 
-use super::Node;
-use super::names::{NameId, Names};
+use self::names::{NameId, Names};
 
+/// Nodes of type `N` by path.
 #[derive(Clone)]
-pub(super) struct Nodes {
-    nodes: Slab<Node>,
+pub(super) struct Nodes<N> {
+    nodes: Slab<N>,
     children: BTreeMap<(NodeId, NameId), NodeId>,
     names: Names,
 }
@@ -23,8 +25,8 @@ struct NodeId(u32);
 /// The first node that is inserted. It is never removed.
 const ROOT: NodeId = NodeId(0);
 
-impl Nodes {
-    pub(super) fn new(root: Node) -> Self {
+impl<N> Nodes<N> {
+    pub(super) fn new(root: N) -> Self {
         Self { nodes: Slab::from_iter([(0, root)]), children: BTreeMap::new(), names: Names::default() }
     }
 
@@ -32,11 +34,11 @@ impl Nodes {
         self.nodes.len()
     }
 
-    pub(super) fn get(&self, path: &str) -> Option<&Node> {
+    pub(super) fn get(&self, path: &str) -> Option<&N> {
         self.find(path).map(|id| self.node(id))
     }
 
-    pub(super) fn get_mut(&mut self, path: &str) -> Option<&mut Node> {
+    pub(super) fn get_mut(&mut self, path: &str) -> Option<&mut N> {
         let id = self.find(path)?;
         Some(&mut self.nodes[id.0 as usize])
     }
@@ -47,8 +49,14 @@ impl Nodes {
 
     /// Names of the children of a node, sorted. `None` where the node does not exist.
     pub(super) fn children(&self, path: &str) -> Option<Vec<String>> {
+        self.children_that(path, |_| true)
+    }
+
+    /// Names of the children of a node for which something holds, sorted. `None` where the node does not exist.
+    pub(super) fn children_that(&self, path: &str, holds: impl Fn(&N) -> bool) -> Option<Vec<String>> {
         let parent = self.find(path)?;
-        let mut names: Vec<String> = self.children_of(parent).map(|(name, _)| name.to_owned()).collect();
+        let children = self.children_of(parent).filter(|(_, child)| holds(self.node(*child)));
+        let mut names: Vec<String> = children.map(|(name, _)| name.to_owned()).collect();
         names.sort_unstable();
         Some(names)
     }
@@ -58,7 +66,7 @@ impl Nodes {
     }
 
     /// Adds a node that does not exist, below a parent that exists.
-    pub(super) fn insert(&mut self, path: &str, node: Node) {
+    pub(super) fn insert(&mut self, path: &str, node: N) {
         let (parent, name) = split(path);
         let parent = self.find(parent).expect("a node has a parent");
         let id = NodeId(index(self.nodes.insert(node)));
@@ -67,7 +75,7 @@ impl Nodes {
     }
 
     /// Removes a node that has no children and is not the root.
-    pub(super) fn remove(&mut self, path: &str) -> Option<Node> {
+    pub(super) fn remove(&mut self, path: &str) -> Option<N> {
         let (parent, name) = split(path);
         let (parent, name) = (self.find(parent)?, self.names.find(name)?);
         let id = self.children.remove(&(parent, name))?;
@@ -75,8 +83,21 @@ impl Nodes {
         Some(self.nodes.remove(id.0 as usize))
     }
 
+    /// Removes a node that is not the root, and everything below it.
+    pub(super) fn remove_tree(&mut self, path: &str) {
+        let (parent, name) = split(path);
+        let (Some(parent), Some(name)) = (self.find(parent), self.names.find(name)) else { return };
+        let mut links: Vec<(NodeId, NameId)> = vec![(parent, name)];
+        while let Some((parent, name)) = links.pop() {
+            let Some(id) = self.children.remove(&(parent, name)) else { continue };
+            self.names.release(name);
+            self.nodes.remove(id.0 as usize);
+            links.extend(self.links_of(id).map(|(link, _)| *link));
+        }
+    }
+
     /// All nodes with their paths, in no particular order.
-    pub(super) fn walk(&self) -> impl Iterator<Item = (String, &Node)> {
+    pub(super) fn walk(&self) -> impl Iterator<Item = (String, &N)> {
         let mut above = vec![(String::new(), ROOT)];
         std::iter::from_fn(move || {
             let (path, id) = above.pop()?;
@@ -94,18 +115,21 @@ impl Nodes {
         path.strip_prefix('/')?.split('/').try_fold(ROOT, child)
     }
 
-    fn node(&self, id: NodeId) -> &Node {
+    fn node(&self, id: NodeId) -> &N {
         &self.nodes[id.0 as usize]
     }
 
     fn children_of(&self, id: NodeId) -> impl Iterator<Item = (&str, NodeId)> {
-        let children = self.children.range((id, NameId::FIRST)..=(id, NameId::LAST));
-        children.map(|((_, name), child)| (self.names.text(*name), *child))
+        self.links_of(id).map(|((_, name), child)| (self.names.text(*name), *child))
+    }
+
+    fn links_of(&self, id: NodeId) -> impl Iterator<Item = (&(NodeId, NameId), &NodeId)> {
+        self.children.range((id, NameId::FIRST)..=(id, NameId::LAST))
     }
 }
 
 /// Shown as a map from path to node, independent of the inner numbers.
-impl fmt::Debug for Nodes {
+impl<N: fmt::Debug> fmt::Debug for Nodes<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(BTreeMap::from_iter(self.walk())).finish()
     }
@@ -129,31 +153,36 @@ fn split(path: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SessionId, Tree};
     use super::*;
-    use crate::registry::{CreateMode, Transaction};
 
     #[test]
     fn nodes_are_told_apart_by_their_whole_path() {
-        let mut tree = Tree::new(0);
-        tree.open_session(SessionId(1), std::time::Duration::ZERO);
-        let mut transaction = Transaction::new();
+        let mut nodes = Nodes::new("/");
         for path in ["/a", "/b", "/a/b", "/b/b", "/a/b/a", "/a-"] {
-            transaction.create(path, path, CreateMode::Persistent);
+            nodes.insert(path, path);
         }
-        tree.commit(SessionId(1), &transaction, 0).unwrap();
-        let nodes = &tree.nodes;
-        let (paths, data): (Vec<_>, Vec<_>) = BTreeMap::from_iter(nodes.walk())
-            .into_iter()
-            .map(|(path, node)| (path, node.data.text().unwrap().to_owned()))
-            .unzip();
-        assert_eq!(paths, ["/", "/a", "/a-", "/a/b", "/a/b/a", "/b", "/b/b"]);
-        assert_eq!(data, ["", "/a", "/a-", "/a/b", "/a/b/a", "/b", "/b/b"]);
+        let walked = BTreeMap::from_iter(nodes.walk());
+        assert_eq!(walked.keys().collect::<Vec<_>>(), ["/", "/a", "/a-", "/a/b", "/a/b/a", "/b", "/b/b"]);
+        assert!(walked.iter().all(|(path, node)| path == *node));
         assert_eq!(nodes.children("/"), Some(vec!["a".to_owned(), "a-".to_owned(), "b".to_owned()]));
         assert_eq!(nodes.children("/b/b/b"), None);
         assert!(nodes.has_children("/a/b") && !nodes.has_children("/b/b"));
         for path in ["", "a", "//", "/a/", "/a//b", "/b/a"] {
             assert!(!nodes.contains(path), "{path:?}");
         }
+    }
+
+    #[test]
+    fn a_subtree_goes_as_a_whole_and_alone() {
+        let mut nodes = Nodes::new("/");
+        for path in ["/a", "/a/b", "/a/b/a", "/a/c", "/b"] {
+            nodes.insert(path, path);
+        }
+        nodes.remove_tree("/a");
+        assert_eq!(nodes.walk().map(|(path, _)| path).collect::<Vec<_>>(), ["/", "/b"]);
+        nodes.remove_tree("/x/y");
+        assert_eq!(nodes.len(), 2);
+        nodes.insert("/a", "again");
+        assert_eq!((nodes.get("/a"), nodes.children("/a")), (Some(&"again"), Some(Vec::new())));
     }
 }

@@ -44,7 +44,7 @@ impl Names {
             return id;
         }
         let text: Arc<str> = name.into();
-        let id = NameId(super::nodes::index(self.names.insert(Name { text: text.clone(), nodes: 1 })));
+        let id = NameId(super::index(self.names.insert(Name { text: text.clone(), nodes: 1 })));
         self.ids.insert(text, id);
         id
     }

@@ -1,0 +1,268 @@
+//! A registry center whose nodes are read once: answers are kept as long as one watch of the whole namespace says that
+//! they are current.
+//!
+//! It is made for views: of a namespace at rest any number of pages needs no request, and after a change only the changed
+//! nodes are read again, when somebody asks for them. The watch starts with the first question.
+//!
+//! While the registry center is lost, what is known is still answered, as of the time of the loss (see
+//! [`WatchedRegistry::lost_since`]); a question about other nodes fails.
+
+mod known;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use self::known::Known;
+use super::{
+    Answer, CommitError, Committed, Moment, NodeData, Proof, RegistryCenter, RequestCount, SessionState, Transaction,
+    WatchStream,
+};
+
+/// Answers questions about nodes from what it was answered before, as long as that is current. Clones are the same.
+///
+/// It must be used within a Tokio runtime.
+#[derive(Clone)]
+pub struct WatchedRegistry {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    center: Arc<dyn RegistryCenter>,
+    state: Mutex<State>,
+    /// The number of the last event.
+    events: watch::Sender<u64>,
+}
+
+struct State {
+    known: Known,
+    /// `None` before the first question, and after the end of the watch.
+    stream: Option<Box<dyn WatchStream>>,
+    /// Wakes the task that follows the watch: also after a question has taken the events that were there.
+    waker: Waker,
+    task: Option<AbortHandle>,
+    lost_since: Option<i64>,
+}
+
+impl WatchedRegistry {
+    /// Reads from this registry center.
+    pub fn new(center: Arc<dyn RegistryCenter>) -> Self {
+        let state =
+            State { known: Known::new(), stream: None, waker: Waker::noop().clone(), task: None, lost_since: None };
+        Self { shared: Arc::new(Shared { center, state: Mutex::new(state), events: watch::Sender::new(0) }) }
+    }
+
+    /// The registry center that is read from.
+    pub fn center(&self) -> &Arc<dyn RegistryCenter> {
+        &self.shared.center
+    }
+
+    /// The number of the last event, now and as it grows: something changed in the namespace. The receiver can be told of
+    /// several events at once. Ask nothing while a value of it is borrowed: a question takes the events that are there,
+    /// and waits for the borrower.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.follow();
+        self.shared.events.subscribe()
+    }
+
+    /// The number of the last event that concerns a node below the root and everything below it. What was made of these
+    /// nodes when it was the same is current.
+    pub fn last_event(&self, name: &str) -> u64 {
+        self.follow();
+        self.shared.settled().known.last_event(name)
+    }
+
+    /// Since when the registry center is lost, in milliseconds since 1970 by the clock of this host; `None` while it is
+    /// connected.
+    pub fn lost_since(&self) -> Option<i64> {
+        self.follow();
+        self.shared.settled().lost_since
+    }
+
+    /// Starts the watch, unless it is there.
+    fn follow(&self) {
+        let mut state = self.shared.lock();
+        if state.task.is_some() {
+            return;
+        }
+        state.stream = Some(self.shared.center.watch("/"));
+        let (shared, session) = (Arc::downgrade(&self.shared), self.shared.center.session());
+        state.task = Some(tokio::spawn(follow(shared, session)).abort_handle());
+    }
+
+    /// Answers a question from what is known, or asks.
+    fn question<T: Send + 'static>(
+        &self,
+        path: &str,
+        known: impl FnOnce(&Known) -> Option<T>,
+        ask: impl FnOnce(&dyn RegistryCenter) -> Answer<T>,
+        keep: impl FnOnce(&mut Known, u64, &str, &T) + Send + 'static,
+    ) -> Answer<T> {
+        self.follow();
+        let mut state = self.shared.settled();
+        if let Some(known) = known(&state.known) {
+            return Box::pin(std::future::ready(Ok(known)));
+        }
+        let generation = state.known.ask(path);
+        let question = Question { shared: self.shared.clone(), path: path.to_owned() };
+        // Asked under the lock: no event can come between the note and the question.
+        let answer = ask(&*self.shared.center);
+        drop(state);
+        Box::pin(async move {
+            let answer = answer.await?;
+            // With all events that came before the answer.
+            keep(&mut question.shared.settled().known, generation, &question.path, &answer);
+            Ok(answer)
+        })
+    }
+}
+
+/// A question under way, until it is answered or nobody waits for the answer.
+struct Question {
+    shared: Arc<Shared>,
+    path: String,
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.shared.lock().known.end(&self.path);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state with all events that are there.
+    fn settled(&self) -> MutexGuard<'_, State> {
+        let mut state = self.lock();
+        let before = state.known.events();
+        state.take_events();
+        let events = state.known.events();
+        if events != before {
+            self.events.send_replace(events);
+        }
+        state
+    }
+}
+
+impl State {
+    fn take_events(&mut self) {
+        let waker = self.waker.clone();
+        let mut cx = Context::from_waker(&waker);
+        while let Some(stream) = &mut self.stream {
+            match stream.poll_next(&mut cx) {
+                Poll::Ready(Some(event)) => self.known.on_event(&event),
+                Poll::Ready(None) => {
+                    self.known.forget();
+                    self.stream = None;
+                }
+                Poll::Pending => return,
+            }
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(task) = &self.lock().task {
+            task.abort();
+        }
+    }
+}
+
+/// Takes the events also while nobody asks, and notes when the registry center is lost, until the watch ends.
+async fn follow(shared: Weak<Shared>, mut session: watch::Receiver<SessionState>) {
+    loop {
+        let taken = std::future::poll_fn(|cx| {
+            let Some(shared) = shared.upgrade() else { return Poll::Ready(()) };
+            shared.lock().waker.clone_from(cx.waker());
+            let state = shared.settled();
+            if state.stream.is_none() { Poll::Ready(()) } else { Poll::Pending }
+        });
+        note_loss(&shared, *session.borrow_and_update());
+        tokio::select! {
+            () = taken => return,
+            changed = session.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+fn note_loss(shared: &Weak<Shared>, session: SessionState) {
+    let Some(shared) = shared.upgrade() else { return };
+    let mut state = shared.lock();
+    match session {
+        SessionState::Connected { .. } => state.lost_since = None,
+        _ => drop(state.lost_since.get_or_insert_with(|| Moment::now().wall_ms)),
+    }
+    drop(state);
+    // Who follows the changes shows it.
+    shared.events.send_modify(|_| {});
+}
+
+impl RegistryCenter for WatchedRegistry {
+    fn get(&self, path: &str) -> Answer<Option<NodeData>> {
+        self.question(
+            path,
+            |known| known.data(path),
+            |center| center.get(path),
+            |known, generation, path, answer| known.on_read(generation, path, answer.as_ref()),
+        )
+    }
+
+    fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
+        self.question(
+            path,
+            |known| known.children(path),
+            |center| center.children(path),
+            |known, generation, path, answer| known.on_listed(generation, path, answer.as_deref()),
+        )
+    }
+
+    /// Is not kept: the events of the transaction come before its answer.
+    fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
+        self.shared.center.commit(transaction)
+    }
+
+    fn watch(&self, path: &str) -> Box<dyn WatchStream> {
+        self.shared.center.watch(path)
+    }
+
+    fn session(&self) -> watch::Receiver<SessionState> {
+        self.shared.center.session()
+    }
+
+    fn proof(&self) -> Option<Proof> {
+        self.shared.center.proof()
+    }
+
+    fn is_open(&self) -> bool {
+        self.shared.center.is_open()
+    }
+
+    fn requests(&self) -> RequestCount {
+        self.shared.center.requests()
+    }
+
+    fn namespace_bytes(&self) -> usize {
+        self.shared.center.namespace_bytes()
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        self.shared.center.close()
+    }
+}
+
+impl fmt::Debug for WatchedRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WatchedRegistry").field("center", &self.shared.center).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
