@@ -96,7 +96,7 @@ impl JobSnapshot {
         somebody && !nodes.disabled
     }
 
-    fn shard_state(&self, nodes: &ItemSnapshot) -> ShardState {
+    pub(super) fn shard_state(&self, nodes: &ItemSnapshot) -> ShardState {
         let is_online = |id: &InstanceId| self.members.instances.contains_key(id);
         if nodes.disabled {
             ShardState::Disabled

@@ -8,7 +8,7 @@ use crate::engine::late_limit;
 use crate::ident::ShardingItem;
 
 /// How long a begin may take, in milliseconds, before it counts as missed.
-const BEGIN: i64 = 2_000;
+pub(super) const BEGIN: i64 = 2_000;
 
 impl JobSnapshot {
     /// The reasons for the whole job, at a time in milliseconds since 1970.

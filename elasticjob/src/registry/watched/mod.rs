@@ -69,11 +69,12 @@ impl WatchedRegistry {
         self.shared.events.subscribe()
     }
 
-    /// The number of the last event that concerns a node below the root and everything below it. What was made of these
-    /// nodes when it was the same is current.
-    pub fn last_event(&self, name: &str) -> u64 {
+    /// For each node below the root the number of the last event that concerns it or what is below it. What was made of
+    /// these nodes when it was the same is current.
+    pub fn last_events<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<u64> {
         self.follow();
-        self.shared.settled().known.last_event(name)
+        let state = self.shared.settled();
+        names.into_iter().map(|name| state.known.last_event(name)).collect()
     }
 
     /// Since when the registry center is lost, in milliseconds since 1970 by the clock of this host; `None` while it is

@@ -1,0 +1,138 @@
+//! The jobs of a namespace as lists show them, made anew only where something changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::stream::{StreamExt, iter};
+use tokio::sync::{Mutex, watch};
+
+use super::{JobOverview, OperationError, Operations};
+use crate::ident::JobName;
+use crate::registry::Moment;
+use crate::registry::watched::WatchedRegistry;
+
+/// How many jobs are read at a time.
+const AT_A_TIME: usize = 32;
+
+/// The jobs of a namespace, for views that are looked at again and again. Cheap to clone.
+///
+/// It follows the namespace with one watch. As long as nothing changes, a view needs no request, however many jobs there
+/// are; after a change, the jobs that changed are read again when somebody looks. Many who look at the same time wait
+/// for one who reads.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    registry: WatchedRegistry,
+    operations: Operations,
+    rows: Arc<Mutex<Rows>>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    jobs: BTreeMap<JobName, Row>,
+    /// Whether all jobs were read at least once.
+    is_complete: bool,
+}
+
+#[derive(Debug)]
+struct Row {
+    /// The last event of the nodes that it was made of.
+    event: u64,
+    /// It says something else from this time on, although no node changes.
+    until: Option<i64>,
+    /// `None` for a node that is no job.
+    job: Option<Arc<JobOverview>>,
+}
+
+/// The jobs as they were when they were looked at.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The jobs in ascending order.
+    pub jobs: Vec<Arc<JobOverview>>,
+    /// Since when the registry center is lost, in milliseconds since 1970: the jobs are as they were then. `None` while it
+    /// is connected.
+    pub lost_since: Option<i64>,
+}
+
+impl Catalogue {
+    /// The jobs in this namespace.
+    pub fn new(registry: WatchedRegistry) -> Self {
+        let operations = Operations::new(Arc::new(registry.clone()));
+        Self { registry, operations, rows: Arc::default() }
+    }
+
+    /// Views of the same nodes, as current as the lists.
+    pub fn views(&self) -> &Operations {
+        &self.operations
+    }
+
+    /// The number of the last change, now and as it grows. See [`WatchedRegistry::changes`].
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.registry.changes()
+    }
+
+    /// Since when the registry center is lost. See [`WatchedRegistry::lost_since`].
+    pub fn lost_since(&self) -> Option<i64> {
+        self.registry.lost_since()
+    }
+
+    /// The jobs, in ascending order. A node without a configuration is no job. Where the registry center is lost, they are
+    /// as they were when it was lost.
+    ///
+    /// # Errors
+    /// [`OperationError::Read`] where the registry center does not answer, and was lost before all jobs were read once.
+    pub async fn jobs(&self) -> Result<Listed, OperationError> {
+        let mut rows = self.rows.lock().await;
+        match self.refresh(&mut rows).await {
+            Ok(()) => rows.is_complete = true,
+            Err(error) if error.is_unreachable() && rows.is_complete => {}
+            Err(error) => return Err(error),
+        }
+        let jobs = rows.jobs.values().filter_map(|row| row.job.clone()).collect();
+        Ok(Listed { jobs, lost_since: self.registry.lost_since() })
+    }
+
+    async fn refresh(&self, rows: &mut Rows) -> Result<(), OperationError> {
+        let names = self.operations.job_names().await?;
+        let events = self.registry.last_events(names.iter().map(JobName::as_str));
+        let now = Moment::now().wall_ms;
+        let mut old = Vec::new();
+        let mut known = std::mem::take(&mut rows.jobs);
+        for (name, event) in names.into_iter().zip(events) {
+            match known.remove(&name) {
+                Some(row) if row.is_current(event, now) => drop(rows.jobs.insert(name, row)),
+                row => {
+                    old.push((name.clone(), event));
+                    // It stays as it is while it cannot be read.
+                    if let Some(row) = row {
+                        rows.jobs.insert(name, row);
+                    }
+                }
+            }
+        }
+        let mut read = iter(old).map(|(name, event)| self.read(name, event, now)).buffer_unordered(AT_A_TIME);
+        while let Some(read) = read.next().await {
+            let (name, row) = read?;
+            rows.jobs.insert(name, row);
+        }
+        Ok(())
+    }
+
+    async fn read(&self, name: JobName, event: u64, now: i64) -> Result<(JobName, Row), OperationError> {
+        let snapshot = match self.operations.snapshot(&name).await {
+            Ok(snapshot) if snapshot.configuration.is_some() => snapshot,
+            // Removed since its name was read: the next list is without it.
+            Ok(_) | Err(OperationError::NoSuchJob { .. }) => return Ok((name, Row { event, until: None, job: None })),
+            Err(error) => return Err(error),
+        };
+        let overview = snapshot.overview(now);
+        let until = snapshot.overview_changes_at(&overview, now);
+        Ok((name, Row { event, until, job: Some(Arc::new(overview)) }))
+    }
+}
+
+impl Row {
+    fn is_current(&self, event: u64, now: i64) -> bool {
+        self.event == event && self.until.is_none_or(|until| now < until)
+    }
+}

@@ -1,0 +1,160 @@
+//! What a list of jobs shows of each job.
+
+use std::collections::BTreeMap;
+
+use super::why::BEGIN;
+use super::{Finding, JobSnapshot, JobState, Reason, ShardState};
+use crate::fire::{Begun, FireState};
+use crate::ident::{JobName, ShardingItem};
+
+/// A job in a list: its state, what runs, what went wrong, and what should have run and did not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JobOverview {
+    /// The job.
+    pub job: JobName,
+    /// Its state.
+    pub state: JobState,
+    /// Why the configuration cannot be used. The fields that come from it are empty then.
+    pub problem: Option<String>,
+    /// The description in its configuration.
+    pub description: String,
+    /// Its cron expression; `None` for a one-off job.
+    pub cron: Option<String>,
+    /// The zone of its schedule.
+    pub time_zone: Option<String>,
+    /// The next scheduled fire, in milliseconds since 1970.
+    pub next_fire: Option<i64>,
+    /// How many instances are online.
+    pub instances: usize,
+    /// How many servers it knows.
+    pub servers: usize,
+    /// Its items.
+    pub items: ItemCounts,
+    /// The fire that was begun last, of all items. Only runs of this implementation are recorded, and only where
+    /// execution is monitored.
+    pub last: Option<Begun>,
+    /// The end of the last run of an item that succeeded, as far as the records of the items have it, in milliseconds
+    /// since 1970.
+    pub last_success: Option<i64>,
+    /// The begin of the oldest run that goes on, in milliseconds since 1970.
+    pub running_since: Option<i64>,
+    /// The items whose last run failed, with the cause.
+    pub failed: BTreeMap<ShardingItem, String>,
+    /// Fires that no instance began: the earliest of all items.
+    pub overdue: Option<Overdue>,
+    /// What keeps the job or some of its items from running. Of several items with the same obstacle it has the first.
+    pub obstacles: Vec<Finding>,
+}
+
+/// How many items of a job are in which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ItemCounts {
+    /// How many items a fire is split into.
+    pub total: usize,
+    /// How many run.
+    pub running: usize,
+    /// How many wait for their next fire.
+    pub pending: usize,
+    /// How many an operator disabled.
+    pub disabled: usize,
+    /// How many have no owner that is online.
+    pub unassigned: usize,
+    /// How many have a run that was lost, and wait for an instance that takes it over or for an operator.
+    pub lost: usize,
+}
+
+/// Fires that no instance began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Overdue {
+    /// The earliest of them, in milliseconds since 1970.
+    pub since: i64,
+    /// How many items it concerns.
+    pub items: usize,
+    /// Whether the time to begin it is over for an item.
+    pub given_up: bool,
+}
+
+impl JobSnapshot {
+    /// The job in a list, at a time in milliseconds since 1970.
+    pub fn overview(&self, now: i64) -> JobOverview {
+        let configuration = self.usable();
+        let schedule = configuration.and_then(|configuration| configuration.schedule());
+        let records = || self.items.values().filter_map(|item| item.record.last.as_ref());
+        let mut overview = JobOverview {
+            job: self.job.clone(),
+            state: self.state(),
+            problem: self.configuration.as_ref().and_then(|read| read.as_ref().err().cloned()),
+            description: configuration.and_then(|it| it.settings().description).unwrap_or_default(),
+            cron: schedule.map(|schedule| schedule.cron().to_string()),
+            time_zone: schedule.map(|schedule| schedule.time_zone().to_string()),
+            next_fire: self.next_fire(now),
+            instances: self.instances().count(),
+            servers: self.servers().count(),
+            items: ItemCounts { total: self.total(), ..ItemCounts::default() },
+            last: records().max_by_key(|begun| (begun.at, begun.began)).cloned(),
+            last_success: records().filter(|it| it.state == FireState::Succeeded).filter_map(|it| it.ended).max(),
+            running_since: None,
+            failed: BTreeMap::new(),
+            overdue: None,
+            obstacles: self.findings(now).into_iter().filter(Finding::is_obstacle).collect(),
+        };
+        for (item, nodes) in &self.items {
+            let counts = &mut overview.items;
+            match self.shard_state(nodes) {
+                ShardState::Running if self.is_run_alive(nodes) => counts.running += 1,
+                ShardState::Running => counts.lost += 1,
+                ShardState::Pending if self.to_take_over.contains(item) => counts.lost += 1,
+                ShardState::Pending => counts.pending += 1,
+                ShardState::Disabled => counts.disabled += 1,
+                ShardState::ShardingFlag => counts.unassigned += 1,
+            }
+            let running = nodes.running.as_ref().filter(|_| self.is_run_alive(nodes)).map(|mark| mark.since);
+            overview.running_since = [overview.running_since, running].into_iter().flatten().min();
+            if let Some(failed) = nodes.record.last.as_ref().filter(|last| last.state == FireState::Failed) {
+                overview.failed.insert(*item, failed.error.clone().unwrap_or_default());
+            }
+            for finding in self.findings_of(*item, now).into_iter().filter(Finding::is_obstacle) {
+                overview.add(finding);
+            }
+        }
+        overview
+    }
+
+    fn total(&self) -> usize {
+        self.usable().map_or(self.items.len(), |it| usize::try_from(it.sharding_total_count()).unwrap_or(usize::MAX))
+    }
+
+    /// When [`Self::overview`] says something else although no node changes, in milliseconds since 1970; `None` where only
+    /// changes of nodes do that.
+    pub(super) fn overview_changes_at(&self, overview: &JobOverview, now: i64) -> Option<i64> {
+        let schedule = self.usable()?.schedule()?;
+        // A fire is overdue when it had the time to begin.
+        let overdue = schedule.next_after(now.saturating_sub(BEGIN)).map(|fire| fire.saturating_add(BEGIN));
+        // The time to begin it is over when its limit has passed; at the next fire there are more.
+        let limits = overview.obstacles.iter().filter_map(|finding| match finding.reason {
+            Reason::NotBegun { first, limit: Some(limit), given_up: false, .. } => {
+                let limit = i64::try_from(limit).unwrap_or(i64::MAX).saturating_mul(1_000);
+                Some(first.saturating_add(limit).saturating_add(1))
+            }
+            _ => None,
+        });
+        limits.chain(overdue).chain(overview.next_fire).min()
+    }
+}
+
+impl JobOverview {
+    fn add(&mut self, finding: Finding) {
+        if let Reason::NotBegun { first, given_up, .. } = finding.reason {
+            let overdue = self.overdue.get_or_insert(Overdue { since: first, items: 0, given_up: false });
+            overdue.since = overdue.since.min(first);
+            overdue.items += 1;
+            overdue.given_up |= given_up;
+        }
+        if !self.obstacles.iter().any(|known| known.item.is_some() && known.code() == finding.code()) {
+            self.obstacles.push(finding);
+        }
+    }
+}
