@@ -6,10 +6,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::Router;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Users};
 use crate::api::Answers;
+use crate::live;
 use crate::options::ConsoleOptions;
 use crate::registries::Registry;
 use crate::routes;
@@ -29,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) throttle: Throttle,
     pub(crate) answers: Answers,
     pub(crate) texts: Texts,
+    /// The places of streams.
+    pub(crate) streams: Arc<Semaphore>,
     /// Ends streams, so that a shutdown does not wait for them.
     pub(crate) ending: CancellationToken,
 }
@@ -128,6 +132,7 @@ impl Console {
             throttle: Throttle::default(),
             answers: Answers::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
+            streams: Arc::new(Semaphore::new(live::MOST)),
             ending: CancellationToken::new(),
         }));
         Ok(Self { app, first_password })

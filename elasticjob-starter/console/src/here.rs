@@ -31,7 +31,7 @@ pub(crate) struct Here {
 
 impl Here {
     /// Operations for views.
-    pub(crate) fn views(&self) -> Operations {
+    pub(crate) fn views(&self) -> &Operations {
         self.registry.views()
     }
 

@@ -29,6 +29,7 @@
 //! | `api` | the REST API below `/api/v1` |
 //! | `pages` | one file a page; its template has the same name in `templates/` |
 //! | `routes` | the table of all routes with the permission that each needs |
+//! | `live` | tells pages and programs that something changed |
 //! | `assets`, `text`, `theme` | style sheet; texts in English and Chinese; light or dark |
 
 mod access;
@@ -38,6 +39,7 @@ mod assets;
 mod headers;
 mod health;
 mod here;
+mod live;
 mod options;
 mod pages;
 mod registries;

@@ -3,14 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use elasticjob::operations::{Audit, Operations};
+use elasticjob::operations::{Audit, Catalogue, Operations};
 use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::watched::WatchedRegistry;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 
 /// A registry center, with the traces of its jobs.
 pub struct Registry {
     name: String,
     center: Arc<dyn RegistryCenter>,
+    catalogue: Catalogue,
     traces: Option<AnyTraceReader>,
     record: Option<Tracing>,
 }
@@ -18,7 +20,8 @@ pub struct Registry {
 impl Registry {
     /// A registry center under this name. The name is a part of addresses: letters, digits, `-` and `_`.
     pub fn new(name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
-        Self { name: name.into(), center, traces: None, record: None }
+        let catalogue = Catalogue::new(WatchedRegistry::new(center.clone()));
+        Self { name: name.into(), center, catalogue, traces: None, record: None }
     }
 
     /// Shows the runs and decisions that this reader finds.
@@ -51,9 +54,14 @@ impl Registry {
         self.traces.as_ref()
     }
 
-    /// Operations for views.
-    pub(crate) fn views(&self) -> Operations {
-        Operations::new(self.center.clone())
+    /// The jobs as lists show them.
+    pub(crate) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// Operations for views. What was read is read again only where it changed.
+    pub(crate) fn views(&self) -> &Operations {
+        self.catalogue.views()
     }
 
     /// Operations that change something, for this operator.

@@ -40,6 +40,9 @@ pub(crate) struct Answer {
 pub(crate) async fn call(console: &Console, request: Request<Body>) -> Answer {
     let response = console.router().oneshot(request).await.expect("a router answers");
     let (parts, body) = response.into_parts();
+    // A stream has no end.
+    let is_stream = parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
+    let body = if is_stream { Body::empty() } else { body };
     let body = to_bytes(body, 1 << 20).await.expect("the body is short");
     Answer { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }
 }

@@ -6,6 +6,7 @@ use super::why::BEGIN;
 use super::{Finding, JobSnapshot, JobState, Reason, ShardState};
 use crate::fire::{Begun, FireState};
 use crate::ident::{JobName, ShardingItem};
+use crate::schedule::{Schedule, TimeZone};
 
 /// A job in a list: its state, what runs, what went wrong, and what should have run and did not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct JobOverview {
     /// Its cron expression; `None` for a one-off job.
     pub cron: Option<String>,
     /// The zone of its schedule.
-    pub time_zone: Option<String>,
+    pub time_zone: Option<TimeZone>,
     /// The next scheduled fire, in milliseconds since 1970.
     pub next_fire: Option<i64>,
     /// How many instances are online.
@@ -89,7 +90,7 @@ impl JobSnapshot {
             problem: self.configuration.as_ref().and_then(|read| read.as_ref().err().cloned()),
             description: configuration.and_then(|it| it.settings().description).unwrap_or_default(),
             cron: schedule.map(|schedule| schedule.cron().to_string()),
-            time_zone: schedule.map(|schedule| schedule.time_zone().to_string()),
+            time_zone: schedule.map(Schedule::time_zone),
             next_fire: self.next_fire(now),
             instances: self.instances().count(),
             servers: self.servers().count(),

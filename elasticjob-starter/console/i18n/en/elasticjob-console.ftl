@@ -217,3 +217,27 @@ kind-clock-right = Clock right again
 kind-registry-lost = Registry center lost
 kind-registry-back = Registry center back
 kind-operator = Action of an operator
+
+# Overview
+overview = Overview
+overview-well = need nothing
+overview-running = Running now
+overview-next = Next fires
+overview-nothing = Every job is well.
+overview-why = Why
+overview-more = { $count } more
+last-success = Last success
+given-up = given up
+concern-overdue = Should have run and did not
+concern-overdue-about = A fire was due, and no instance began it.
+concern-crashed = Without an instance
+concern-crashed-about = No program with the job is online. Start one.
+concern-configuration-refused = Configuration refused
+concern-configuration-refused-about = The stored configuration cannot be used: instances keep the last good one, and new ones do not start.
+concern-unassigned = Not assigned, or run lost
+concern-unassigned-about = Items have no owner that is online, or their run was lost with its instance.
+concern-failing = Failing
+concern-failing-about = The last run of an item failed.
+concern-disabled = Disabled
+concern-disabled-about = An operator disabled the job on all servers, or some of its items.
+registry-lost = The registry center is lost since { $since }. What is shown is from then.

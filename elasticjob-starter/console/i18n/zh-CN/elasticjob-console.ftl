@@ -248,3 +248,27 @@ kind-clock-right = 时钟恢复
 kind-registry-lost = 与注册中心断开
 kind-registry-back = 注册中心恢复
 kind-operator = 运维操作
+
+# Overview
+overview = 总览
+overview-well = 正常
+overview-running = 正在运行
+overview-next = 即将触发
+overview-nothing = 所有作业均正常。
+overview-why = 原因
+overview-more = 另有 { $count } 个
+last-success = 最近成功
+given-up = 已放弃
+concern-overdue = 应运行而未运行
+concern-overdue-about = 已到触发时间，但没有实例开始运行。
+concern-crashed = 无在线实例
+concern-crashed-about = 没有包含该作业的程序在线，请启动程序。
+concern-configuration-refused = 配置被拒绝
+concern-configuration-refused-about = 注册中心中的配置无法使用：在线实例沿用上一份有效配置，新实例无法启动。
+concern-unassigned = 未分配或运行丢失
+concern-unassigned-about = 分片项没有在线的属主，或其运行随实例一起丢失。
+concern-failing = 执行失败
+concern-failing-about = 某个分片项最近一次运行失败。
+concern-disabled = 已禁用
+concern-disabled-about = 运维人员在所有服务器上禁用了该作业，或禁用了部分分片项。
+registry-lost = 注册中心自 { $since } 起失去连接，当前显示的是那时的状态。

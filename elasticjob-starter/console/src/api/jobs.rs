@@ -4,25 +4,43 @@ use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use elasticjob::ident::ShardingItem;
-use serde::Deserialize;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::Problem;
 use super::named::{Names, OfJob};
 use crate::here::Here;
 use crate::service::job::{FindingView, ItemView, JobView, findings, look};
-use crate::service::jobs::{self, JobPage, JobQuery};
+use crate::service::job_row::JobRow;
+use crate::service::jobs::{self, JobQuery};
+use crate::service::time::Time;
 
 /// The parameters of a request, or what is wrong with them.
 pub(crate) fn parameters<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Problem> {
     query.map(|Query(query)| query).map_err(|wrong| Problem::bad_request(wrong.body_text()))
 }
 
+/// A page of jobs, in the order of their names.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobPage {
+    jobs: Vec<JobRow>,
+    /// How many jobs the filter leaves.
+    total: usize,
+    /// The cursor of the next page.
+    next: Option<String>,
+    /// Since when the registry center is lost; everything is as it was then. `null` while it is connected.
+    #[schema(value_type = Option<String>)]
+    lost_since: Option<Time>,
+}
+
 /// The jobs, in the order of their names
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs", tag = "jobs", params(JobQuery),
     responses((status = 200, body = JobPage), (status = "default", body = Problem)))]
 pub(crate) async fn list(here: Here, query: Result<Query<JobQuery>, QueryRejection>) -> Result<Json<JobPage>, Problem> {
-    Ok(Json(jobs::list(&here, &parameters(query)?).await?))
+    let found = jobs::list(&here, &parameters(query)?).await?;
+    let jobs = found.jobs.iter().map(|job| JobRow::of(&here, job)).collect();
+    Ok(Json(JobPage { jobs, total: found.total, next: found.next, lost_since: found.lost_since.map(Time) }))
 }
 
 /// A job

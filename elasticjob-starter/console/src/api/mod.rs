@@ -5,9 +5,10 @@ mod body;
 mod configuration;
 mod history;
 mod idempotent;
-mod jobs;
+pub(crate) mod jobs;
 mod named;
 mod openapi;
+mod overview;
 mod problem;
 mod registries;
 mod schedules;
@@ -16,6 +17,7 @@ mod servers;
 mod tests;
 
 use crate::access::{Permission, Role};
+use crate::live;
 use crate::routes::Routes;
 
 pub(crate) use idempotent::Answers;
@@ -34,6 +36,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/me", Permission::Known, registries::me)
         .get("/api/v1/registries", Permission::Known, registries::list)
         .post("/api/v1/schedules/previews", Permission::Known, schedules::preview)
+        .get("/api/v1/registries/{registry}/events", viewer, live::events)
+        .get("/api/v1/registries/{registry}/overview", viewer, overview::show)
         .get("/api/v1/registries/{registry}/jobs", viewer, jobs::list)
         .get("/api/v1/registries/{registry}/jobs/{job}", viewer, jobs::one)
         .get("/api/v1/registries/{registry}/jobs/{job}/items", viewer, jobs::items)

@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use utoipa::OpenApi;
 
 use self::problems::problems_of;
-use super::{actions, configuration, history, jobs, registries, schedules, servers};
+use super::{actions, configuration, history, jobs, overview, registries, schedules, servers};
 use crate::access::Permission;
 use crate::app::App;
+use crate::live;
 use crate::routes::{Declared, declared};
 
 #[derive(OpenApi)]
@@ -27,6 +28,8 @@ use crate::routes::{Declared, declared};
     paths(
         registries::list,
         registries::me,
+        live::events,
+        overview::show,
         jobs::list,
         jobs::one,
         jobs::items,

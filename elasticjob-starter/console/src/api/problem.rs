@@ -127,6 +127,11 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, "key-in-use", "The first request is not answered yet", detail)
     }
 
+    pub(crate) fn too_many_streams(most: usize) -> Self {
+        let detail = format!("{most} streams of events are open: close some, or come again later");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", "Too many streams", detail)
+    }
+
     /// Whether it may have been done: the answer of the registry center was lost.
     pub(crate) fn is_unknown(&self) -> bool {
         self.more.get("outcome").is_some_and(|outcome| outcome == "unknown")

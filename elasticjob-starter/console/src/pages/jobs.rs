@@ -1,14 +1,15 @@
 //! The list of the jobs, and actions on many of them.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::Form;
 use axum::extract::Query;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use elasticjob::fire::{Begun, FireState};
+use elasticjob::fire::FireState;
 use elasticjob::ident::JobName;
-use elasticjob::operations::{JobBrief, JobState, Target};
-use futures_util::future::join_all;
+use elasticjob::operations::{JobOverview, JobState, Target};
 use i18n_embed_fl::fl;
 
 use super::actions::Action;
@@ -41,29 +42,14 @@ struct JobsPage {
 
 /// A job in the list.
 struct Row {
-    brief: JobBrief,
+    job: Arc<JobOverview>,
     clock: Clock,
-    next_fire: Option<i64>,
-    /// The fire that was begun last, of all items.
-    last: Option<Begun>,
-    running: usize,
     may_operate: bool,
 }
 
 impl Row {
-    async fn of(here: &Here, brief: JobBrief) -> Self {
-        // A job that was removed meanwhile has no snapshot.
-        let snapshot = here.views().snapshot(&brief.job).await.ok();
-        let clock = Clock::of(snapshot.as_ref().and_then(|it| it.usable()?.schedule()));
-        let items = || snapshot.iter().flat_map(|snapshot| snapshot.items.values());
-        Self {
-            clock,
-            next_fire: snapshot.as_ref().and_then(|snapshot| snapshot.next_fire(clock.now)),
-            last: items().filter_map(|item| item.record.last.clone()).max_by_key(|begun| begun.at),
-            running: items().filter(|item| item.running.is_some()).count(),
-            may_operate: here.may(Role::Operator, &brief.job),
-            brief,
-        }
+    fn of(here: &Here, job: Arc<JobOverview>) -> Self {
+        Self { clock: Clock::in_zone(job.time_zone), may_operate: here.may(Role::Operator, &job.job), job }
     }
 }
 
@@ -87,21 +73,25 @@ pub(crate) fn class_of_end(state: &FireState) -> &'static str {
 }
 
 pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<JobQuery>) -> Response {
+    let layout = Layout::of(&here).live(&here);
     let found = match jobs::list(&here, &query).await {
         Ok(found) => found,
         Err(problem) => return error::problem(&here, &problem),
     };
     let (total, next) = (found.total, found.next.map(|cursor| query.after(&cursor)));
-    let rows = join_all(found.jobs.into_iter().map(|brief| Row::of(&here, brief))).await;
+    let rows: Vec<Row> = found.jobs.into_iter().map(|job| Row::of(&here, job)).collect();
     let (said, may_operate) = (Said::of(&headers), rows.iter().any(|row| row.may_operate));
     let states = JobState::ALL.to_vec();
-    let shown = page(&JobsPage { layout: Layout::of(&here), said, query, states, rows, total, next, may_operate });
+    let shown = page(&JobsPage { layout, said, query, states, rows, total, next, may_operate });
     Said::forget(&here.app, shown)
 }
 
 /// Does one thing to many jobs. Each is checked by itself: the path of the request names none.
 pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
-    let back = format!("/r/{}/jobs", here.registry.name());
+    let back = match form::one(&fields, "back") {
+        "overview" => format!("/r/{}", here.registry.name()),
+        _ => format!("/r/{}/jobs", here.registry.name()),
+    };
     let Some(action) = Action::of(form::one(&fields, "action")) else {
         return error::problem(&here, &Problem::bad_request("the form has no action"));
     };

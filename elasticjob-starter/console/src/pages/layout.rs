@@ -1,5 +1,9 @@
 //! What all pages have: the head, the navigation, the language.
 
+use elasticjob::ident::JobName;
+
+use super::segment;
+use super::time::Clock;
 use crate::access::Identity;
 use crate::app::App;
 use crate::assets;
@@ -23,13 +27,29 @@ pub(crate) struct Layout {
     /// The name of the reader; `None` for somebody who did not log in.
     pub(crate) user: Option<String>,
     pub(crate) read_only: bool,
+    /// Since when the registry center of the page is lost.
+    pub(crate) lost_since: Option<String>,
+    /// The number of the last change that the page knows of, for a page that is kept up to date.
+    pub(crate) live: Option<u64>,
 }
 
 impl Layout {
     /// The frame of a page about a registry center.
     pub(crate) fn of(here: &Here) -> Self {
         let registry = here.registry.name().to_owned();
-        Self { registry, ..Self::new(&here.app, &here.identity, here.text.clone(), here.theme, &here.place) }
+        let clock = Clock::in_zone(None);
+        let lost_since = here.registry.catalogue().lost_since().map(|since| clock.at(&since));
+        Self {
+            registry,
+            lost_since,
+            ..Self::new(&here.app, &here.identity, here.text.clone(), here.theme, &here.place)
+        }
+    }
+
+    /// The page is kept up to date. Take it before the page reads what it shows.
+    #[must_use]
+    pub(crate) fn live(self, here: &Here) -> Self {
+        Self { live: Some(*here.registry.catalogue().changes().borrow()), ..self }
     }
 
     /// The frame of a page of the whole console.
@@ -48,6 +68,8 @@ impl Layout {
             registries,
             user: (!identity.is_anonymous()).then(|| identity.name().to_owned()),
             read_only: app.options.read_only,
+            lost_since: None,
+            live: None,
         }
     }
 
@@ -61,15 +83,27 @@ impl Layout {
         format!("{}/r/{}{path}", self.base, self.registry)
     }
 
+    /// The address of a job.
+    pub(crate) fn job(&self, job: &JobName) -> String {
+        self.here(&format!("/jobs/{}", segment(job.as_str())))
+    }
+
     pub(crate) fn asset(&self, name: &str) -> String {
         format!("{}/{}", self.base, assets::address(name))
     }
 
     /// Whether the page is this one of its registry center, or one below it.
     pub(crate) fn is_at(&self, path: &str) -> bool {
-        let rest = self.place.strip_prefix("/r/").and_then(|rest| rest.strip_prefix(self.registry.as_str()));
-        let rest = rest.and_then(|rest| rest.strip_prefix(path));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+        self.after(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+    }
+
+    /// Whether the page is this one of its registry center.
+    pub(crate) fn is_exactly(&self, path: &str) -> bool {
+        self.after(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('?'))
+    }
+
+    fn after(&self, path: &str) -> Option<&str> {
+        self.place.strip_prefix("/r/")?.strip_prefix(self.registry.as_str())?.strip_prefix(path)
     }
 
     pub(crate) fn themes(&self) -> [Theme; 3] {

@@ -13,6 +13,7 @@ mod job_tests;
 pub(crate) mod jobs;
 mod layout;
 pub(crate) mod login;
+pub(crate) mod overview;
 mod said;
 pub(crate) mod schedule;
 pub(crate) mod servers;
@@ -25,6 +26,7 @@ use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 
 use crate::access::{Permission, Role};
+use crate::live;
 use crate::routes::Routes;
 
 pub(crate) use layout::Layout;
@@ -39,6 +41,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .post("/language", Permission::Public, login::choose_language)
         .post("/theme", Permission::Public, login::choose_theme)
         .get("/", Permission::Known, start::show)
+        .get("/r/{registry}", viewer, overview::show)
+        .get("/r/{registry}/events", viewer, live::events)
         .get("/r/{registry}/jobs", viewer, jobs::show)
         .post("/r/{registry}/jobs", Permission::HasForSome(Role::Operator), jobs::act)
         .get("/r/{registry}/jobs/{job}", viewer, job::show)

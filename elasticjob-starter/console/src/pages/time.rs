@@ -15,7 +15,12 @@ pub(crate) struct Clock {
 impl Clock {
     /// Times in the zone of a schedule, else in that of this host.
     pub(crate) fn of(schedule: Option<&Schedule>) -> Self {
-        let zone = schedule.map(Schedule::time_zone).or_else(|| TimeZone::local().ok()).unwrap_or(TimeZone::UTC);
+        Self::in_zone(schedule.map(Schedule::time_zone))
+    }
+
+    /// Times in this zone, else in that of this host.
+    pub(crate) fn in_zone(zone: Option<TimeZone>) -> Self {
+        let zone = zone.or_else(|| TimeZone::local().ok()).unwrap_or(TimeZone::UTC);
         Self { now: crate::service::now(), zone }
     }
 

@@ -226,7 +226,7 @@ impl RequestView {
 }
 
 impl FindingView {
-    fn of(here: &Here, finding: &Finding, job: &JobName) -> Self {
+    pub(crate) fn of(here: &Here, finding: &Finding, job: &JobName) -> Self {
         let value = |argument: Argument| match argument {
             Argument::Time(at) => Time(at).to_string().into(),
             other => serde_json::to_value(other).unwrap_or_default(),

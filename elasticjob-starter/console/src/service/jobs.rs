@@ -1,8 +1,10 @@
 //! The list of the jobs.
 
-use elasticjob::operations::{JobBrief, JobState};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use std::sync::Arc;
+
+use elasticjob::operations::{JobOverview, JobState};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::api::Problem;
 use crate::here::Here;
@@ -31,15 +33,15 @@ pub(crate) struct JobQuery {
 }
 
 /// A page of jobs, in the order of their names.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub(crate) struct JobPage {
-    #[schema(value_type = Vec<Object>)]
-    pub(crate) jobs: Vec<JobBrief>,
+    pub(crate) jobs: Vec<Arc<JobOverview>>,
     /// How many jobs the filter leaves.
     pub(crate) total: usize,
     /// The cursor of the next page.
     pub(crate) next: Option<String>,
+    /// Since when the registry center is lost.
+    pub(crate) lost_since: Option<i64>,
 }
 
 impl JobQuery {
@@ -70,29 +72,24 @@ impl JobQuery {
         Ok(())
     }
 
-    fn matches(&self, brief: &JobBrief) -> bool {
+    fn matches(&self, job: &JobOverview) -> bool {
         let wanted = self.q.to_lowercase();
         let is_named = |text: &str| text.to_lowercase().contains(&wanted);
-        (is_named(brief.job.as_str()) || is_named(&brief.description))
-            && (self.status.is_empty() || self.status.eq_ignore_ascii_case(state_name(brief.status)))
+        (self.status.is_empty() || self.status.eq_ignore_ascii_case(job.state.as_str()))
+            && (wanted.is_empty() || is_named(job.job.as_str()) || is_named(&job.description))
     }
-}
-
-/// The name of a state, as the API writes it.
-pub(crate) fn state_name(state: JobState) -> &'static str {
-    state.as_str()
 }
 
 /// The jobs that the caller may see and that the query asks for.
 pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Problem> {
     query.check()?;
-    let briefs = here.views().jobs().await?;
-    let matching: Vec<JobBrief> = briefs.into_iter().filter(|it| here.sees(&it.job) && query.matches(it)).collect();
+    let listed = here.registry.catalogue().jobs().await?;
+    let matching: Vec<_> = listed.jobs.into_iter().filter(|it| query.matches(it) && here.sees(&it.job)).collect();
     let total = matching.len();
     let limit = query.limit.unwrap_or(USUAL);
     let mut rest =
         matching.into_iter().skip_while(|it| !query.cursor.is_empty() && it.job.as_str() <= query.cursor.as_str());
-    let jobs: Vec<JobBrief> = rest.by_ref().take(limit).collect();
+    let jobs: Vec<_> = rest.by_ref().take(limit).collect();
     let next = rest.next().and_then(|_| jobs.last()).map(|last| last.job.to_string());
-    Ok(JobPage { jobs, total, next })
+    Ok(JobPage { jobs, total, next, lost_since: listed.lost_since })
 }

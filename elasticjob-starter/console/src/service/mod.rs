@@ -5,7 +5,9 @@ mod csv;
 pub(crate) mod history;
 pub(crate) mod history_file;
 pub(crate) mod job;
+pub(crate) mod job_row;
 pub(crate) mod jobs;
+pub(crate) mod overview;
 pub(crate) mod time;
 
 use std::time::{SystemTime, UNIX_EPOCH};

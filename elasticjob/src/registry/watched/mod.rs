@@ -197,13 +197,17 @@ async fn follow(shared: Weak<Shared>, mut session: watch::Receiver<SessionState>
 fn note_loss(shared: &Weak<Shared>, session: SessionState) {
     let Some(shared) = shared.upgrade() else { return };
     let mut state = shared.lock();
-    match session {
-        SessionState::Connected { .. } => state.lost_since = None,
-        _ => drop(state.lost_since.get_or_insert_with(|| Moment::now().wall_ms)),
-    }
+    let before = state.lost_since;
+    state.lost_since = match session {
+        SessionState::Connected { .. } => None,
+        _ => before.or_else(|| Some(Moment::now().wall_ms)),
+    };
+    let has_changed = state.lost_since != before;
     drop(state);
-    // Who follows the changes shows it.
-    shared.events.send_modify(|_| {});
+    if has_changed {
+        // Who follows the changes shows it.
+        shared.events.send_modify(|_| {});
+    }
 }
 
 impl RegistryCenter for WatchedRegistry {

@@ -43,6 +43,7 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
         ("GET", Some("executions" | "states" | "decisions")) => {
             codes.extend([(404, "not-traced"), (502, "traces-unreadable")]);
         }
+        ("GET", Some("events")) => codes.push((503, "too-many-streams")),
         ("GET", Some("{server}")) => codes.push((404, "no-such-server")),
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
         ("POST", Some("previews")) => codes.push((422, "wrong-schedule")),

@@ -1,0 +1,59 @@
+//! What needs a look.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Problem;
+use crate::here::Here;
+use crate::service::job_row::JobRow;
+use crate::service::overview::{Concern, MOST, Overview};
+use crate::service::time::Time;
+
+/// What needs a look, of all jobs that the caller may see.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OverviewView {
+    /// How many jobs there are.
+    total: usize,
+    /// How many need nothing.
+    well: usize,
+    /// How many run now.
+    running: usize,
+    /// How many jobs have each concern: overdue, crashed, configuration-refused, unassigned, failing, disabled. A job
+    /// has one, the first that holds.
+    concerns: BTreeMap<&'static str, usize>,
+    /// The first 20 jobs of each concern.
+    jobs: BTreeMap<&'static str, Vec<JobRow>>,
+    /// The jobs that run, the oldest run first: the first 20.
+    now: Vec<JobRow>,
+    /// The jobs that fire next.
+    next: Vec<JobRow>,
+    /// Since when the registry center is lost; everything is as it was then. `null` while it is connected.
+    #[schema(value_type = Option<String>)]
+    lost_since: Option<Time>,
+}
+
+/// What needs a look
+///
+/// Fires that should have begun and did not, jobs without an instance, refused configurations, lost runs, failures.
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/overview", tag = "jobs",
+    responses((status = 200, body = OverviewView), (status = "default", body = Problem)))]
+pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
+    let listed = here.registry.catalogue().jobs().await?;
+    let lost_since = listed.lost_since.map(Time);
+    let overview = Overview::of(&here, listed);
+    let rows = |jobs: &[std::sync::Arc<_>]| jobs.iter().take(MOST).map(|job| JobRow::of(&here, job)).collect();
+    Ok(Json(OverviewView {
+        total: overview.total,
+        well: overview.well(),
+        running: overview.running,
+        concerns: Concern::ALL.map(|concern| (concern.code(), overview.count(concern))).into(),
+        jobs: overview.concerns.iter().map(|(concern, jobs)| (concern.code(), rows(jobs))).collect(),
+        now: rows(&overview.now),
+        next: rows(&overview.next),
+        lost_since,
+    }))
+}

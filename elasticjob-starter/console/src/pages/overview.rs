@@ -1,0 +1,144 @@
+//! What needs a look: what should have run and did not, what has no instance, what fails.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use elasticjob::operations::JobOverview;
+use i18n_embed_fl::fl;
+
+use super::said::{Said, Tone};
+use super::time::Clock;
+use super::{Layout, error, findings, page};
+use crate::access::Role;
+use crate::here::Here;
+use crate::service::overview::{Concern, MOST, Overview};
+use crate::text::t;
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct OverviewPage {
+    layout: Layout,
+    said: Option<Said>,
+    overview: Overview,
+    groups: Vec<Group>,
+    now: Vec<Row>,
+    next: Vec<Row>,
+}
+
+/// The jobs of one concern.
+struct Group {
+    concern: Concern,
+    rows: Vec<Row>,
+    /// How many jobs are not shown.
+    more: usize,
+}
+
+/// A job with its reasons.
+struct Row {
+    job: Arc<JobOverview>,
+    clock: Clock,
+    reasons: Vec<findings::Line>,
+    may_operate: bool,
+    may_edit: bool,
+}
+
+impl Row {
+    fn of(here: &Here, job: &Arc<JobOverview>) -> Self {
+        let clock = Clock::in_zone(job.time_zone);
+        Self {
+            reasons: findings::lines(&here.text, &job.job, &job.obstacles, &clock),
+            may_operate: here.may(Role::Operator, &job.job),
+            may_edit: here.may(Role::Editor, &job.job),
+            clock,
+            job: job.clone(),
+        }
+    }
+
+    /// Since when it needs a look, as far as that is known.
+    fn since(&self) -> Option<i64> {
+        let overdue = self.job.overdue.map(|overdue| overdue.since);
+        let obstacle = || self.job.obstacles.iter().find_map(|finding| finding.since);
+        let failed = || self.job.last.as_ref().filter(|_| !self.job.failed.is_empty())?.ended;
+        overdue.or_else(obstacle).or_else(failed)
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.job.overdue.is_some_and(|overdue| overdue.given_up)
+    }
+
+    /// The first item that failed, with its cause.
+    fn failure(&self) -> Option<(&u32, &String)> {
+        self.job.failed.iter().next()
+    }
+}
+
+impl Concern {
+    /// The class in the style sheet.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Overdue | Self::Crashed | Self::Refused | Self::Failing => "bad",
+            Self::Unassigned => "warn",
+            Self::Disabled => "off",
+        }
+    }
+}
+
+impl OverviewPage {
+    fn name(&self, concern: &Concern) -> String {
+        let texts = self.layout.text.loader();
+        match concern {
+            Concern::Overdue => fl!(texts, "concern-overdue"),
+            Concern::Crashed => fl!(texts, "concern-crashed"),
+            Concern::Refused => fl!(texts, "concern-configuration-refused"),
+            Concern::Unassigned => fl!(texts, "concern-unassigned"),
+            Concern::Failing => fl!(texts, "concern-failing"),
+            Concern::Disabled => fl!(texts, "concern-disabled"),
+        }
+    }
+
+    fn about(&self, concern: &Concern) -> String {
+        let texts = self.layout.text.loader();
+        match concern {
+            Concern::Overdue => fl!(texts, "concern-overdue-about"),
+            Concern::Crashed => fl!(texts, "concern-crashed-about"),
+            Concern::Refused => fl!(texts, "concern-configuration-refused-about"),
+            Concern::Unassigned => fl!(texts, "concern-unassigned-about"),
+            Concern::Failing => fl!(texts, "concern-failing-about"),
+            Concern::Disabled => fl!(texts, "concern-disabled-about"),
+        }
+    }
+
+    /// The state that the list of jobs is filtered by for this concern.
+    fn filter(&self, concern: &Concern) -> Option<&'static str> {
+        match concern {
+            Concern::Crashed => Some("CRASHED"),
+            Concern::Refused => Some("CONFIGURATION_REFUSED"),
+            Concern::Failing => Some("FAILING"),
+            Concern::Disabled => Some("DISABLED"),
+            Concern::Unassigned => Some("SHARDING_FLAG"),
+            Concern::Overdue => None,
+        }
+    }
+}
+
+pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
+    let layout = Layout::of(&here).live(&here);
+    let overview = match here.registry.catalogue().jobs().await {
+        Ok(listed) => Overview::of(&here, listed),
+        Err(wrong) => return error::problem(&here, &wrong.into()),
+    };
+    let rows = |jobs: &[Arc<JobOverview>]| jobs.iter().take(MOST).map(|job| Row::of(&here, job)).collect::<Vec<_>>();
+    let groups = overview.concerns.iter().map(|(concern, jobs)| Group {
+        concern: *concern,
+        rows: rows(jobs),
+        more: jobs.len().saturating_sub(MOST),
+    });
+    let (groups, now, next) = (groups.collect(), rows(&overview.now), rows(&overview.next));
+    let shown = page(&OverviewPage { layout, said: Said::of(&headers), overview, groups, now, next });
+    Said::forget(&here.app, shown)
+}
+
+#[cfg(test)]
+mod tests;

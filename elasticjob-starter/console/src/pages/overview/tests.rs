@@ -1,0 +1,96 @@
+use std::sync::Arc;
+
+use elasticjob::config::JobSettings;
+use elasticjob::ident::JobName;
+use elasticjob::operations::{Operations, Target};
+use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::memory::MemoryRegistry;
+
+use elasticjob::runtime::ShutdownMode;
+
+use crate::testing::{call, console_of, cookie_of, request, start_job, with_users};
+use crate::{Console, Registry};
+
+fn target(job: &str) -> Target {
+    Target::Job(JobName::new(job).expect("a name"))
+}
+
+#[tokio::test]
+async fn the_overview_tells_what_needs_a_look_with_the_button_that_helps() {
+    let memory = MemoryRegistry::new();
+    let _well = start_job(&memory, "well", &JobSettings::default()).await;
+    let _off = start_job(&memory, "off", &JobSettings::default()).await;
+    let mut gone = start_job(&memory, "gone", &JobSettings::default()).await;
+    gone.shutdown(ShutdownMode::Graceful).await;
+    let operations = Operations::new(Arc::new(memory.connect()));
+    operations.disable_servers(&target("off")).await.expect("it is disabled");
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "operator").await;
+    let page = call(&console, request("GET", "/r/default", Some(&cookie))).await.body;
+    for part in [
+        r#"<section id="disabled">"#,
+        r#"<section id="crashed">"#,
+        r#"aria-label="Enable: off""#,
+        "No instance is online",
+        r##"href="#crashed""##,
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains(r#"<section id="failing">"#), "{page}");
+    let overview = call(&console, request("GET", "/api/v1/registries/default/overview", Some(&cookie))).await.body;
+    let overview: serde_json::Value = serde_json::from_str(&overview).expect("it is JSON");
+    let concerns = &overview["concerns"];
+    assert_eq!((&overview["total"], &concerns["crashed"], &concerns["disabled"]), (&3.into(), &1.into(), &1.into()));
+    assert_eq!(overview["jobs"]["disabled"][0]["job"], "off");
+    assert_eq!(overview["lostSince"], serde_json::Value::Null);
+    let viewer = cookie_of(&console, "viewer").await;
+    let page = call(&console, request("GET", "/r/default", Some(&viewer))).await.body;
+    assert!(!page.contains(r#"aria-label="Enable: off""#), "a viewer has no buttons");
+}
+
+#[tokio::test]
+async fn pages_of_a_registry_center_at_rest_send_no_requests() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "job", &JobSettings::default()).await;
+    let center: Arc<dyn RegistryCenter> = Arc::new(memory.connect());
+    let console =
+        Console::new(with_users(), [Registry::new("default", center.clone())]).expect("the options are right");
+    let cookie = cookie_of(&console, "viewer").await;
+    let pages =
+        ["", "/jobs", "/jobs/job", "/jobs/job/why", "/jobs/job/schedule", "/jobs/job/configuration", "/servers"];
+    let mut requests = Vec::new();
+    for _ in 0..3 {
+        for page in pages {
+            let answer = call(&console, request("GET", &format!("/r/default{page}"), Some(&cookie))).await;
+            assert_eq!(answer.status, 200, "{page}");
+        }
+        requests.push(center.requests().requests);
+    }
+    assert_eq!(requests[0], requests[2], "{requests:?}");
+}
+
+#[tokio::test]
+async fn a_lost_registry_center_shows_since_when_and_what_was_known() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "job", &JobSettings::default()).await;
+    let center: Arc<dyn RegistryCenter> = Arc::new(memory.connect());
+    let registry = Registry::new("default", center.clone());
+    let mut changes = registry.catalogue().changes();
+    let console = Console::new(with_users(), [registry]).expect("the options are right");
+    let cookie = cookie_of(&console, "viewer").await;
+    let show = async || call(&console, request("GET", "/r/default/jobs", Some(&cookie))).await.body;
+    let known = show().await;
+    assert!(!known.contains("is lost since"), "{known}");
+    let elasticjob::registry::SessionState::Connected { id, .. } = *center.session().borrow() else {
+        panic!("it is connected")
+    };
+    memory.suspend(id);
+    loop {
+        let page = show().await;
+        assert!(page.contains("/r/default/jobs/job"), "never an empty list: {page}");
+        if page.contains("is lost since") {
+            break;
+        }
+        changes.changed().await.expect("it goes on");
+    }
+}
