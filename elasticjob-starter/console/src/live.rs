@@ -98,9 +98,9 @@ impl Live {
     /// The next event; `None` when the registry center is closed.
     async fn next(&mut self) -> Option<Event> {
         if !std::mem::take(&mut self.is_behind) {
-            match tokio::time::timeout(TICK, self.changes.changed()).await {
-                Ok(Err(_)) => return None,
-                Ok(Ok(())) | Err(_) => {}
+            // After the time without a change, too.
+            if let Ok(Err(_)) = tokio::time::timeout(TICK, self.changes.changed()).await {
+                return None;
             }
         }
         tokio::time::sleep_until(self.next).await;
