@@ -220,7 +220,7 @@ kind-operator = Action of an operator
 
 # Overview
 overview = Overview
-overview-well = need nothing
+overview-well = Well
 overview-running = Running now
 overview-next = Next fires
 overview-nothing = Every job is well.

@@ -139,6 +139,7 @@ pub(super) async fn snapshot(here: &Here, name: &str) -> Result<JobSnapshot, Box
 }
 
 pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(String, String)>) -> Response {
+    let layout = Layout::of(&here).live(&here);
     let snapshot = match snapshot(&here, &name).await {
         Ok(snapshot) => snapshot,
         Err(page) => return *page,
@@ -147,7 +148,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(
     let job = snapshot.job.clone();
     let all: Vec<Finding> = snapshot.findings(clock.now);
     let shown = page(&JobPage {
-        layout: Layout::of(&here),
+        layout,
         said: Said::of(&headers),
         head: Head::of(&here, &job, "now"),
         clock,

@@ -41,17 +41,19 @@ fn path_of(here: &Here, server: &str) -> String {
 }
 
 pub(crate) async fn list(here: Here) -> Response {
+    let layout = Layout::of(&here).live(&here);
     match here.views().servers().await {
         Ok(mut servers) => {
             servers.iter_mut().for_each(|server| server.jobs.retain(|job| here.sees(job)));
             servers.retain(|server| !server.jobs.is_empty());
-            page(&ServersPage { layout: Layout::of(&here), servers })
+            page(&ServersPage { layout, servers })
         }
         Err(wrong) => error::problem(&here, &wrong.into()),
     }
 }
 
 pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, server)): Path<(String, String)>) -> Response {
+    let layout = Layout::of(&here).live(&here);
     let mut jobs = match here.views().jobs_of_server(&server).await {
         Ok(jobs) => jobs,
         Err(wrong) => return error::problem(&here, &wrong.into()),
@@ -59,7 +61,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, server)): Path
     jobs.retain(|one| here.sees(&one.job));
     let everywhere = |role| here.identity.has_everywhere(role, here.registry.name());
     let shown = page(&ServerPage {
-        layout: Layout::of(&here),
+        layout,
         said: Said::of(&headers),
         server,
         jobs,

@@ -23,6 +23,7 @@ struct WhyPage {
 }
 
 pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) -> Response {
+    let layout = Layout::of(&here).live(&here);
     let snapshot = match snapshot(&here, &name).await {
         Ok(snapshot) => snapshot,
         Err(page) => return *page,
@@ -31,7 +32,7 @@ pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) ->
     let lines = |findings: &[_]| findings::lines(&here.text, &snapshot.job, findings, &clock);
     let of_items = snapshot.items.keys().map(|item| (*item, lines(&snapshot.findings_of(*item, clock.now))));
     page(&WhyPage {
-        layout: Layout::of(&here),
+        layout,
         head: Head::of(&here, &snapshot.job, "why"),
         of_job: lines(&snapshot.findings(clock.now)),
         of_items: of_items.collect(),
