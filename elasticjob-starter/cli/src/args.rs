@@ -87,9 +87,10 @@ pub(crate) enum Command {
 pub(crate) struct ConsoleArguments {
     #[command(subcommand)]
     pub(crate) command: Option<ConsoleCommand>,
-    /// The address to listen on; one that other hosts reach needs elasticjob.console-users
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8899")]
-    pub(crate) listen: std::net::SocketAddr,
+    /// The address to listen on; one that other hosts reach needs elasticjob.console-users [default: settings
+    /// elasticjob.console.address and elasticjob.console.port, 127.0.0.1:8899]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<std::net::SocketAddr>,
     /// Nobody may change anything [setting elasticjob.console.read-only]
     #[arg(long)]
     pub(crate) read_only: bool,

@@ -1,6 +1,7 @@
 //! `elasticjob console`: serves the web console until SIGTERM or Ctrl-C.
 
 use std::io::{Read, stdin};
+use std::net::SocketAddr;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob_console::{Console as WebConsole, ConsoleError, PasswordHash, Registry};
@@ -15,6 +16,9 @@ use crate::traces;
 /// The name of the registry center of `application.yaml`.
 const DEFAULT: &str = "default";
 
+/// The port without a setting.
+const PORT: u16 = 8899;
+
 pub(crate) async fn run(
     wanted: ConsoleArguments,
     flags: &Flags,
@@ -28,7 +32,8 @@ pub(crate) async fn run(
     for warning in warnings {
         let _ = writeln!(console.stderr, "warning: {warning}");
     }
-    let mut options = settings.options(wanted.listen).map_err(Failure::Settings)?;
+    let of_settings = || SocketAddr::new(settings.address, settings.port.unwrap_or(PORT));
+    let mut options = settings.options(wanted.listen.unwrap_or_else(of_settings)).map_err(Failure::Settings)?;
     options.read_only |= wanted.read_only;
     if let Some(path) = wanted.base_path {
         options.base_path = path;
