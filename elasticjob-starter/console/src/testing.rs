@@ -1,5 +1,7 @@
 //! A console for tests, and calls of it without a network.
 
+pub(crate) mod traced;
+
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};

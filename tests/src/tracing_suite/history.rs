@@ -5,8 +5,9 @@ use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName};
 use elasticjob::trace::rdb::{DataSource, RdbError, RdbOptions, RdbTraceReader};
 use elasticjob::trace::{
-    AnyTraceReader, ExecutionFilter, ExecutionOutcome, ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent,
-    Page, PageRequest, ReadError, StateFilter, TaskState, TraceReader, TracingStorage,
+    AnyTraceReader, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord, ExecutionType,
+    JobEvent, JobExecutionEvent, JobStatusTraceEvent, Page, PageRequest, ReadError, StateFilter, StateRecord,
+    TaskState, TraceReader, TracingStorage,
 };
 
 use super::events::{attempt, end, execution, moment, start, state, status};
@@ -106,6 +107,19 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
     assert_eq!(found(&reader, |filter| filter.instance = Some(instance.clone())).await, "f");
     let both = |filter: &mut ExecutionFilter| (filter.item, filter.failed_only) = (Some(3), true);
     assert_eq!(found(&reader, both).await, "");
+    let one_by_one = ByRecords(reader_of(database.url()).await);
+    let count = async |most, change: fn(&mut ExecutionFilter)| {
+        let mut filter = ExecutionFilter::default();
+        change(&mut filter);
+        let by_reader = reader.count(&filter, most).await.expect("it is counted");
+        assert_eq!(one_by_one.count(&filter, most).await, Ok(by_reader), "most {most}");
+        (by_reader.runs, by_reader.failed, by_reader.no_end)
+    };
+    assert_eq!(count(10, |_| {}).await, (7, 1, 1));
+    assert_eq!(count(7, |_| {}).await, (7, 1, 1));
+    assert_eq!(count(4, |_| {}).await, (4, 0, 1), "the last ones");
+    assert_eq!(count(10, |filter| filter.item = Some(7)).await, (1, 1, 0));
+    assert_eq!(count(10, |filter| filter.item = Some(8)).await, (0, 0, 0));
 
     let failover = JobStatusTraceEvent { execution_type: ExecutionType::Failover, ..state("y", TaskState::Running) };
     write(&database, &[status(state("x", TaskState::Error)), status(failover)]).await;
@@ -119,6 +133,27 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
     assert_eq!(states(|filter| filter.state = Some(TaskState::Error)).await, "x");
     assert_eq!(states(|filter| filter.execution_type = Some(ExecutionType::Failover)).await, "y");
     assert_eq!(states(|filter| filter.until = Some(moment() - TimeDelta::minutes(1))).await, "");
+}
+
+/// A reader that cannot count: the default of the interface reads the records.
+struct ByRecords(AnyTraceReader);
+
+impl TraceReader for ByRecords {
+    async fn executions(
+        &self,
+        filter: &ExecutionFilter,
+        page: &PageRequest,
+    ) -> Result<Page<ExecutionRecord>, ReadError> {
+        self.0.executions(filter, page).await
+    }
+
+    async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
+        self.0.states(filter, page).await
+    }
+
+    async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
+        self.0.decisions(filter, page).await
+    }
 }
 
 /// Reads page after page, and calls `between` after each.

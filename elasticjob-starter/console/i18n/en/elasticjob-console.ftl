@@ -241,3 +241,60 @@ concern-failing-about = The last run of an item failed.
 concern-disabled = Disabled
 concern-disabled-about = An operator disabled the job on all servers, or some of its items.
 registry-lost = The registry center is lost since { $since }. What is shown is from then.
+# Fires and runs
+tab-runs = Runs
+fire = Fire
+began = Began
+lateness = Late by
+list-comma = ,{" "}
+fire-recovered = Succeeded when run again
+fire-running = Running
+run-lost = Lost, run again
+items-done = { $count } done
+items-failed = { $count } failed
+items-running = { $count } running
+items-no-end = { $count } without an end
+mark-by-hand = by hand
+mark-without-plan = scheduled time not recorded
+mark-retried = run again
+mark-cut = not all of its items
+runs-marks = Notes
+runs-none = No fire ran in this time range, and none should have, as far as it is known.
+runs-caption = Fires, the newest first; times in the zone { $zone }
+runs-no-run = { $count ->
+    [one] No run recorded
+   *[other] No run recorded of { $count } fires
+}
+runs-no-run-more = No run recorded of more than { $count } fires
+runs-planned-since = The configuration was written last at { $time }. Fires that should have been before that time are not known.
+runs-changed = Configuration changed
+runs-scatter = How long fires took; times in the zone { $zone }
+runs-scatter-about = How long { $count } fires took, over time. The table has the same fires.
+runs-days = The last { $count } days; days of the zone { $zone }
+runs-days-failed = runs failed, the darker the more
+runs-days-missing = no run, and a fire should have been
+runs-day = { $date }: { $count ->
+    [one] { $count } run of an item
+   *[other] { $count } runs of items
+}, { $failed } failed, { $noEnd } without an end
+runs-day-more = { $date }: { $count } runs of items or more; of the last { $count }, { $failed } failed, { $noEnd } have no end
+runs-day-none = { $date }: no run
+runs-day-missing = { $date }: no run, and a fire should have been
+weekday-monday = Mon
+weekday-wednesday = Wed
+weekday-friday = Fri
+fire-gantt = The runs of its items; times in the zone { $zone }
+fire-gantt-about = { $count } runs of items as bars over time. The table has the same runs.
+fire-gantt-cut = The picture has the first { $shown } of { $count } runs; the table has them all.
+fire-wait = waits
+fire-waited = Waited
+fire-runs = Runs of its items
+fire-runs-caption = Each run of an item; times in the zone { $zone }
+fire-missed = The schedule has this fire, and no run of it was recorded. What was decided about it says why; without a decision, no instance was there, or it traced nothing.
+fire-unplanned = The schedule has no fire at this time, and no run of it was recorded.
+fire-unknown = No run was recorded. Whether there should have been one is not known: the configuration was written later.
+fire-decisions = Decisions about it, and of its time
+fire-decisions-none = Nothing was decided about it besides normal runs, as far as it was recorded.
+fire-decisions-caption = The oldest first; times in the zone { $zone }
+fire-why-now = Why it runs or does not run now
+timeline-now = now

@@ -3,6 +3,7 @@
 mod actions;
 mod body;
 mod configuration;
+mod fires;
 mod history;
 mod idempotent;
 pub(crate) mod jobs;
@@ -43,6 +44,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/jobs/{job}/items", viewer, jobs::items)
         .get("/api/v1/registries/{registry}/jobs/{job}/items/{item}", viewer, jobs::item)
         .get("/api/v1/registries/{registry}/jobs/{job}/findings", viewer, jobs::why)
+        .get("/api/v1/registries/{registry}/jobs/{job}/fires", viewer, fires::fires)
+        .get("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}", viewer, fires::fire)
         .get("/api/v1/registries/{registry}/jobs/{job}/configuration", viewer, configuration::get)
         .put("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::put)
         .patch("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::patch)

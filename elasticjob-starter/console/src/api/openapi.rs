@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use utoipa::OpenApi;
 
 use self::problems::problems_of;
-use super::{actions, configuration, history, jobs, overview, registries, schedules, servers};
+use super::{actions, configuration, fires, history, jobs, overview, registries, schedules, servers};
 use crate::access::Permission;
 use crate::app::App;
 use crate::live;
@@ -55,6 +55,8 @@ use crate::routes::{Declared, declared};
         history::executions,
         history::states,
         history::decisions,
+        fires::fires,
+        fires::fire,
         schedules::preview,
     )
 )]

@@ -9,13 +9,14 @@ use elasticjob::ident::JobName;
 use elasticjob::schedule::format_rfc3339;
 use elasticjob::trace::{DecisionKind, DecisionRecord, ExecutionOutcome, ExecutionRecord, StateRecord, TaskState};
 
+use super::fires;
 use super::time::Clock;
 use super::{Layout, with_status};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::history::{Found, HistoryQuery, LONGEST, Range, STATES, Traced, find};
 use crate::service::history_file::{self, Row};
-use crate::text::t;
+use crate::text::{Text, t};
 
 /// What the three pages have in common.
 struct Frame {
@@ -129,12 +130,7 @@ impl ExecutionsPage {
     }
 
     fn source(&self, source: &str) -> String {
-        match source {
-            "NORMAL_TRIGGER" => t!(self, "source-normal"),
-            "MISFIRE" => t!(self, "source-misfire"),
-            "FAILOVER" => t!(self, "source-failover"),
-            other => other.to_owned(),
-        }
+        fires::source(&self.layout.text, source)
     }
 }
 
@@ -160,11 +156,8 @@ impl DecisionsPage {
         DecisionKind::ALL.iter().map(|kind| (kind.as_str(), self.kind(kind.as_str()))).collect()
     }
 
-    /// A kind in words; the name itself for one of a later release.
     fn kind(&self, kind: &str) -> String {
-        let id = kind_id(kind);
-        let loader = self.layout.text.loader();
-        if loader.has(&id) { loader.get(&id) } else { kind.to_owned() }
+        kind_name(&self.layout.text, kind)
     }
 
     fn describe(&self, record: &DecisionRecord) -> String {
@@ -174,6 +167,12 @@ impl DecisionsPage {
     fn items(&self, record: &DecisionRecord) -> String {
         record.sharding_items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// A kind of decision in words; the name itself for one of a later release.
+pub(super) fn kind_name(text: &Text, kind: &str) -> String {
+    let id = kind_id(kind);
+    if text.loader().has(&id) { text.loader().get(&id) } else { kind.to_owned() }
 }
 
 /// The id of the text for a kind of decision.

@@ -1,10 +1,13 @@
 //! The pages, one file each. They work without script.
 
 mod actions;
+pub(crate) mod chart;
 pub(crate) mod configuration;
 pub(crate) mod configuration_edit;
 pub(crate) mod error;
 mod findings;
+pub(crate) mod fire;
+mod fires;
 mod form;
 pub(crate) mod history;
 pub(crate) mod job;
@@ -14,11 +17,14 @@ pub(crate) mod jobs;
 mod layout;
 pub(crate) mod login;
 pub(crate) mod overview;
+pub(crate) mod runs;
+#[cfg(test)]
+mod runs_tests;
 mod said;
 pub(crate) mod schedule;
 pub(crate) mod servers;
 pub(crate) mod start;
-mod time;
+pub(crate) mod time;
 pub(crate) mod why;
 
 use askama::Template;
@@ -52,6 +58,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .post("/r/{registry}/jobs/{job}/removal", admin, job::remove)
         .post("/r/{registry}/jobs/{job}/servers/removal", admin, job::remove_servers)
         .get("/r/{registry}/jobs/{job}/why", viewer, why::show)
+        .get("/r/{registry}/jobs/{job}/runs", viewer, runs::show)
+        .get("/r/{registry}/jobs/{job}/runs/{fire}", viewer, fire::show)
         .get("/r/{registry}/jobs/{job}/schedule", viewer, schedule::show)
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)

@@ -11,6 +11,7 @@ use elasticjob::trace::{
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::local::instant_of;
 use crate::access::{Permission, Role};
 use crate::api::Problem;
 use crate::here::Here;
@@ -170,11 +171,7 @@ fn time(name: &str, text: &str, zone: TimeZone) -> Result<Option<DateTime<Utc>>,
         .iter()
         .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
     let wrong = || Problem::bad_request(format!("`{name}` is no time: write 2026-11-21T03:00 or 2026-11-21T03:00:00Z"));
-    let local = local.ok_or_else(wrong)?.and_utc();
-    // The offset of that moment, which near a change of the clocks is not the one that the local time read as UTC has.
-    let offset = |at: DateTime<Utc>| TimeDelta::seconds(zone.offset_at(at.timestamp()).into());
-    let near = local.checked_sub_signed(offset(local)).ok_or_else(wrong)?;
-    local.checked_sub_signed(offset(near)).map(Some).ok_or_else(wrong)
+    instant_of(local.ok_or_else(wrong)?, zone).map(Some).ok_or_else(wrong)
 }
 
 /// The records that the caller may see and that the query asks for.

@@ -2,11 +2,13 @@
 
 pub(crate) mod configuration;
 mod csv;
+pub(crate) mod fires;
 pub(crate) mod history;
 pub(crate) mod history_file;
 pub(crate) mod job;
 pub(crate) mod job_row;
 pub(crate) mod jobs;
+mod local;
 pub(crate) mod overview;
 pub(crate) mod time;
 

@@ -9,4 +9,4 @@ mod record;
 pub use filter::{DecisionFilter, ExecutionFilter, StateFilter};
 pub use page::{Cursor, CursorError, Page, PageRequest};
 pub use reader::{AnyTraceReader, ReadError, TraceReader};
-pub use record::{DecisionRecord, ExecutionOutcome, ExecutionRecord, StateRecord};
+pub use record::{DecisionRecord, ExecutionOutcome, ExecutionRecord, RunCount, StateRecord};

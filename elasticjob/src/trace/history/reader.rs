@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use super::filter::{DecisionFilter, ExecutionFilter, StateFilter};
 use super::page::{Page, PageRequest};
-use super::record::{DecisionRecord, ExecutionRecord, StateRecord};
+use super::record::{DecisionRecord, ExecutionRecord, RunCount, StateRecord};
 
 /// Reads what a [`TracingStorage`](crate::trace::TracingStorage) keeps. It changes nothing, and needs no right to.
 pub trait TraceReader: Send + Sync + 'static {
@@ -19,6 +19,15 @@ pub trait TraceReader: Send + Sync + 'static {
         filter: &ExecutionFilter,
         page: &PageRequest,
     ) -> impl Future<Output = Result<Page<ExecutionRecord>, ReadError>> + Send;
+
+    /// How the runs of items ended that a filter leaves, of the `most` that started last. The default reads their records;
+    /// a reader whose storage can count does better.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn count(&self, filter: &ExecutionFilter, most: u32) -> impl Future<Output = Result<RunCount, ReadError>> + Send {
+        count_records(self, filter, most)
+    }
 
     /// A page of the changes of state, the last one first.
     ///
@@ -39,6 +48,26 @@ pub trait TraceReader: Send + Sync + 'static {
         filter: &DecisionFilter,
         page: &PageRequest,
     ) -> impl Future<Output = Result<Page<DecisionRecord>, ReadError>> + Send;
+}
+
+/// Counts records of pages.
+async fn count_records<R: TraceReader + ?Sized>(
+    reader: &R,
+    filter: &ExecutionFilter,
+    most: u32,
+) -> Result<RunCount, ReadError> {
+    let (mut count, mut cursor) = (RunCount::default(), None);
+    loop {
+        let missing = u64::from(most) - count.runs.min(most.into());
+        let request = PageRequest::default().limit(u32::try_from(missing).unwrap_or(u32::MAX)).after(cursor);
+        let page = reader.executions(filter, &request).await?;
+        let records = page.records.iter().zip(0..missing);
+        records.for_each(|(record, _)| count.add(record.outcome));
+        cursor = page.next;
+        if cursor.is_none() || count.runs >= most.into() {
+            return Ok(count);
+        }
+    }
 }
 
 /// Why records cannot be read.
@@ -78,7 +107,7 @@ pub enum ReadError {
     },
 }
 
-type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<Page<T>, ReadError>> + Send + 'a>>;
+type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, ReadError>> + Send + 'a>>;
 
 /// A reader of any type.
 pub struct AnyTraceReader(Box<dyn Calls>);
@@ -99,6 +128,10 @@ impl TraceReader for AnyTraceReader {
         self.0.executions(filter, page).await
     }
 
+    async fn count(&self, filter: &ExecutionFilter, most: u32) -> Result<RunCount, ReadError> {
+        self.0.count(filter, most).await
+    }
+
     async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
         self.0.states(filter, page).await
     }
@@ -116,21 +149,34 @@ impl fmt::Debug for AnyTraceReader {
 
 /// A reader, called through a pointer.
 trait Calls: Send + Sync {
-    fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord>;
-    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord>;
-    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord>;
+    fn executions<'a>(
+        &'a self,
+        filter: &'a ExecutionFilter,
+        page: &'a PageRequest,
+    ) -> Pending<'a, Page<ExecutionRecord>>;
+    fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount>;
+    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>>;
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>>;
 }
 
 impl<R: TraceReader> Calls for R {
-    fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord> {
+    fn executions<'a>(
+        &'a self,
+        filter: &'a ExecutionFilter,
+        page: &'a PageRequest,
+    ) -> Pending<'a, Page<ExecutionRecord>> {
         Box::pin(TraceReader::executions(self, filter, page))
     }
 
-    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord> {
+    fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount> {
+        Box::pin(TraceReader::count(self, filter, most))
+    }
+
+    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>> {
         Box::pin(TraceReader::states(self, filter, page))
     }
 
-    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord> {
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>> {
         Box::pin(TraceReader::decisions(self, filter, page))
     }
 }

@@ -64,6 +64,27 @@ impl ExecutionOutcome {
     }
 }
 
+/// How many runs of items ended how. Where as many were counted as were asked for, there may be older ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunCount {
+    /// All that were counted.
+    pub runs: u64,
+    /// Those that ended and did not end well.
+    pub failed: u64,
+    /// Those without an end: they run, or their process was killed.
+    pub no_end: u64,
+}
+
+impl RunCount {
+    /// Counts one more.
+    pub(crate) fn add(&mut self, outcome: ExecutionOutcome) {
+        self.runs += 1;
+        self.failed += u64::from(outcome == ExecutionOutcome::Failed);
+        self.no_end += u64::from(outcome == ExecutionOutcome::NoEnd);
+    }
+}
+
 /// A change of state of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

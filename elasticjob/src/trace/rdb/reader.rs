@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use chrono::NaiveDateTime;
-use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuilder, Type};
+use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuilder, Row, Type};
 use tokio::sync::OnceCell;
 
 use super::RdbPool;
@@ -17,8 +17,8 @@ use super::store::{check_session_zone, columns};
 use super::wall_time::WallClock;
 use crate::schedule::TimeZone;
 use crate::trace::{
-    DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError, StateFilter,
-    StateRecord, TraceReader,
+    DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError, RunCount,
+    StateFilter, StateRecord, TraceReader,
 };
 
 /// Reads what was traced to a database, by Java instances as well. It creates nothing, and needs the right to read alone.
@@ -82,6 +82,10 @@ impl TraceReader for RdbTraceReader {
         self.reader.executions(filter, page).await
     }
 
+    async fn count(&self, filter: &ExecutionFilter, most: u32) -> Result<RunCount, ReadError> {
+        self.reader.count(filter, most).await
+    }
+
     async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
         self.reader.states(filter, page).await
     }
@@ -91,13 +95,18 @@ impl TraceReader for RdbTraceReader {
     }
 }
 
-type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<Page<T>, ReadError>> + Send + 'a>>;
+type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, ReadError>> + Send + 'a>>;
 
 /// A reader of any database.
 trait Calls: Send + Sync {
-    fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord>;
-    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord>;
-    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord>;
+    fn executions<'a>(
+        &'a self,
+        filter: &'a ExecutionFilter,
+        page: &'a PageRequest,
+    ) -> Pending<'a, Page<ExecutionRecord>>;
+    fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount>;
+    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>>;
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>>;
 }
 
 struct Reader<DB: Dialect> {
@@ -178,7 +187,11 @@ where
     for<'e> DB::Time: Decode<'e, DB> + Type<DB>,
     for<'r> (i64,): sqlx::FromRow<'r, DB::Row>,
 {
-    fn executions<'a>(&'a self, filter: &'a ExecutionFilter, page: &'a PageRequest) -> Pending<'a, ExecutionRecord> {
+    fn executions<'a>(
+        &'a self,
+        filter: &'a ExecutionFilter,
+        page: &'a PageRequest,
+    ) -> Pending<'a, Page<ExecutionRecord>> {
         Box::pin(async move {
             let own = self.own(EXECUTION_LOG, &self.own_of_executions).await?;
             let query = Select::executions(own, self.clock, filter).page(page);
@@ -188,7 +201,19 @@ where
         })
     }
 
-    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, StateRecord> {
+    fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount> {
+        Box::pin(async move {
+            let own = self.own(EXECUTION_LOG, &self.own_of_executions).await?;
+            let rows = self.rows(EXECUTION_LOG, Select::outcomes(own, self.clock, filter).count(most)).await?;
+            let number = |row: &DB::Row, column: &str| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
+            let count = |row: &DB::Row| Ok([number(row, "runs")?, number(row, "failed")?, number(row, "no_end")?]);
+            let counted = rows.first().map_or(Ok([0; 3]), count);
+            let [runs, failed, no_end] = counted.map_err(|error| self.error(EXECUTION_LOG, &error))?;
+            Ok(RunCount { runs, failed, no_end })
+        })
+    }
+
+    fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>> {
         Box::pin(async move {
             let own = self.own(STATUS_TRACE_LOG, &self.own_of_states).await?;
             let query = Select::states(own, self.clock, filter).page(page);
@@ -198,7 +223,7 @@ where
         })
     }
 
-    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, DecisionRecord> {
+    fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>> {
         Box::pin(async move {
             let query = Select::decisions(self.clock, filter).page(page);
             let rows = self.rows(DECISION_LOG, query).await?;

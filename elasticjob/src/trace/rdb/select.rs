@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::{ColumnIndex, Decode, Encode, QueryBuilder, Row, Type};
 
-use super::dialect::{DECISION_LOG, Dialect, OwnColumn, Shown, Table};
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, Shown, Table};
 use super::wall_time::{Bound, WallClock};
 use crate::ident::{InstanceId, JobName};
 use crate::trace::{
@@ -32,12 +32,31 @@ where
     fn new(table: Table, own: &'a [OwnColumn], clock: WallClock) -> Self {
         let columns: Vec<&str> = table.columns.iter().copied().chain(own.iter().map(|own| own.name())).collect();
         let head = format!("SELECT {} FROM {} WHERE {} IS NOT NULL", columns.join(", "), table.name, table.time);
+        Self::from(head, table, own, clock)
+    }
+
+    fn from(head: String, table: Table, own: &'a [OwnColumn], clock: WallClock) -> Self {
         Self { query: QueryBuilder::new(head), table, own, clock, lacks: None }
     }
 
     pub(super) fn executions(own: &'a [OwnColumn], clock: WallClock, filter: &ExecutionFilter) -> Self {
+        Self::new(EXECUTION_LOG, own, clock).of_executions(filter)
+    }
+
+    /// The begin of a statement that counts, see [`count`](Self::count).
+    pub(super) fn outcomes(own: &'a [OwnColumn], clock: WallClock, filter: &ExecutionFilter) -> Self {
+        let head = format!(
+            "SELECT COUNT(*) AS runs, COUNT(CASE WHEN complete_time IS NOT NULL AND NOT is_success THEN 1 END) AS failed, \
+             COUNT(CASE WHEN complete_time IS NULL THEN 1 END) AS no_end \
+             FROM (SELECT complete_time, is_success FROM {} WHERE {} IS NOT NULL",
+            EXECUTION_LOG.name, EXECUTION_LOG.time
+        );
+        Self::from(head, EXECUTION_LOG, own, clock).of_executions(filter)
+    }
+
+    fn of_executions(self, filter: &ExecutionFilter) -> Self {
         let ExecutionFilter { job, item, from, until, instance, scheduled_at, failed_only, source, run_id } = filter;
-        let mut select = Self::new(super::dialect::EXECUTION_LOG, own, clock);
+        let (own, mut select) = (self.own, self);
         select.job(job.as_ref());
         select.times(*from, *until);
         if let Some(item) = item {
@@ -154,6 +173,20 @@ where
             true => self.text("run_id", Some(run_id.to_owned())),
             false => self.lacks = Some(OwnColumn::RunId),
         }
+    }
+
+    /// The whole statement, for the numbers of the `most` rows that come last: of all, of those that ended badly, and of
+    /// those without an end.
+    ///
+    /// # Errors
+    /// A column that the filter needs is missing.
+    pub(super) fn count(mut self, most: u32) -> Result<QueryBuilder<DB>, &'static str> {
+        if let Some(column) = self.lacks {
+            return Err(column.name());
+        }
+        let time = self.table.time;
+        self.query.push(format!(" ORDER BY {time} DESC, id DESC LIMIT {most}) AS newest"));
+        Ok(self.query)
     }
 
     /// The whole statement, for one row more than the page has.

@@ -10,7 +10,7 @@ use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, TaskId};
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::schedule::TimeZone;
-use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage};
+use elasticjob::trace::rdb::{RdbOptions, RdbTraceReader, RdbTracingStorage};
 use elasticjob::trace::{
     AnyTraceReader, ExecutionType, JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, Tracing,
     TracingConfiguration,
@@ -19,31 +19,11 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::access::{Grant, PasswordHash, Role, User};
+use crate::testing::traced::Folder;
 use crate::testing::{Answer, PASSWORD, call, cookie_of, request};
 use crate::{Console, ConsoleOptions, Registry};
 
 const HOSTILE: &str = "<script>alert(\"1\")</script>'&";
-
-/// A folder that is removed.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("elasticjob-console-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("the folder can be made");
-        Self(folder)
-    }
-
-    fn source(&self) -> DataSource {
-        DataSource::new(&format!("sqlite:{}", self.0.join("traces.db").display())).expect("it is an address")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn run(job: &str, item: u32, minutes_ago: i64, cause: Option<&str>) -> JobEvent {
     let (job, instance) = (JobName::new(job).expect("a name"), InstanceId::of_process("10.0.0.7", 42));

@@ -1,0 +1,53 @@
+//! How the runs of each day ended.
+
+use chrono::{NaiveDate, NaiveTime};
+use elasticjob::operations::JobSnapshot;
+use elasticjob::trace::{ExecutionFilter, RunCount, TraceReader};
+use futures_util::{StreamExt, TryStreamExt};
+
+use super::super::local::instant_of;
+use super::instant;
+use crate::api::Problem;
+use crate::here::Here;
+use crate::pages::time::Clock;
+
+/// So many runs of a day are counted.
+pub(crate) const MOST: u32 = 10_000;
+
+/// So many days are counted at the same time.
+const AT_ONCE: usize = 4;
+
+/// A day, in the zone of the job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Day {
+    pub(crate) date: NaiveDate,
+    /// Its first moment, and that of the next day, in milliseconds since 1970.
+    pub(crate) from: i64,
+    pub(crate) until: i64,
+    /// The last runs of items of the day.
+    pub(crate) runs: RunCount,
+    /// Whether there should have been a fire, and there is no run.
+    pub(crate) is_missing: bool,
+}
+
+/// The last days, the oldest first; the last one is today.
+pub(crate) async fn days(here: &Here, snapshot: &JobSnapshot, clock: &Clock, count: u32) -> Result<Vec<Day>, Problem> {
+    let reader = here.registry.trace_reader().ok_or_else(Problem::not_traced)?;
+    let seconds = i64::from(clock.zone.offset_at(clock.now.div_euclid(1_000)));
+    let today = instant(clock.now + seconds * 1_000).date_naive();
+    let dates = (0..count).rev().filter_map(|back| today.checked_sub_days(chrono::Days::new(back.into())));
+    let midnight = |date: NaiveDate| instant_of(date.and_time(NaiveTime::MIN), clock.zone);
+    let spans = dates.filter_map(|date| Some((date, midnight(date)?, midnight(date.succ_opt()?)?)));
+    let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
+    let counted = spans.map(|(date, from, until)| async move {
+        let mut filter = ExecutionFilter::of_job(snapshot.job.clone());
+        (filter.from, filter.until) = (Some(from), Some(until));
+        let runs = reader.count(&filter, MOST).await?;
+        let (from, until) = (from.timestamp_millis(), until.timestamp_millis());
+        let planned = schedule.zip(snapshot.configured_since()).and_then(|(schedule, since)| {
+            schedule.next_after(from.max(since) - 1).filter(|at| *at < until.min(clock.now - super::GRACE))
+        });
+        Ok::<_, Problem>(Day { date, from, until, is_missing: runs.runs == 0 && planned.is_some(), runs })
+    });
+    futures_util::stream::iter(counted).buffered(AT_ONCE).try_collect().await
+}

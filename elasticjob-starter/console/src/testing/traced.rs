@@ -1,0 +1,123 @@
+//! A database with made records, and a console that reads it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use elasticjob::fire::ExecutionSource;
+use elasticjob::ident::{InstanceId, JobName, ShardingItem, TaskId};
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::schedule::TimeZone;
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage};
+use elasticjob::trace::{
+    AnyTraceReader, DecisionKind, JobDecisionEvent, JobEvent, JobExecutionEvent, Tracing, TracingConfiguration,
+};
+
+use crate::access::Identity;
+use crate::access::{Grant, Role};
+use crate::here::Here;
+use crate::testing::with_users;
+use crate::text::Language;
+use crate::theme::Theme;
+use crate::{Console, Registry};
+
+/// A folder that is removed.
+pub(crate) struct Folder(pub(crate) std::path::PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("elasticjob-console-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the folder can be made");
+        Self(folder)
+    }
+
+    pub(crate) fn source(&self) -> DataSource {
+        DataSource::new(&format!("sqlite:{}", self.0.join("traces.db").display())).expect("it is an address")
+    }
+
+    /// Writes records.
+    pub(crate) async fn write(&self, events: impl IntoIterator<Item = JobEvent>) {
+        let options = RdbOptions { time_zone: Some(TimeZone::UTC), ..RdbOptions::default() };
+        let storage = RdbTracingStorage::connect(&self.source(), options).await.expect("the database is made");
+        let tracing = Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current());
+        for event in events {
+            tracing.post(event);
+        }
+        tracing.close(Duration::from_secs(10)).await;
+    }
+
+    /// A console of a registry and these records, with users for each role.
+    pub(crate) async fn console(&self, memory: &MemoryRegistry) -> Console {
+        let reader = RdbTraceReader::connect(&self.source(), Some(TimeZone::UTC)).await.expect("the database is there");
+        let registry = Registry::new("default", Arc::new(memory.connect())).traces(AnyTraceReader::new(reader));
+        Console::new(with_users(), [registry]).expect("the options are right")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a viewer of a console asks from.
+pub(crate) fn here(console: &Console) -> Here {
+    let app = console.app().clone();
+    let registry = app.registries["default"].clone();
+    let identity = Identity::user("viewer", vec![Grant::everywhere(Role::Viewer)]);
+    let text = app.texts.of(Language::English).clone();
+    Here { app, registry, identity, text, theme: Theme::System, place: "/".to_owned() }
+}
+
+fn time(at: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp_millis(at).expect("it is a time")
+}
+
+/// The run of an item: what it was scheduled for, its start and its end, in milliseconds since 1970.
+pub(crate) fn run(
+    job: &str,
+    item: ShardingItem,
+    scheduled: Option<i64>,
+    start: i64,
+    end: Option<i64>,
+) -> JobExecutionEvent {
+    let (job, instance) = (JobName::new(job).expect("a name"), InstanceId::of_process("10.0.0.7", 42));
+    JobExecutionEvent {
+        id: format!("{item}-{start}").into(),
+        run_id: format!("{start}").into(),
+        task_id: TaskId::new(&job, [item], &instance),
+        job_name: job,
+        hostname: "host".into(),
+        instance,
+        sharding_item: item,
+        source: ExecutionSource::NormalTrigger,
+        scheduled_at: scheduled.map(time),
+        attempt: None,
+        start_time: time(start),
+        complete_time: end.map(time),
+        success: end.is_some(),
+        failure_cause: None,
+    }
+}
+
+/// The same run, that failed.
+pub(crate) fn failed(run: JobExecutionEvent, cause: &str) -> JobExecutionEvent {
+    JobExecutionEvent { success: false, failure_cause: Some(cause.to_owned()), ..run }
+}
+
+/// A decision about a fire.
+pub(crate) fn decision(job: &str, kind: DecisionKind, at: i64, scheduled: Option<i64>, until: Option<i64>) -> JobEvent {
+    JobEvent::Decision(JobDecisionEvent {
+        id: format!("{job}-{kind}-{at}").chars().take(40).collect(),
+        job_name: JobName::new(job).expect("a name"),
+        at: time(at),
+        kind,
+        scheduled_at: scheduled.map(time),
+        scheduled_until: until.map(time),
+        sharding_items: Vec::new(),
+        instance: None,
+        related_instance: None,
+        reason: "the reason".to_owned(),
+        detail: serde_json::Map::new(),
+    })
+}
