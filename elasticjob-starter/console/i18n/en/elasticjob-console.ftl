@@ -297,4 +297,19 @@ fire-decisions = Decisions about it, and of its time
 fire-decisions-none = Nothing was decided about it besides normal runs, as far as it was recorded.
 fire-decisions-caption = The oldest first; times in the zone { $zone }
 fire-why-now = Why it runs or does not run now
+
+# Timeline
 timeline-now = now
+timeline = Timeline
+timeline-earlier = earlier
+timeline-later = later
+timeline-missing = no run, and a fire should have been
+timeline-coming = to come
+timeline-ended = Fires
+timeline-missed = Missing
+timeline-fires = { $count } fires, { $sign }
+timeline-cut = more than { $count } runs of items: the older ones are left out, narrow the span
+timeline-caption = { $count ->
+    [one] { $count } job
+   *[other] { $count } jobs
+} from { $from } until { $until }; times above the bars in the zone { $zone }

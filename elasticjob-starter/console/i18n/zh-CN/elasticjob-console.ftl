@@ -325,4 +325,16 @@ fire-decisions = 有关它及当时的决策
 fire-decisions-none = 据记录，除正常执行外没有其他决策。
 fire-decisions-caption = 最早的在前；时区 { $zone }
 fire-why-now = 当前运行或不运行的原因
+
+# Timeline
 timeline-now = 现在
+timeline = 时间线
+timeline-earlier = 更早
+timeline-later = 更晚
+timeline-missing = 应有触发但没有运行
+timeline-coming = 即将触发
+timeline-ended = 触发
+timeline-missed = 缺失
+timeline-fires = { $count } 次触发，{ $sign }
+timeline-cut = 分片项运行超过 { $count } 次：较早的未显示，请缩小时间跨度
+timeline-caption = 共 { $count } 个作业，{ $from } 至 { $until }；条形上方时间的时区：{ $zone }

@@ -16,6 +16,7 @@ mod schedules;
 mod servers;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 use crate::access::{Permission, Role};
 use crate::live;
@@ -67,6 +68,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .delete("/api/v1/registries/{registry}/jobs/{job}/servers/{server}", admin, actions::remove_server_of_job)
         .get("/api/v1/registries/{registry}/servers", viewer, servers::list)
         .get("/api/v1/registries/{registry}/servers/{server}", viewer, servers::one)
+        .get("/api/v1/registries/{registry}/timeline", viewer, timeline::show)
         .get("/api/v1/registries/{registry}/executions", viewer, history::executions)
         .get("/api/v1/registries/{registry}/states", viewer, history::states)
         .get("/api/v1/registries/{registry}/decisions", viewer, history::decisions)

@@ -6,7 +6,7 @@ use i18n_embed_fl::fl;
 use super::chart::sign::Sign;
 use super::history::kind_name;
 use crate::here::Here;
-use crate::service::fires::{Fire, FireOutcome, RunState};
+use crate::service::fires::{Fire, FireOutcome, Gap, RunState};
 use crate::text::Text;
 
 /// The address of the list of records of a job in a time.
@@ -50,6 +50,14 @@ pub(super) fn source(text: &Text, source: &str) -> String {
 
 pub(super) fn kind(text: &Text, kind: &str) -> String {
     kind_name(text, kind)
+}
+
+/// How many fires have no run.
+pub(super) fn no_run(text: &Text, gap: &Gap) -> String {
+    match gap.is_cut {
+        true => fl!(text.loader(), "runs-no-run-more", count = gap.count),
+        false => fl!(text.loader(), "runs-no-run", count = gap.count),
+    }
 }
 
 /// How many items stand how, such as `3 done, 1 failed`.

@@ -25,6 +25,7 @@ pub(crate) mod schedule;
 pub(crate) mod servers;
 pub(crate) mod start;
 pub(crate) mod time;
+pub(crate) mod timeline;
 pub(crate) mod why;
 
 use askama::Template;
@@ -64,6 +65,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
         .post("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::change)
+        .get("/r/{registry}/timeline", viewer, timeline::show)
         .get("/r/{registry}/history/executions", viewer, history::executions)
         .get("/r/{registry}/history/states", viewer, history::states)
         .get("/r/{registry}/history/decisions", viewer, history::decisions)

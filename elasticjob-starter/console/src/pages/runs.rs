@@ -96,10 +96,7 @@ impl RunsPage {
     }
 
     fn no_run(&self, gap: &Gap) -> String {
-        match gap.is_cut {
-            true => t!(self, "runs-no-run-more", count = gap.count),
-            false => t!(self, "runs-no-run", count = gap.count),
-        }
+        fires::no_run(&self.layout.text, gap)
     }
 
     /// The decisions from the first fire of a gap until after the last one.

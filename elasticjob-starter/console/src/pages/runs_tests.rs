@@ -9,6 +9,7 @@ use elasticjob::trace::{DecisionKind, JobEvent, JobExecutionEvent};
 use serde_json::Value;
 
 use crate::Console;
+use crate::access::{Grant, Role};
 use crate::service::fires::FireId;
 use crate::testing::traced::{Folder, decision, failed, run};
 use crate::testing::{Answer, call, console_of, cookie_of, request, start_job};
@@ -125,4 +126,78 @@ async fn a_console_without_traces_says_on_the_pages_of_fires_how_to_have_them() 
     }
     let api = get(&console, "/api/v1/registries/default/jobs/settle/fires", "en").await;
     assert!(api.body.contains("not-traced"), "{}", api.body);
+}
+
+#[tokio::test]
+async fn the_timeline_has_the_jobs_of_the_reader_with_what_ran_and_what_is_to_come() {
+    let (folder, memory) = (Folder::new("timeline"), MemoryRegistry::new());
+    let now = crate::service::now();
+    let hourly = JobSettings { cron: Some("0 30 * * * ?".to_owned()), ..JobSettings::default() };
+    let _jobs = [
+        start_job(&memory, "billing-1", &hourly).await,
+        start_job(&memory, "orders", &JobSettings::default()).await,
+        start_job(&memory, HOSTILE, &JobSettings::default()).await,
+    ];
+    let ago = |minutes: i64| now - minutes * MINUTE;
+    let mut events = vec![
+        run("billing-1", 0, Some(ago(50)), ago(50), Some(ago(40))),
+        failed(run("billing-1", 1, Some(ago(20)), ago(20), Some(ago(19))), "no"),
+        run("billing-1", 2, Some(ago(90)), ago(90), Some(ago(30))),
+        run("billing-1", 3, Some(ago(100)), ago(100), Some(ago(95))),
+    ];
+    events.extend((0..600).map(|at| run("orders", 0, Some(ago(40) + at * 1_000), ago(40) + at * 1_000, Some(ago(10)))));
+    folder.write(events.into_iter().map(JobEvent::Execution)).await;
+    let console = folder.console(&memory).await;
+    let api = async |query: &str| {
+        let answer = get(&console, &format!("/api/v1/registries/default/timeline{query}"), "en").await;
+        serde_json::from_str::<Value>(&answer.body).unwrap_or_else(|_| panic!("no JSON: {}", answer.body))
+    };
+    let hour = api("?span=1h&q=billing").await;
+    let outcomes: Vec<_> =
+        hour["jobs"][0]["fires"].as_array().into_iter().flatten().map(|fire| fire["outcome"].as_str()).collect();
+    assert_eq!(outcomes, [Some("FAILED"), Some("SUCCEEDED"), Some("SUCCEEDED")], "one began before, and ran: {hour}");
+    assert_eq!((&hour["total"], &hour["jobs"][0]["more"]), (&1.into(), &false.into()));
+    assert_eq!(api("?span=24h&q=billing").await["jobs"][0]["coming"].as_array().map(Vec::len), Some(3));
+    let orders = api("?span=1h&q=orders").await;
+    assert_eq!(orders["jobs"][0]["more"], true, "600 runs are more than are read");
+    assert_eq!(orders["jobs"][0]["fires"].as_array().map(Vec::len), Some(500));
+    let first = api("?limit=2").await;
+    let next = first["next"].as_str().expect("a job follows").to_owned();
+    let all = api(&format!("?limit=2&cursor={}", super::segment(&next))).await;
+    assert_eq!((all["jobs"].as_array().map(Vec::len), &all["next"]), (Some(1), &Value::Null), "{all}");
+    for wrong in ["?span=2h", "?until=yesterday", "?more=1", "?until=9999-12-31T23:59:59Z&span=x"] {
+        assert_eq!(api(wrong).await["code"], "bad-request", "{wrong}");
+    }
+
+    for language in ["en", "zh"] {
+        let page = get(&console, "/r/default/timeline?span=1h", language).await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+        assert!(page.body.contains("<rect class=\"bar bad\"") && page.body.contains("mark now"), "{}", page.body);
+        assert!(!page.body.contains("<script") && !page.body.contains("style="), "{}", page.body);
+        assert!(page.body.contains("500") && page.body.contains("rel=\"prev\""), "{}", page.body);
+    }
+    let past = get(&console, "/r/default/timeline?span=1h&until=2024-11-21T03:00:00Z", "en").await;
+    assert!(!past.body.contains("mark now") && past.body.contains("2024-11-21T04%3A00%3A00"), "{}", past.body);
+    let refused = get(&console, "/r/default/timeline?span=2h", "en").await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn nobody_sees_jobs_of_others_on_the_timeline() {
+    let (folder, memory) = (Folder::new("timeline-grants"), MemoryRegistry::new());
+    let _jobs = [
+        start_job(&memory, "billing-1", &JobSettings::default()).await,
+        start_job(&memory, "orders", &JobSettings::default()).await,
+    ];
+    let now = crate::service::now();
+    let events = ["billing-1", "orders"].map(|job| JobEvent::Execution(run(job, 0, Some(now), now, Some(now))));
+    folder.write(events.into_iter().take(1)).await;
+    let console = folder.console_with(&memory, Grant::everywhere(Role::Viewer).jobs("billing-*")).await;
+    for path in ["/r/default/timeline", "/api/v1/registries/default/timeline"] {
+        let seen = get(&console, path, "en").await;
+        assert!(seen.body.contains("billing-1") && !seen.body.contains("orders"), "{}", seen.body);
+    }
+    for path in ["/r/default/jobs/orders/runs", "/r/default/jobs/orders/runs/2026-11-21T03:00:00Z"] {
+        assert_eq!(get(&console, path, "en").await.status, StatusCode::FORBIDDEN, "{path}");
+    }
 }

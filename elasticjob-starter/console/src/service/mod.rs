@@ -11,6 +11,7 @@ pub(crate) mod jobs;
 mod local;
 pub(crate) mod overview;
 pub(crate) mod time;
+pub(crate) mod timeline;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

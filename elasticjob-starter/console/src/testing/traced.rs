@@ -13,13 +13,12 @@ use elasticjob::trace::{
     AnyTraceReader, DecisionKind, JobDecisionEvent, JobEvent, JobExecutionEvent, Tracing, TracingConfiguration,
 };
 
-use crate::access::Identity;
-use crate::access::{Grant, Role};
+use crate::access::{Grant, Identity, PasswordHash, Role, User};
 use crate::here::Here;
-use crate::testing::with_users;
+use crate::testing::{PASSWORD, with_users};
 use crate::text::Language;
 use crate::theme::Theme;
-use crate::{Console, Registry};
+use crate::{Console, ConsoleOptions, Registry};
 
 /// A folder that is removed.
 pub(crate) struct Folder(pub(crate) std::path::PathBuf);
@@ -48,9 +47,20 @@ impl Folder {
 
     /// A console of a registry and these records, with users for each role.
     pub(crate) async fn console(&self, memory: &MemoryRegistry) -> Console {
+        self.serve(memory, with_users()).await
+    }
+
+    /// The same, with a user `viewer` who has this grant.
+    pub(crate) async fn console_with(&self, memory: &MemoryRegistry, grant: Grant) -> Console {
+        let hash = PasswordHash::of(PASSWORD).expect("it is long enough");
+        let users = vec![User::new("viewer", hash, [grant])];
+        self.serve(memory, ConsoleOptions { users, ..ConsoleOptions::default() }).await
+    }
+
+    async fn serve(&self, memory: &MemoryRegistry, options: ConsoleOptions) -> Console {
         let reader = RdbTraceReader::connect(&self.source(), Some(TimeZone::UTC)).await.expect("the database is there");
         let registry = Registry::new("default", Arc::new(memory.connect())).traces(AnyTraceReader::new(reader));
-        Console::new(with_users(), [registry]).expect("the options are right")
+        Console::new(options, [registry]).expect("the options are right")
     }
 }
 

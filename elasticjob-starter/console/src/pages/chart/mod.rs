@@ -3,6 +3,7 @@
 
 pub(crate) mod calendar;
 pub(crate) mod gantt;
+pub(crate) mod lane;
 pub(crate) mod scale;
 pub(crate) mod scatter;
 pub(crate) mod sign;
