@@ -2,6 +2,7 @@
 
 use super::engine::JobEngine;
 use super::notice::Notice;
+use super::planted::{Bug, DEAF, SLOW};
 use super::state::link::Write;
 use super::state::proposal::Purpose;
 use crate::clock::Now;
@@ -11,6 +12,9 @@ use crate::registry::{CommitError, Committed, Refusal, SessionId};
 impl JobEngine {
     pub(super) fn on_answer(&mut self, now: Now, answer: Result<Committed, CommitError>) {
         let Some(Write { transaction, purpose, session, sent }) = self.take_write() else { return };
+        if now.mono > sent.mono + SLOW {
+            self.planted.deafen(Bug::DeafAfterSlow, now.mono + DEAF);
+        }
         match answer {
             Ok(committed) => {
                 self.mirror.on_committed(&transaction, &committed, session);

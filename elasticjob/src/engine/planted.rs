@@ -1,7 +1,18 @@
 //! Bugs that can be planted, to see that the simulator finds them. Only with the feature `testing`.
 
+use std::time::Duration;
+
+use super::engine::JobEngine;
+use super::event::Event;
+use crate::clock::Now;
+use crate::ident::ShardingItem;
+use crate::registry::WatchEvent;
+use crate::registry::layout::JobPath;
+
 /// How long the `Deaf` bugs drop fires.
-pub(in crate::engine) const DEAF: std::time::Duration = std::time::Duration::from_secs(4);
+pub(in crate::engine) const DEAF: Duration = Duration::from_secs(4);
+/// An answer that takes longer is slow, for the bug of that name.
+pub(in crate::engine) const SLOW: Duration = Duration::from_millis(400);
 
 /// A planted bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +133,14 @@ pub enum Bug {
     DeafAfterAssignment,
     /// For 10 s after each registration every due fire is dropped.
     DeafAfterRegistration,
+    /// For 4 s after the process was frozen every due fire is dropped.
+    DeafAfterFreeze,
+    /// For 4 s after an answer that took long every due fire is dropped.
+    DeafAfterSlow,
+    /// For 10 s after another instance has gone every due fire is dropped.
+    DeafAfterDeparture,
+    /// A fire is dropped while an item of another instance runs.
+    DroppedBesideRuns,
     /// Half of the time fires beside Java instances are dropped.
     DeafBesideJava,
     /// Items are not begun for 10 s after they were made.
@@ -160,7 +179,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 71] = [
+    pub const ALL: [(&'static str, Self); 75] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -217,6 +236,10 @@ impl Bug {
         ("deaf-after-run", Self::DeafAfterRun),
         ("deaf-after-assignment", Self::DeafAfterAssignment),
         ("deaf-after-registration", Self::DeafAfterRegistration),
+        ("deaf-after-freeze", Self::DeafAfterFreeze),
+        ("deaf-after-slow", Self::DeafAfterSlow),
+        ("deaf-after-departure", Self::DeafAfterDeparture),
+        ("dropped-beside-runs", Self::DroppedBesideRuns),
         ("deaf-beside-java", Self::DeafBesideJava),
         ("dropped-new", Self::DroppedNew),
         ("silent-gone", Self::SilentGone),
@@ -253,7 +276,7 @@ pub(super) struct Planted {
     bug: Option<Bug>,
     /// Until then due fires are dropped.
     #[cfg(feature = "testing")]
-    deaf_until: std::time::Duration,
+    deaf_until: Duration,
 }
 
 impl Planted {
@@ -268,30 +291,30 @@ impl Planted {
     }
 
     /// Whether this instance makes itself the leader now. Not always: instances that do nothing else find nothing else.
-    pub(super) fn usurps(&self, now: std::time::Duration) -> bool {
+    pub(super) fn usurps(&self, now: Duration) -> bool {
         self.has(Bug::Usurper) && now.as_millis() % 1_000 < 50
     }
 
     /// With this bug, due fires are dropped until then.
     #[cfg(feature = "testing")]
-    pub(super) fn deafen(&mut self, bug: Bug, until: std::time::Duration) {
+    pub(super) fn deafen(&mut self, bug: Bug, until: Duration) {
         if self.has(bug) {
             self.deaf_until = until;
         }
     }
 
     #[cfg(feature = "testing")]
-    pub(super) fn is_deaf(&self, now: std::time::Duration) -> bool {
+    pub(super) fn is_deaf(&self, now: Duration) -> bool {
         now < self.deaf_until
     }
 
     #[cfg(not(feature = "testing"))]
     #[allow(clippy::unused_self)]
-    pub(super) fn deafen(&mut self, _: Bug, _: std::time::Duration) {}
+    pub(super) fn deafen(&mut self, _: Bug, _: Duration) {}
 
     #[cfg(not(feature = "testing"))]
     #[allow(clippy::unused_self)]
-    pub(super) fn is_deaf(&self, _: std::time::Duration) -> bool {
+    pub(super) fn is_deaf(&self, _: Duration) -> bool {
         false
     }
 
@@ -300,4 +323,34 @@ impl Planted {
     pub(super) fn has(&self, _: Bug) -> bool {
         false
     }
+}
+
+impl JobEngine {
+    /// Drops due fires from now on where the event is what a planted bug is deaf after.
+    #[cfg(feature = "testing")]
+    pub(super) fn deafen_by(&mut self, now: Now, event: &Event) {
+        let is_late = |seen: Now| now.mono > seen.mono + DEAF / 2;
+        if self.planted.has(Bug::DeafAfterFreeze)
+            && self.seen.is_some_and(is_late)
+            && self.poll_timeout().wall.is_some_and(|due| now.wall > due + DEAF.as_millis() as i64 / 2)
+        {
+            self.planted.deafen(Bug::DeafAfterFreeze, now.mono + DEAF);
+        }
+        if let Event::Watch(WatchEvent::Deleted(path)) = event
+            && let Some(JobPath::Instance(_)) = JobPath::parse(&self.job, path)
+        {
+            self.planted.deafen(Bug::DeafAfterDeparture, now.mono + DEAF * 5 / 2);
+        }
+    }
+
+    /// Whether an item runs that is none of these, as far as this instance knows.
+    pub(super) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
+        let total =
+            self.configuration.in_force.as_deref().map_or(0, |configuration| configuration.sharding_total_count());
+        (0..total).any(|item| !mine.contains(&item) && self.mirror.exists(&JobPath::running(item)))
+    }
+
+    #[cfg(not(feature = "testing"))]
+    #[allow(clippy::unused_self)]
+    pub(super) fn deafen_by(&mut self, _: Now, _: &Event) {}
 }

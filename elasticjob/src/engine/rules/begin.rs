@@ -69,6 +69,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return decline(engine, configuration.sharding_total_count(), SkipReason::ServerDisabled);
     }
     let (mine, settled) = engine.own_items(configuration.sharding_total_count())?;
+    if engine.planted.has(Bug::DroppedBesideRuns) && engine.runs_beside(&mine) {
+        engine.fires.open = None;
+        return Ok(Step::Pass);
+    }
     engine.note_assignment(now, settled, !mine.is_empty());
     if !settled && engine.may_wait_for_assignment(now) {
         return Ok(Step::Pass);
