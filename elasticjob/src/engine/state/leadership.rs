@@ -38,7 +38,7 @@ pub(in crate::engine) struct Basis {
 
 /// How long a server has to be without instances. A Java instance creates the node of its server before its own node,
 /// and counts as disabled for good when the node of the server is deleted in between.
-const IDLE: Duration = Duration::from_secs(30);
+const IDLE: Duration = Duration::from_secs(60);
 
 /// The servers without instances that a leader knows.
 #[derive(Debug, Default)]
