@@ -335,9 +335,12 @@ impl CleanUp {
         for candidate in self.mirror.candidates().filter(|name| name.starts_with(&prefix)) {
             txn.delete(&JobPath::Candidate(candidate.into()), None);
         }
-        // The node of the session says that runs with persistent marks live, also those whose code goes on.
+        // The node of the session says that runs live, also those whose code goes on. A Java leader deletes the marks of an
+        // instance that is gone.
         if self.busy().next().is_none() {
             txn.delete_existing(&JobPath::Session(session));
+        } else if self.left.iter().any(LeftRun::is_recorded) {
+            txn.create_missing(&JobPath::Session(session), me.as_str(), CreateMode::Ephemeral);
         }
         Ok(())
     }

@@ -208,7 +208,9 @@ impl JobEngine {
         // Before the schedule was followed other fires were due, or no fire was recorded.
         let since = self.configuration.follows_since.filter(|since| *since <= through);
         since?;
-        let first = schedule.next_after(through)?;
+        // What a clock far ahead began has run.
+        let first = schedule.next_after(through).filter(|first| record.ahead != Some(*first));
+        let first = first.or_else(|| schedule.next_after(record.ahead?))?;
         self.fires.given_up.first_unsaid(item, first, schedule).filter(|first| *first < at)
     }
 

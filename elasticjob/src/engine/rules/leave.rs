@@ -7,10 +7,12 @@ use crate::clock::Now;
 use crate::engine::engine::JobEngine;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::state::left_run::LeftRun;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::InstanceId;
+use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
 
@@ -99,6 +101,10 @@ pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     }
     for node in candidate.iter().chain(&own_session) {
         txn.delete(node, None);
+    }
+    // A Java leader deletes the marks of an instance that is gone, also of code that goes on.
+    if let Some(node) = engine.own_session().filter(|_| engine.membership.abandoned.iter().any(LeftRun::is_recorded)) {
+        txn.create_missing(&node, engine.identity.instance.as_str(), CreateMode::Ephemeral);
     }
     let transaction = txn.build();
     if transaction.is_empty() {

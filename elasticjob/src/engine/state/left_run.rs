@@ -29,6 +29,11 @@ impl LeftRun {
         Self { item, key: run.key, attempt: item_run.attempt.clone(), skipped: run.skipped, end }
     }
 
+    /// Whether its code goes on, and the record of its item says that it runs.
+    pub(in crate::engine) fn is_recorded(&self) -> bool {
+        self.end.is_none() && self.attempt.is_some()
+    }
+
     /// The code of the run has returned. It was told to end before, so an error is not its own failure.
     pub fn ended(&mut self, end: ItemEnd) {
         let state = if end.state == FireState::Failed { FireState::Cancelled } else { end.state };

@@ -39,7 +39,7 @@ fn servers_and_triggers_of_the_gone_are_deleted_with_what_is_below_them() {
     }
     let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
     group.kill(leader);
-    group.run_until(34_500);
+    group.run_until(64_500);
     for above in [&trigger, &server] {
         assert!(!group.exists(above) && is_told(&group, above), "{above}");
     }

@@ -104,3 +104,13 @@ fn a_trigger_is_cleaned_up_with_what_an_operator_made_below_it() {
     clean_up(&mut group, 0);
     assert!(!group.exists(&trigger));
 }
+
+#[test]
+fn the_session_of_code_that_goes_on_is_shown_also_without_failover() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    let session = JobPath::Session(group.hosts[0].session);
+    assert!(!group.exists(&session));
+    clean_up(&mut group, 0);
+    assert!(group.exists(&session), "a Java leader deletes the mark, which said so before");
+}

@@ -25,9 +25,9 @@ fn servers_without_instances_are_deleted_unless_an_operator_disabled_them() {
     assert!(group.exists(&server("10.0.0.3")), "while nobody becomes leader it is not looked for");
     let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
     group.kill(leader);
-    group.run_until(29_000);
+    group.run_until(59_000);
     assert!(group.exists(&server("10.0.0.3")), "a Java instance may be about to start there");
-    group.run_until(34_500);
+    group.run_until(64_500);
     assert!(!group.exists(&server("10.0.0.3")) && !group.exists(&server("10.0.0")));
     assert_eq!(group.text(&server("10.0.0.4")).as_deref(), Some("DISABLED"));
     let lives = format!("10.0.0.{}", 2 - leader);
@@ -40,7 +40,7 @@ fn servers_without_instances_are_deleted_unless_an_operator_disabled_them() {
 fn a_server_that_was_swept_up_is_enabled_when_it_comes_back() {
     let mut group = Group::settled(2, &every_five(2));
     group.kill(0);
-    group.run_until(34_500);
+    group.run_until(64_500);
     assert!(!group.exists(&server("10.0.0.1")));
     group.join("10.0.0.1", &every_five(2));
     assert_eq!(group.text(&server("10.0.0.1")).as_deref(), Some("ENABLED"));

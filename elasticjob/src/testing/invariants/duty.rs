@@ -130,6 +130,8 @@ pub(super) struct Duties {
     /// Since when some item has no live owner, or the leader is asked to assign the items, which holds up the fires of all.
     unassigned_since: Option<Millis>,
     damaged_at: Option<Millis>,
+    /// The time between two fires, and since when it is that.
+    period: (u32, Millis),
     /// A configuration was written since the last look.
     is_configured: bool,
     /// The schedule changed with it, or what is done about fires that are due: fires of before are none of it.
@@ -215,6 +217,9 @@ impl Duties {
         }
         let latency = self.slow.0;
         let (settle, need) = (24 * latency + 800, (8 * latency + 400) as i64);
+        if self.period.0 != scene.period {
+            self.period = (scene.period, now);
+        }
         self.look_at_hosts(scene, latency, lagging, settle);
         let group = self.group.take().filter(|group| group.is_of(scene)).unwrap_or_else(|| Group::read(scene));
         // With static sharding an item stays with an owner that is gone; a new item waits for its first one.
@@ -347,13 +352,14 @@ impl Duties {
         let now = scene.now;
         // Fires wait together, from the first one on that finds it so.
         let offset = host.map_or(0, |host| scene.hosts[host].clock_offset);
-        let period = i64::from(scene.period) * 1_000;
+        let (period, since_period) = (i64::from(scene.period) * 1_000, self.period.1);
         let of_host = host.and_then(|host| self.hosts.get(&host));
         let well_from = of_host.map_or(0, |host| host.ill_until);
         let disabled_at = of_host.map_or(0, |host| host.disabled_at);
         let is_enabled = of_host.is_some_and(|host| host.is_enabled);
         let first_fire = |since: Millis| {
-            let shown = EPOCH + since.max(well_from.min(now)).max(disabled_at) as i64 + offset;
+            let since = since.max(well_from.min(now)).max(disabled_at).max(since_period);
+            let shown = EPOCH + since as i64 + offset;
             let at = (shown + period - 1).div_euclid(period) * period;
             (at - EPOCH - offset) as Millis
         };

@@ -9,7 +9,8 @@ use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{SessionId, Transaction};
 
 impl World {
-    /// An item was run for a fire that is minutes ahead. Once an item: its record names the last one alone.
+    /// An item was run for a fire that is minutes ahead. Once an item: its record names the last one alone. Other items are
+    /// run for the same fire, as by one clock: of items that are removed the latest fire alone is remembered.
     pub(super) fn begin_ahead(&mut self) {
         let item = self.rng.below(u64::from(self.total)) as ShardingItem;
         // Far enough that nobody takes it for a clock that is allowed to differ so much, and not always beyond the end.
@@ -19,7 +20,10 @@ impl World {
         }
         let period = 1_000 * i64::from(self.period);
         let now = EPOCH + self.now as i64;
-        let at = (now + ahead as i64) / period * period;
+        let at = self.begun_ahead.unwrap_or((now + ahead as i64) / period * period);
+        if at < now + 60_000 {
+            return;
+        }
         let path = JobPath::fire(item).absolute(&self.job);
         let Some(node) = self.tree.get(&path).ok().flatten() else { return };
         let record = FireRecord::parse(&node.data);
@@ -35,6 +39,7 @@ impl World {
         let begun = record.begin(at, fire, ExecutionSource::NormalTrigger, instance, attempt);
         let mut transaction = Transaction::new();
         transaction.set(path, begun.end(at + 1, &end).to_bytes(), None);
+        self.begun_ahead = Some(at);
         self.count("begun_by_a_clock_ahead");
         // Until then a right clock may have begun what it covers.
         let limit = 1_000 * u64::from(self.shape.max_time_diff.unwrap_or(0)) + self.session_timeout;

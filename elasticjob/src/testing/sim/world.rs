@@ -149,6 +149,8 @@ pub struct World {
     pub(super) ambush: Option<Millis>,
     /// How many answers to transactions get lost next.
     pub(super) lose_answers: u64,
+    /// The fire that a clock far ahead began.
+    pub(super) begun_ahead: Option<i64>,
     pub(super) job: JobName,
     pub(super) bug: Option<Bug>,
     pub(super) period: u32,
@@ -207,6 +209,7 @@ impl World {
             lagging: None,
             ambush: None,
             lose_answers: 0,
+            begun_ahead: None,
             job,
             bug,
             period,
