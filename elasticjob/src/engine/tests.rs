@@ -23,6 +23,7 @@ mod static_sharding;
 mod status;
 mod stop;
 mod sweep;
+mod triggers;
 
 use std::time::Duration;
 

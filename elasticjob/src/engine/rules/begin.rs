@@ -136,7 +136,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
             return Ok(Step::Write(Proposal { transaction: refusal, purpose: Purpose::Skip }));
         }
         return match fire {
-            Fire::Manual { .. } if takes_trigger(engine) => Ok(Step::Write(take_trigger(engine, fire, vec![]))),
+            Fire::Manual { .. } if takes_trigger(engine)? => Ok(Step::Write(take_trigger(engine, fire, vec![]))),
             _ => {
                 engine.tell_nothing_to_run();
                 engine.looked_at();
@@ -151,7 +151,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.tell_unbegun(fire, &items)?;
     }
     let attempt = engine.next_attempt();
-    let transaction = begin_transaction(engine, fire, source, &attempt, &items);
+    let transaction = begin_transaction(engine, fire, source, &attempt, &items)?;
     let plan = BeginPlan { key, attempt: Some(attempt), items, from: None };
     Ok(Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) }))
 }
@@ -193,7 +193,7 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Ste
         }
         return Ok(Step::Pass);
     }
-    let takes_trigger = takes_trigger(engine);
+    let takes_trigger = takes_trigger(engine)?;
     let Some(open) = engine.fires.open.take() else { return Ok(Step::Pass) };
     engine.fires.open = engine.fires.standing.take();
     if !open.looked {
@@ -208,13 +208,10 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Ste
 /// Whether the begin of the open fire takes the own trigger: the first begin does, where the trigger is still there. It
 /// is gone when the answer to an earlier begin got lost, or when a Java peer made room for its own triggers; the fire
 /// goes on without it. A trigger that is there later, or was created by another transaction, is another one.
-fn takes_trigger(engine: &JobEngine) -> bool {
-    let Some(open) = engine.fires.open.as_ref().filter(|open| !open.looked) else { return false };
-    match (open.key.fire, engine.mirror.lookup(&engine.own_trigger())) {
-        (Fire::Manual { trigger, .. }, Lookup::Known(known)) => known.czxid == trigger,
-        (Fire::Manual { .. }, Lookup::Unread) => true,
-        _ => false,
-    }
+fn takes_trigger(engine: &JobEngine) -> Result<bool, Unread> {
+    let Some(open) = engine.fires.open.as_ref().filter(|open| !open.looked) else { return Ok(false) };
+    let Fire::Manual { trigger, .. } = open.key.fire else { return Ok(false) };
+    Ok(engine.mirror.need(&engine.own_trigger())?.is_some_and(|known| known.czxid == trigger))
 }
 
 /// Takes the own trigger without marking anything; these items are started then.
@@ -259,7 +256,7 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, key: RunKey, mine: Vec<Sh
     }
     // Only this instance takes its trigger: once the trigger is gone and no item was started, the items have still to
     // be started.
-    if takes_trigger(engine) {
+    if takes_trigger(engine)? {
         return Ok(Step::Write(take_trigger(engine, key.fire, items)));
     }
     let items: Vec<_> = items.into_iter().map(|item| (item, None)).collect();
@@ -398,16 +395,16 @@ fn begin_transaction(
     source: ExecutionSource,
     attempt: &Attempt,
     items: &[ShardingItem],
-) -> Transaction {
+) -> Result<Transaction, Unread> {
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    if takes_trigger(engine) {
+    if takes_trigger(engine)? {
         txn.delete(&engine.own_trigger(), None);
     }
     for item in items {
         begin_item(engine, &mut txn, *item, fire, source, attempt);
     }
     refuse_items(engine, &mut txn);
-    txn.build()
+    Ok(txn.build())
 }
 
 /// Writes that the fire is decided against for items that an operator disabled, or whose server was disabled. When they
@@ -499,7 +496,9 @@ impl JobEngine {
             self.looked_at();
             return;
         }
-        if !plan.items.is_empty() {
+        if plan.items.is_empty() {
+            self.tell_nothing_to_run();
+        } else {
             let items = plan.items.iter().map(|item| (*item, token.filter(|_| plan.attempt.is_some()))).collect();
             if plan.key.is_takeover() {
                 for item in &plan.items {
