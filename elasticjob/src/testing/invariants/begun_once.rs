@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
-use crate::fire::{Begun, ExecutionSource, Fire, FireRecord, FireState};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::layout::{ItemNode, JobPath};
@@ -25,6 +25,8 @@ pub(super) struct BegunOnce {
     /// Items whose mark of a Java run was replaced.
     of_java: BTreeSet<ShardingItem>,
     begun: BTreeMap<(ShardingItem, Fire), usize>,
+    /// Runs that a clock that was ahead kept from starting before their time.
+    early: BTreeSet<Attempt>,
     /// Ends that the registry knows.
     finished: BTreeSet<(ShardingItem, Fire)>,
     tokens: BTreeMap<ShardingItem, i64>,
@@ -81,11 +83,12 @@ impl BegunOnce {
     }
 
     fn look_at_end(&mut self, scene: &Scene<'_>, item: ShardingItem, record: &FireRecord) {
+        let Some(begun) = record.last.as_ref().filter(|begun| !begun.state.is_unfinished()) else { return };
         // A clock that was ahead kept it from starting before its time: then it is begun.
-        let now = EPOCH + scene.now as i64;
-        let is_early = |begun: &Begun| begun.state == FireState::NotRun && begun.at > now;
-        let over = record.last.as_ref().is_some_and(|begun| !begun.state.is_unfinished() && !is_early(begun));
-        if let Some(fire) = record.last_fire().filter(|_| over) {
+        if begun.state == FireState::NotRun && begun.at > EPOCH + scene.now as i64 {
+            self.early.insert(begun.attempt.clone());
+        }
+        if let Some(fire) = record.last_fire().filter(|_| !self.early.contains(&begun.attempt)) {
             self.finished.insert((item, fire));
         }
     }

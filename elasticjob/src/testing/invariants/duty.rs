@@ -153,8 +153,9 @@ struct HostState {
     /// The latest time that its clock has shown.
     latest: i64,
     is_enabled: bool,
-    /// When its server was disabled last: until then its fires did not look at the assignment.
+    /// When its server was disabled last, or something ran on it: until then its fires did not look at the assignment.
     disabled_at: Millis,
+    busy_at: Millis,
     /// What its clock showed before it was set back last, and by how much.
     set_back: (i64, i64),
     /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
@@ -329,6 +330,9 @@ impl Duties {
                 state.disabled_at = now;
                 state.declines_until = wall + (2 * latency + MOMENT) as i64;
             }
+            if host.process.as_ref().is_some_and(runs) {
+                state.busy_at = now;
+            }
             let engine = host.process.as_ref().and_then(engine_of).filter(|engine| engine.configuration().is_some());
             if engine.is_some_and(|engine| !decides_alike(engine, scene)) {
                 state.out_of_date_until = wall + MOMENT as i64;
@@ -355,10 +359,10 @@ impl Duties {
         let (period, since_period) = (i64::from(scene.period) * 1_000, self.period.1);
         let of_host = host.and_then(|host| self.hosts.get(&host));
         let well_from = of_host.map_or(0, |host| host.ill_until);
-        let disabled_at = of_host.map_or(0, |host| host.disabled_at);
+        let kept_at = of_host.map_or(0, |host| host.disabled_at.max(host.busy_at));
         let is_enabled = of_host.is_some_and(|host| host.is_enabled);
         let first_fire = |since: Millis| {
-            let since = since.max(well_from.min(now)).max(disabled_at).max(since_period);
+            let since = since.max(well_from.min(now)).max(kept_at).max(since_period);
             let shown = EPOCH + since as i64 + offset;
             let at = (shown + period - 1).div_euclid(period) * period;
             (at - EPOCH - offset) as Millis
@@ -379,9 +383,8 @@ impl Duties {
             () if !is_enabled => Some(Cause::ServerDisabled),
             () => None,
         };
-        let runs = !process.executions.is_empty() || !process.calls.is_empty() || engine.is_busy();
         let is_triggered = scene.exists(&JobPath::Trigger(engine.instance().clone()));
-        let busy = (runs || nodes.is_marked || is_triggered).then_some(Cause::Busy);
+        let busy = (runs(process) || nodes.is_marked || is_triggered).then_some(Cause::Busy);
         // A fire that comes meanwhile is decided against; one that falls into a run is made up for with misfire on.
         let is_made_up = scene.shape.monitored && scene.shape.misfire;
         if let Some(cause) = taken_out.or(busy.filter(|_| !is_made_up)) {
@@ -458,6 +461,11 @@ fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> 
         () if is_proof_late => Some(Cause::Slow),
         () => None,
     }
+}
+
+/// Whether something runs in a process.
+fn runs(process: &Process) -> bool {
+    !process.executions.is_empty() || !process.calls.is_empty() || engine_of(process).is_some_and(JobEngine::is_busy)
 }
 
 pub(super) fn engine_of(process: &Process) -> Option<&JobEngine> {
