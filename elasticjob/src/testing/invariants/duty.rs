@@ -279,6 +279,8 @@ impl Duties {
                 () if at <= of_host.declines_until => Some(Cause::ServerDisabled),
                 () if at <= of_host.out_of_date_until => Some(Cause::Configuration),
                 () if scene.shape.monitored && at <= nodes.made_at => Some(Cause::NewItem),
+                // A clock that was ahead began others for it, which were removed.
+                () if scene.shape.monitored && Some(at) <= nodes.made_for => Some(Cause::NewItem),
                 () if is_late && !may_be_late => Some(Cause::TooLate),
                 () => None,
             };
@@ -286,6 +288,8 @@ impl Duties {
                 self.excused.entry((at, item)).or_insert(excuse);
                 continue;
             }
+            // Lost runs go first, and what is known of them may have to be read anew.
+            let need = if group.is_any_lost { 2 * need } else { need };
             if wall - at.max(well_from) < need {
                 self.excused.entry((at, item)).or_insert(Cause::Slow);
             } else if self.looked_at.insert((at, item)) {

@@ -1,6 +1,7 @@
 //! What the tree says of the group as a whole, and of each of its items.
 
 use super::Scene;
+use crate::fire::FireRecord;
 use crate::ident::ShardingItem;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{Data, Zxid};
@@ -16,6 +17,8 @@ pub(super) struct Group {
     pub(super) all_live: bool,
     /// Every item has an owner, be it there or not.
     pub(super) all_owned: bool,
+    /// Some item waits to be taken over.
+    pub(super) is_any_lost: bool,
     pub(super) items: Vec<ItemNodes>,
 }
 
@@ -27,6 +30,8 @@ pub(super) struct ItemNodes {
     pub(super) is_marked: bool,
     /// When its record was made, or its owner was told in a new node.
     pub(super) made_at: i64,
+    /// The latest fire that removed items were begun for when it was made; `None` once a schedule began it.
+    pub(super) made_for: Option<i64>,
 }
 
 impl Group {
@@ -39,6 +44,7 @@ impl Group {
             is_requested: [JobPath::Necessary, JobPath::Processing].iter().any(|path| scene.exists(path)),
             all_live: items.iter().all(is_live),
             all_owned: items.iter().all(|item| item.owner().is_some()),
+            is_any_lost: !scene.children(&JobPath::FailoverItems).is_empty(),
             items,
         }
     }
@@ -53,10 +59,14 @@ impl ItemNodes {
         let is_there = |node| scene.exists(&JobPath::Item(item, node));
         let made = |path: &JobPath| scene.node(path).map_or(i64::MAX, |node| node.stat.ctime);
         let marks = [ItemNode::Running, ItemNode::Misfire, ItemNode::Failover, ItemNode::Failovering];
+        let record = scene.node(&JobPath::fire(item)).map(|node| FireRecord::parse(&node.data));
         Self {
             owner: scene.data(&JobPath::owner_of(item)),
             is_disabled: is_there(ItemNode::Disabled),
             is_marked: scene.exists(&JobPath::FailoverItem(item)) || marks.into_iter().any(is_there),
+            made_for: record
+                .filter(|record| record.last.as_ref().is_none_or(|last| last.manual))
+                .and_then(|record| record.through),
             made_at: made(&JobPath::fire(item)).max(made(&JobPath::owner_of(item))),
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
-use crate::engine::Notice;
+use crate::engine::{Notice, ShardingData};
 use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
@@ -106,6 +106,11 @@ impl MadeUp {
                         if items.is_empty() { running.copied().collect() } else { items.clone() };
                     let is_decided =
                         |item: &ShardingItem| self.decided.get(item).is_some_and(|fires| fires.contains(at));
+                    // Items that are made anew count as begun for what a clock ahead began of removed ones.
+                    let of_removed = scene.data(&JobPath::Sharding).map(|data| ShardingData::parse(&data).removed);
+                    if of_removed.is_some_and(|mark| mark.ahead == Some(*at)) {
+                        return Ok(());
+                    }
                     for item in items.into_iter().filter(|item| *item < scene.total && !is_decided(item)) {
                         self.owed.entry(item).or_insert(Owed { at: *at, since: *at });
                     }
@@ -189,7 +194,12 @@ impl MadeUp {
             Observation::Calm { until, .. } => {
                 // The last ones still have the time that the longest round takes, and one for a trigger after it.
                 let due = until - 2 * scene.shape.longest_round() as i64 - MOMENT;
-                match self.owed.iter().find(|(_, owed)| owed.since < due) {
+                // A Java instance that takes an item over may be busy with another one for as long as it likes.
+                let is_taken = |item: &ShardingItem| {
+                    let taker = scene.text(&JobPath::Item(*item, ItemNode::Failover));
+                    taker.is_some_and(|taker| scene.java_ids.contains(&taker))
+                };
+                match self.owed.iter().find(|(item, owed)| owed.since < due && !is_taken(item)) {
                     Some((item, owed)) => Err(format!("nobody made up for the fire at {} of item {item}", owed.at)),
                     None => Ok(()),
                 }
