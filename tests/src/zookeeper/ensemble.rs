@@ -193,8 +193,12 @@ impl ZookeeperEnsemble {
                 return Ok(found);
             }
             if Instant::now() > deadline {
-                let modes: Vec<_> = (0..MEMBERS).map(|number| self.mode(number)).collect();
-                return Err(io::Error::other(format!("the ensemble does not come to that: {modes:?}")));
+                let states = self.numbers().map(|number| {
+                    let (mode, log) = (self.mode(number), self.members[number].end_of_log());
+                    format!("\nserver {}: {mode:?}, its log ends with\n{log}", number + 1)
+                });
+                let why = format!("the ensemble does not come to that: {}", states.collect::<String>());
+                return Err(io::Error::other(why));
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

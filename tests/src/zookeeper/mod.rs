@@ -36,6 +36,9 @@ const DEBIAN_JARS: [&str; 4] = [
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
+/// How many lines of a log say why it does not.
+const LOG_LINES: usize = 40;
+
 /// How often the server looks for sessions that are over. Sessions can ask for twice this at least.
 const TICK_MILLISECONDS: u32 = 200;
 
@@ -225,6 +228,13 @@ impl ZookeeperServer {
             thread::sleep(Duration::from_millis(20));
         }
         Ok(())
+    }
+
+    /// The last lines of its log.
+    fn end_of_log(&self) -> String {
+        let log = fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
     }
 
     /// What the server answers to a four-letter command like `srvr`.
