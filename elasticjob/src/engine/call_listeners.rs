@@ -109,15 +109,15 @@ impl JobEngine {
         for id in ended {
             self.go_on(now, id, Hook::After, 0);
         }
-        for Run { key: key @ RunKey { fire, source }, finished, is_counted, is_left, .. } in self.runs.take_finished() {
+        for Run { key, finished, is_counted, is_left, .. } in self.runs.take_finished() {
             self.planted.deafen(Bug::DeafAfterRun, now.mono + DEAF * 3 / 8);
             let cut_off = finished.iter().filter(|(_, state)| state.is_unfinished()).map(|(item, _)| *item);
             let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.configuration.is_failover_on()).collect();
-            self.tell(Notice::Finished { fire, source, items: finished });
+            self.tell(Notice::Finished { key, items: finished });
             if !handed_over.is_empty() {
-                self.tell(Notice::HandedOver { fire, items: handed_over });
+                self.tell(Notice::HandedOver { fire: key.fire, items: handed_over });
             }
-            if matches!(fire, Fire::Scheduled(_)) && !key.is_takeover() && !is_counted && !is_left {
+            if matches!(key.fire, Fire::Scheduled(_)) && !key.is_takeover() && !is_counted && !is_left {
                 self.fires.over += 1;
             }
         }

@@ -18,6 +18,7 @@ use crate::clock::Now;
 use crate::config::JobConfiguration;
 use crate::fire::{Fire, FireState, ItemEnd, SkipReason};
 use crate::registry::layout::instance_yaml;
+use crate::schedule::{TimeZone, format_rfc3339};
 
 impl JobEngine {
     /// Whether the clocks are compared, and the server's time is not known or in doubt.
@@ -111,7 +112,7 @@ impl JobEngine {
     pub(super) fn clock_refusal(&self, now: Now, limit: Option<u32>) -> Option<String> {
         let limit = limit?;
         let difference = self.clock.excess(now, limit)?;
-        let time = |wall: i64| chrono::DateTime::from_timestamp_millis(wall).unwrap_or_default().to_rfc3339();
+        let time = |wall: i64| format_rfc3339(wall, TimeZone::UTC);
         Some(format!(
             "the clock of this host shows {}, that of the registry center {}: {} s apart, and `max-time-diff-seconds` \
              allows {limit}; correct the clock, or allow more",

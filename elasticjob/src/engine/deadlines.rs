@@ -85,12 +85,7 @@ impl JobEngine {
                 }
             }
             if !held.is_empty() {
-                not_started.push(Notice::NotStarted {
-                    fire: run.key.fire,
-                    source: run.key.source,
-                    items: held,
-                    reason,
-                });
+                not_started.push(Notice::NotStarted { key: run.key, items: held, reason });
             }
         }
         self.cut_off_rounds(abort_at, reason);

@@ -222,7 +222,7 @@ impl JobEngine {
             run.items.insert(*item, BegunItem { attempt: attempt.cloned(), stage });
         }
         let begun = items.iter().map(|(item, _)| *item).collect();
-        self.tell(Notice::Begun { fire, source, attempt: attempt.cloned(), items: begun });
+        self.tell(Notice::Begun { key, attempt: attempt.cloned(), items: begun });
         if let Some(round) = held_by {
             if is_new {
                 self.go_on(now, round, Hook::Before, 0);

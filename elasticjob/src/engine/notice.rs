@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::ForeignToJava;
-use crate::fire::{
-    Attempt, CancelReason, ExecutionSource, Fire, FireState, Hook, LateCause, SkipReason, StopReason, WaitedFor,
-};
+use crate::fire::{Attempt, CancelReason, Fire, FireState, Hook, LateCause, RunKey, SkipReason, StopReason, WaitedFor};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
 use crate::sharding::StrategyFault;
@@ -109,10 +107,8 @@ pub enum Notice {
     },
     /// The items of a fire that this instance owns began.
     Begun {
-        /// The fire.
-        fire: Fire,
-        /// Why they are run.
-        source: ExecutionSource,
+        /// The run.
+        key: RunKey,
         /// The attempt that began them; `None` where execution is not monitored.
         attempt: Option<Attempt>,
         /// The items.
@@ -173,10 +169,8 @@ pub enum Notice {
     ClockRight,
     /// The run of a fire is over here.
     Finished {
-        /// The fire.
-        fire: Fire,
-        /// Why it was run.
-        source: ExecutionSource,
+        /// The run.
+        key: RunKey,
         /// How each item ended.
         items: Vec<(ShardingItem, FireState)>,
     },
@@ -203,10 +197,8 @@ pub enum Notice {
     },
     /// Items that were begun end before they were started.
     NotStarted {
-        /// The fire.
-        fire: Fire,
-        /// Why they were to be run.
-        source: ExecutionSource,
+        /// The run.
+        key: RunKey,
         /// The items.
         items: Vec<ShardingItem>,
         /// Why.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
+#[cfg(unix)]
+use uuid::Uuid;
 
 use super::command_line::split;
 use super::context_json::context_json;
@@ -14,8 +16,6 @@ use crate::api::{JobError, JobResult, JobType, ShardingContext};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::escaped::Escaped;
 use crate::log::{info, warn};
-#[cfg(unix)]
-use crate::random::uuid_v4;
 
 /// The name of the type.
 pub const SCRIPT: &str = "SCRIPT";
@@ -119,7 +119,7 @@ impl Running {
         command.args(arguments).arg(context_json(context));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
-        let run = uuid_v4();
+        let run = Uuid::new_v4().to_string();
         #[cfg(unix)]
         command.process_group(0);
         #[cfg(target_os = "linux")]

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use super::{
     ConfigurationChange, InstanceOfJob, ItemOfJob, JobRemoved, OperationError, Operations, Removed, ServerOfJob, Target,
 };
 use crate::ident::{JobName, ShardingItem};
-use crate::random::uuid_v4;
 use crate::registry::CommitError;
 use crate::registry::layout::ServerStatus;
 use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut, now};
@@ -205,7 +205,7 @@ impl Operations {
             ("outcome".to_owned(), outcome.into()),
         ]);
         audit.tracing.post(JobEvent::Decision(JobDecisionEvent {
-            id: uuid_v4(),
+            id: Uuid::new_v4().to_string(),
             job_name: job.clone(),
             at: now(),
             kind: DecisionKind::Operator,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use super::driver::Job;
 use super::environment::JobEnvironment;
@@ -19,7 +20,7 @@ use crate::engine::{Identity, JobEngine};
 use crate::ident::JobName;
 use crate::job_status::{Activity, JobStatus};
 use crate::log::{apart, error, warn};
-use crate::random::{random_u64, uuid_v4};
+use crate::random::random_u64;
 use crate::registry::RegistryCenter;
 use crate::spi::Catalog;
 
@@ -191,7 +192,7 @@ impl Bootstrap {
             base: instance.clone(),
             instance: instance.clone(),
             suffix: random_u64() as u16,
-            candidate: uuid_v4(),
+            candidate: Uuid::new_v4().to_string(),
             nonce: random_u64() as u32,
         };
         let strategies = catalog.sharding_strategies().clone();

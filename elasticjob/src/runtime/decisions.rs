@@ -82,9 +82,7 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         Notice::BegunLate { fire, items, seconds, why } => {
             new(Kind::BegunLate).fire(*fire).items(items).because(why).with("lateSeconds", json!(seconds))
         }
-        Notice::NotStarted { fire, items, reason, .. } => {
-            new(Kind::NotStarted).fire(*fire).items(items).because(reason)
-        }
+        Notice::NotStarted { key, items, reason } => new(Kind::NotStarted).fire(key.fire).items(items).because(reason),
         Notice::TakenOver { fire, item, from } => {
             new(Kind::TakenOver).fire(*fire).items(&[*item]).related(from.as_ref())
         }

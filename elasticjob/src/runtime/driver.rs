@@ -484,9 +484,7 @@ impl Driver {
             Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
             Notice::Missed { from, until } => self.report_missed(*from, *until),
             Notice::Begun { .. } => self.reported_given_up = false,
-            Notice::NotStarted { fire, source, items, reason } => {
-                self.report_not_started(RunKey::new(*fire, *source), items, *reason)
-            }
+            Notice::NotStarted { key, items, reason } => self.report_not_started(*key, items, *reason),
             _ => {}
         }
     }

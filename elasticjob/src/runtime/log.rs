@@ -2,7 +2,7 @@
 
 use crate::engine::Notice;
 use crate::escaped::Escaped;
-use crate::fire::{Fire, FireState, SkipReason};
+use crate::fire::{Fire, FireState, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::log::{apart, debug, error, info, is_off, warn};
 use crate::schedule::{TimeZone, format_rfc3339};
@@ -77,7 +77,9 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             time(*from),
             time(*before)
         ),
-        Notice::Begun { fire, source, items, .. } => info!(%job, fire = %name(fire), %source, ?items, "began"),
+        Notice::Begun { key: RunKey { fire, source }, items, .. } => {
+            info!(%job, fire = %name(fire), %source, ?items, "began")
+        }
         Notice::Skipped { fire, items, reason } => {
             let since = match reason {
                 SkipReason::StillRunning { since } => format!(", it began with {}", name(since)),
@@ -116,10 +118,12 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             SkipReason::ClockOff { difference: *difference }
         ),
         Notice::ClockRight => info!(%job, "the clocks of this host and of the registry center agree again"),
-        Notice::Finished { fire, source, items } if items.iter().all(|(_, state)| *state == FireState::NotRun) => {
+        Notice::Finished { key: RunKey { fire, source }, items }
+            if items.iter().all(|(_, state)| *state == FireState::NotRun) =>
+        {
             debug!(%job, fire = %name(fire), %source, "finished without being run");
         }
-        Notice::Finished { fire, source, items } => {
+        Notice::Finished { key: RunKey { fire, source }, items } => {
             let wrong: Vec<&(ShardingItem, FireState)> =
                 items.iter().filter(|(_, state)| *state != FireState::Succeeded).collect();
             let items: Vec<ShardingItem> = items.iter().map(|(item, _)| *item).collect();
@@ -136,7 +140,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             info!(%job, ?items, "runs are asked to end: {reason}");
         }
         Notice::RunsCancelled { items, reason } => warn!(%job, ?items, "runs cancelled: {reason}"),
-        Notice::NotStarted { fire, source, items, reason } => {
+        Notice::NotStarted { key: RunKey { fire, source }, items, reason } => {
             warn!(%job, fire = %name(fire), %source, ?items, "begun but not started: {reason}");
         }
         Notice::CalledOnce { fire, listener, hook } => {

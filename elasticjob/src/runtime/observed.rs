@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::api::{JobFact, JobObserver};
 use crate::engine::Notice;
-use crate::fire::{Fire, FireState, ItemEnd, LateCause};
+use crate::fire::{Fire, FireState, ItemEnd, LateCause, RunKey};
 use crate::ident::{JobName, ShardingItem};
 use crate::log::error;
 use crate::panics::catch_blocking;
@@ -31,7 +31,7 @@ impl Observed {
     pub(super) fn note(&mut self, notice: &Notice, schedule: Option<&Schedule>, wall: i64) {
         match notice {
             Notice::BegunLate { why, .. } => self.late = Some(*why),
-            Notice::Begun { fire, source, .. } => {
+            Notice::Begun { key: RunKey { fire, source }, .. } => {
                 let late = match fire {
                     Fire::Scheduled(at) => Some(Duration::from_millis(u64::try_from(wall - at).unwrap_or(0))),
                     Fire::Manual { .. } => None,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 use super::decisions::{Decision, decision};
 use super::environment::JobEnvironment;
@@ -11,7 +12,6 @@ use crate::api::{ItemHandler, ItemWork};
 use crate::engine::Notice;
 use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
-use crate::random::uuid_v4;
 use crate::trace::{JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
 
 /// The cause of a run that neither finished nor failed.
@@ -77,11 +77,11 @@ impl Recorder {
             self.decided(instance, decision);
         }
         match notice {
-            Notice::Begun { fire, source, attempt, items } => {
-                let run = self.staged(instance, RunKey::new(*fire, *source), attempt.clone(), items.clone());
+            Notice::Begun { key, attempt, items } => {
+                let run = self.staged(instance, *key, attempt.clone(), items.clone());
                 self.runs.push(TracedRun { run, errors: BTreeMap::new() });
             }
-            Notice::Finished { fire, source, items } => self.finished(RunKey::new(*fire, *source), items),
+            Notice::Finished { key, items } => self.finished(*key, items),
             Notice::RunsAbandoned { items } => self.abandoned(items),
             Notice::Skipped { fire, items, reason: SkipReason::StillRunning { since } } => {
                 // Without items it is the whole fire.
@@ -107,7 +107,7 @@ impl Recorder {
     fn decided(&self, instance: &InstanceId, decision: Decision) {
         let Decision { kind, scheduled_at, scheduled_until, items, related, reason, detail } = decision;
         self.trace.tracing.post(JobEvent::Decision(JobDecisionEvent {
-            id: uuid_v4(),
+            id: Uuid::new_v4().to_string(),
             job_name: self.job.clone(),
             at: self.trace.now(),
             kind,
@@ -135,7 +135,7 @@ impl Recorder {
     /// The record of an item that is about to start.
     pub(super) fn item(&self, item: ShardingItem) -> Option<Arc<ItemRecord>> {
         let run = self.run_of(item)?.clone();
-        let (trace, id) = (self.trace.clone(), uuid_v4().into());
+        let (trace, id) = (self.trace.clone(), Uuid::new_v4().to_string().into());
         Some(Arc::new(ItemRecord { trace, run, item, id, started: OnceLock::new() }))
     }
 
@@ -173,7 +173,7 @@ impl Recorder {
     ) -> Arc<RunIdentity> {
         items.sort_unstable();
         let run = Arc::new(RunIdentity {
-            id: uuid_v4().into(),
+            id: Uuid::new_v4().to_string().into(),
             task_id: TaskId::new(&self.job, items.iter().copied(), instance),
             job: self.job.clone(),
             instance: instance.clone(),
@@ -288,7 +288,7 @@ impl Trace {
 
     fn status(&self, run: &RunIdentity, state: TaskState, message: String) {
         self.tracing.post(JobEvent::Status(JobStatusTraceEvent {
-            id: uuid_v4(),
+            id: Uuid::new_v4().to_string(),
             run_id: run.id.clone(),
             job_name: run.job.clone(),
             task_id: run.task_id.clone(),

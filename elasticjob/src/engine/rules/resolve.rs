@@ -10,7 +10,7 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::OpenFire;
 use crate::engine::state::proposal::BeginPlan;
 use crate::engine::state::runs::{BegunItem, Stage};
-use crate::fire::{CancelReason, FireState, ItemEnd, RunKey};
+use crate::fire::{CancelReason, FireState, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 use crate::registry::layout::JobPath;
@@ -87,7 +87,6 @@ fn cut_off(engine: &mut JobEngine, now: Now, unresolved: &Unresolved, begun: &[(
         let item_run = BegunItem { attempt: Some(unresolved.attempt.clone()), stage };
         engine.runs.of_fire(unresolved.key).items.insert(*item, item_run);
     }
-    let RunKey { fire, source } = unresolved.key;
     let items = begun.iter().map(|(item, _)| *item).collect();
-    engine.tell(Notice::NotStarted { fire, source, items, reason: CancelReason::Shutdown });
+    engine.tell(Notice::NotStarted { key: unresolved.key, items, reason: CancelReason::Shutdown });
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::group::{EPOCH, Group};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
 use crate::engine::{Event, KnownListeners, ListenerSpec, Notice};
-use crate::fire::{CancelReason, ExecutionSource, Fire, Hook, SkipReason};
+use crate::fire::{CancelReason, ExecutionSource, Fire, Hook, RunKey, SkipReason};
 use crate::job_status::Activity;
 use crate::registry::layout::JobPath;
 
@@ -92,8 +92,8 @@ fn a_run_that_is_cut_off_calls_nothing_more() {
     assert_eq!((&group.hosts[0].calls_cancelled[..], &group.hosts[0].calls_aborted[..]), (&[round][..], &[][..]));
     let cut = Notice::ListenersCutOff { fire: FIRST, reason: CancelReason::SessionUnproven };
     assert!(group.hosts[0].notices.contains(&cut));
-    let (source, reason) = (ExecutionSource::NormalTrigger, CancelReason::SessionUnproven);
-    let not_started = Notice::NotStarted { fire: FIRST, source, items: vec![0], reason };
+    let key = RunKey::new(FIRST, ExecutionSource::NormalTrigger);
+    let not_started = Notice::NotStarted { key, items: vec![0], reason: CancelReason::SessionUnproven };
     assert!(group.hosts[0].notices.contains(&not_started), "its items were not started");
     group.run_until(14_000);
     assert_eq!(group.hosts[0].calls_aborted, [round]);

@@ -1,9 +1,11 @@
 //! The replacement of a driver that ended, and the stand-in that cleans up after it.
 
+use uuid::Uuid;
+
 use super::{Driver, Job, Started};
 use crate::api::Failed;
 use crate::engine::{CleanUp, Identity};
-use crate::random::{random_u64, uuid_v4};
+use crate::random::random_u64;
 use crate::runtime::handle::Letter;
 use crate::runtime::stand_in::StandIn;
 
@@ -39,7 +41,7 @@ impl Driver {
     pub(in crate::runtime) fn fall(&mut self, panic: &str) -> (Next, StandIn) {
         let stand_in = self.clean_up();
         let before = self.engine.identity();
-        let identity = Identity { candidate: uuid_v4(), nonce: random_u64() as u32, ..before.clone() };
+        let identity = Identity { candidate: Uuid::new_v4().to_string(), nonce: random_u64() as u32, ..before.clone() };
         let job = Job {
             environment: self.environment.clone(),
             registry: self.registry.clone(),

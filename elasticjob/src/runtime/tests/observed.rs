@@ -7,7 +7,7 @@ use super::super::observed::Observed;
 use super::*;
 use crate::api::{JobError, JobFact, JobObserver};
 use crate::engine::Notice;
-use crate::fire::{CancelReason, ExecutionSource, Fire, FireState, LateCause, SkipReason};
+use crate::fire::{CancelReason, ExecutionSource, Fire, FireState, LateCause, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
 
@@ -72,17 +72,18 @@ fn a_notice_is_told_with_what_it_counts() {
     let heard = Heard::default();
     let mut observed = Observed::new(Arc::new(heard.clone()), "job".parse().unwrap());
     let schedule = Schedule::new("0 * * * * ?".parse().unwrap(), TimeZone::UTC);
-    let (source, items): (_, Vec<ShardingItem>) = (ExecutionSource::NormalTrigger, vec![0, 1]);
+    let key = RunKey::new(FIRE, ExecutionSource::NormalTrigger);
+    let items: Vec<ShardingItem> = vec![0, 1];
     for notice in [
         Notice::BegunLate { fire: FIRE, items: items.clone(), seconds: 9, why: LateCause::Acquired },
-        Notice::Begun { fire: FIRE, source, attempt: None, items: items.clone() },
-        Notice::Begun { fire: FIRE, source, attempt: None, items: items.clone() },
+        Notice::Begun { key, attempt: None, items: items.clone() },
+        Notice::Begun { key, attempt: None, items: items.clone() },
         Notice::Missed { from: 60_000, until: 240_000 },
         Notice::Collapsed { earlier: 60_000, into: 120_000 },
         Notice::Skipped { fire: FIRE, items: Vec::new(), reason: SkipReason::Leaving },
         Notice::RunsCancelled { items: items.clone(), reason: CancelReason::Shutdown },
-        Notice::NotStarted { fire: FIRE, source, items, reason: CancelReason::Shutdown },
-        Notice::Finished { fire: FIRE, source, items: vec![(0, FireState::NotRun), (1, FireState::Succeeded)] },
+        Notice::NotStarted { key, items, reason: CancelReason::Shutdown },
+        Notice::Finished { key, items: vec![(0, FireState::NotRun), (1, FireState::Succeeded)] },
         Notice::TakenOver { fire: FIRE, item: 0, from: Some(InstanceId::of_process("10.0.0.2", 7)) },
         Notice::Stale { fire: FIRE, item: 0 },
         Notice::Resharded { moved: vec!["0: a -> b".to_owned()], pinned: Vec::new() },

@@ -10,7 +10,7 @@ use super::super::recorder::Recorder;
 use super::*;
 use crate::api::{JobError, JobListener, JobResult, ListenerContext};
 use crate::engine::Notice;
-use crate::fire::{ExecutionSource, Fire, FireRecord, FireState, ItemEnd};
+use crate::fire::{ExecutionSource, Fire, FireRecord, FireState, ItemEnd, RunKey};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::{CreateMode, Transaction};
 use crate::trace::{
@@ -230,8 +230,8 @@ async fn end_of_two(ends: &[(ShardingItem, FireState)], notices: &[Notice]) -> V
     let environment = told.traced(JobSelection::All);
     let mut recorder = Recorder::of(&environment, &JobName::new("job").unwrap()).unwrap();
     let instance: InstanceId = "10.0.0.1@-@7".parse().unwrap();
-    let source = ExecutionSource::NormalTrigger;
-    recorder.note(&instance, true, &Notice::Begun { fire: FIRE, source, attempt: None, items: vec![0, 1] });
+    let key = RunKey::new(FIRE, ExecutionSource::NormalTrigger);
+    recorder.note(&instance, true, &Notice::Begun { key, attempt: None, items: vec![0, 1] });
     recorder.running([0, 1].into_iter());
     for (item, state) in ends {
         recorder.item_ended(*item, &ItemEnd { state: *state, took: 0, error: None });
@@ -242,7 +242,7 @@ async fn end_of_two(ends: &[(ShardingItem, FireState)], notices: &[Notice]) -> V
 }
 
 fn finished(items: &[(ShardingItem, FireState)]) -> Notice {
-    Notice::Finished { fire: FIRE, source: ExecutionSource::NormalTrigger, items: items.to_vec() }
+    Notice::Finished { key: RunKey::new(FIRE, ExecutionSource::NormalTrigger), items: items.to_vec() }
 }
 
 #[tokio::test]

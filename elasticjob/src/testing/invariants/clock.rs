@@ -3,7 +3,7 @@
 
 use super::{Observation, Scene};
 use crate::engine::Notice;
-use crate::fire::{ExecutionSource, SkipReason};
+use crate::fire::{ExecutionSource, RunKey, SkipReason};
 
 /// How uncertain the time of the server may be, in milliseconds: as long as an answer is waited for.
 const UNCERTAIN: u64 = 2_500;
@@ -21,7 +21,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
     let limit = scene.shape.max_time_diff.map(|seconds| u64::from(seconds) * 1_000);
     match observation {
         // Not when items start: listeners may be called before, and the clock may step meanwhile.
-        Observation::Notice { host, notice: Notice::Begun { fire, source, .. } }
+        Observation::Notice { host, notice: Notice::Begun { key: RunKey { fire, source }, .. } }
             if *source != ExecutionSource::Failover =>
         {
             match limit {

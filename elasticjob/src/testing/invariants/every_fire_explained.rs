@@ -13,7 +13,7 @@ use super::static_sharding::Kept;
 use super::{Observation, Scene};
 use crate::config::wire;
 use crate::engine::Notice;
-use crate::fire::{Fire, FireRecord, FireState, SkipReason};
+use crate::fire::{Fire, FireRecord, FireState, RunKey, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Op, SessionId, Transaction};
@@ -206,7 +206,10 @@ impl Accounted {
                 self.begun.entry(*at).or_default().insert(*item);
             }
             // They may wait for listeners before they start.
-            Observation::Notice { notice: Notice::Begun { fire: Fire::Scheduled(at), items, .. }, .. } => {
+            Observation::Notice {
+                notice: Notice::Begun { key: RunKey { fire: Fire::Scheduled(at), .. }, items, .. },
+                ..
+            } => {
                 self.begun.entry(*at).or_default().extend(items);
             }
             Observation::Passed { latency, lagging } if !scene.is_mixed() && !scene.calm => {

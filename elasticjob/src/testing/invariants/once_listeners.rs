@@ -151,11 +151,11 @@ impl Once {
             Notice::ListenersCutOff { fire, reason: CancelReason::Shutdown } => {
                 self.forgotten.insert(*fire);
             }
-            Notice::Begun { fire, .. } if scene.calm => {
-                self.open.entry((host, *fire)).or_insert(scene.now);
+            Notice::Begun { key, .. } if scene.calm => {
+                self.open.entry((host, key.fire)).or_insert(scene.now);
             }
-            Notice::Finished { fire, .. } => {
-                self.open.remove(&(host, *fire));
+            Notice::Finished { key, .. } => {
+                self.open.remove(&(host, key.fire));
             }
             _ => {}
         }

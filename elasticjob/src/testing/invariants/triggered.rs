@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Observation, Scene};
 use crate::engine::{Notice, TriggerAnswer};
-use crate::fire::Fire;
+use crate::fire::{Fire, RunKey};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Op;
 use crate::registry::layout::JobPath;
@@ -104,7 +104,7 @@ impl Triggered {
             | Observation::Notice {
                 host,
                 notice:
-                    Notice::Begun { fire: Fire::Manual { .. }, .. }
+                    Notice::Begun { key: RunKey { fire: Fire::Manual { .. }, .. }, .. }
                     | Notice::NothingToRun { fire: Fire::Manual { .. } }
                     | Notice::Skipped { fire: Fire::Manual { .. }, .. },
             } => {
