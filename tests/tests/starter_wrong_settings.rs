@@ -22,6 +22,10 @@ const NOTHING: &str = "";
 const CONSOLE: &str = "elasticjob.console.port: 0\n";
 const USER: &str = "elasticjob.console.port: 0\nelasticjob.console-users.ops.role: viewer\n";
 const HASH: &str = "elasticjob.console.port: 0\nelasticjob.console-users.ops.password-hash: hunter2\n";
+const TOKEN: &str = "elasticjob.console.port: 0\nelasticjob.console-tokens.scraper.role: viewer\n";
+const TOKEN_HASH: &str = "elasticjob.console.port: 0\nelasticjob.console-tokens.scraper.token-hash: hunter2\n";
+const WHOLE_TOKEN: &str = "elasticjob.console.port: 0\nelasticjob.console-tokens.scraper: {role: viewer, token-hash: \
+    'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'}\n";
 
 /// No single value is wrong for a text that is not looked into.
 const MAP: &str = "{a: b}";
@@ -78,6 +82,11 @@ const WRONG: &[Wrong] = &[
     Wrong("console-users.ops.role", HASH, "root", &["'root'", "viewer, operator, editor and admin"]),
     Wrong("console-users.ops.registries", USER, MAP, &["a map"]),
     Wrong("console-users.ops.jobs", USER, MAP, &["a map"]),
+    Wrong("console-tokens.scraper.token-hash", TOKEN, "hunter2", &["'***'", "elasticjob console new-token"]),
+    Wrong("console-tokens.scraper.role", TOKEN_HASH, "root", &["'root'", "viewer, operator, editor and admin"]),
+    Wrong("console-tokens.scraper.registries", TOKEN, MAP, &["a map"]),
+    Wrong("console-tokens.scraper.jobs", TOKEN, MAP, &["a map"]),
+    Wrong("console-tokens.scraper.expires", WHOLE_TOKEN, "soon", &["'soon'", "2027-06-30"]),
     Wrong("metrics.port", NOTHING, "98888", &["'98888'", "from 0 to 65535"]),
     Wrong("metrics.address", "elasticjob.metrics.port: 0\n", "everywhere", &["'everywhere'", "0.0.0.0"]),
     Wrong("metrics.max-jobs", "elasticjob.metrics.port: 0\n", "0", &["'0'", "from 1"]),

@@ -104,6 +104,8 @@ pub(crate) struct ConsoleArguments {
 pub(crate) enum ConsoleCommand {
     /// Reads a password from the standard input, and writes its hash for elasticjob.console-users
     HashPassword,
+    /// Makes a token for a program, and its hash for elasticjob.console-tokens
+    NewToken,
 }
 
 #[derive(Debug, Subcommand)]

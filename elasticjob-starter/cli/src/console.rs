@@ -4,7 +4,7 @@ use std::io::{Read, stdin};
 use std::net::SocketAddr;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
-use elasticjob_console::{Console as WebConsole, ConsoleError, PasswordHash, Registry};
+use elasticjob_console::{Console as WebConsole, ConsoleError, PasswordHash, Registry, TokenHash};
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 
 use crate::Console;
@@ -25,8 +25,10 @@ pub(crate) async fn run(
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
-    if let Some(ConsoleCommand::HashPassword) = wanted.command {
-        return hash_password();
+    match wanted.command {
+        Some(ConsoleCommand::HashPassword) => return hash_password(),
+        Some(ConsoleCommand::NewToken) => return new_token(),
+        None => {}
     }
     let (settings, warnings) = ConsoleSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
     for warning in warnings {
@@ -113,6 +115,11 @@ fn hash_password() -> Result<String, Failure> {
     let hash = PasswordHash::of(password.strip_suffix('\r').unwrap_or(password))
         .map_err(|problem| Failure::Usage(problem.to_string()))?;
     Ok(format!("{}\n", hash.as_str()))
+}
+
+fn new_token() -> Result<String, Failure> {
+    let (token, hash) = TokenHash::new_token().map_err(|problem| Failure::Console(problem.to_string()))?;
+    Ok(format!("token: {token}\ntoken-hash: {hash}\n"))
 }
 
 impl From<ConsoleError> for Failure {

@@ -9,7 +9,7 @@ use axum::Router;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Users};
+use crate::access::{FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, Users};
 use crate::api::Answers;
 use crate::live;
 use crate::options::ConsoleOptions;
@@ -26,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) options: ConsoleOptions,
     pub(crate) registries: BTreeMap<String, Arc<Registry>>,
     pub(crate) users: Users,
+    pub(crate) tokens: Tokens,
     pub(crate) passwords: Passwords,
     pub(crate) sessions: Sessions,
     pub(crate) throttle: Throttle,
@@ -123,10 +124,12 @@ impl Console {
                 (users, Some(first))
             }
         };
+        let tokens = Tokens::new(options.tokens.clone());
         let app = App(Arc::new(Shared {
             options,
             registries: named,
             users,
+            tokens,
             passwords: Passwords::new()?,
             sessions: Sessions::default(),
             throttle: Throttle::default(),

@@ -51,7 +51,7 @@ mod testing;
 mod text;
 mod theme;
 
-pub use access::{FirstPassword, Grant, PasswordHash, PasswordProblem, Role, User};
+pub use access::{FirstPassword, Grant, PasswordHash, PasswordProblem, Role, Token, TokenHash, TokenProblem, User};
 pub use app::{Console, ConsoleError};
 pub use options::ConsoleOptions;
 pub use registries::Registry;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use crate::access::{Grant, User};
+use crate::access::{Grant, Token, User};
 use crate::app::ConsoleError;
 use crate::text::Language;
 
@@ -22,6 +22,8 @@ pub struct ConsoleOptions {
     pub read_only: bool,
     /// Who may log in. Without users the console makes one, `admin`, with a password that it makes at each start.
     pub users: Vec<User>,
+    /// The programs that may call the console, beside those who log in.
+    pub tokens: Vec<Token>,
     /// What visitors may do who did not log in. Without grants they may do nothing.
     pub anonymous: Vec<Grant>,
     /// The language for browsers that ask for none that the console has.
@@ -61,6 +63,7 @@ impl Default for ConsoleOptions {
             base_path: String::new(),
             read_only: false,
             users: Vec::new(),
+            tokens: Vec::new(),
             anonymous: Vec::new(),
             language: Language::English,
             secure_cookies: false,

@@ -1,4 +1,4 @@
-//! The sections `elasticjob.console` and `elasticjob.console-users`.
+//! The sections `elasticjob.console`, `elasticjob.console-users` and `elasticjob.console-tokens`.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -32,6 +32,8 @@ pub struct ConsoleSettings {
     pub anonymous: Option<String>,
     /// `elasticjob.console-users`, by name.
     pub users: BTreeMap<String, ConsoleUser>,
+    /// `elasticjob.console-tokens`, by name.
+    pub tokens: BTreeMap<String, ConsoleToken>,
     /// The places of the settings that are given, by name.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
 }
@@ -49,10 +51,34 @@ impl ConsoleSettings {
 pub struct ConsoleUser {
     /// The place of the hash.
     pub origin: Origin,
-    /// The place of the role.
-    pub(crate) role_origin: Origin,
     /// `password-hash`.
     pub password_hash: Secret,
+    /// What the user may do.
+    pub grant: ConsoleGrant,
+}
+
+/// A program that may call the console.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConsoleToken {
+    /// The place of the hash.
+    pub origin: Origin,
+    /// `token-hash`.
+    pub token_hash: Secret,
+    /// What the program may do.
+    pub grant: ConsoleGrant,
+    /// `expires`: when the token counts no more; `None` for never.
+    pub expires: Option<String>,
+    /// The place of `expires`.
+    pub(crate) expires_origin: Origin,
+}
+
+/// What a user or a program may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConsoleGrant {
+    /// The place of the role.
+    pub(crate) role_origin: Origin,
     /// `role`.
     pub role: String,
     /// `registries`: the registry centers for which the role counts; `*` stands for any characters.
@@ -79,30 +105,63 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
         secure_cookies: reader.or_default(&section.child("secure-cookies"), parse_flag),
         anonymous: filled(reader.text(&section.child("anonymous"))),
         users: users(reader, &Key::of(["console-users"])),
+        tokens: tokens(reader, &Key::of(["console-tokens"])),
     }
 }
 
 fn users(reader: &mut Reader<'_>, section: &Key) -> BTreeMap<String, ConsoleUser> {
     let mut users = BTreeMap::new();
     for (name, origin) in reader.names(section) {
-        let of = section.child(&name);
-        let mut required = |setting: &str, remedy: &str| {
-            let key = of.child(setting);
-            let value = filled(reader.text(&key));
-            if value.is_none() {
-                reader.missing(origin.clone(), &key, remedy);
-            }
-            value
-        };
-        let hash = required("password-hash", "write the output of `elasticjob console hash-password`");
-        let role = required("role", "write viewer, operator, editor or admin");
-        let mut pattern = |setting: &str| reader.or_default(&of.child(setting), |text| Some(text.to_owned()));
-        let (registries, jobs) = (pattern("registries"), pattern("jobs"));
-        if let (Some(hash), Some(role)) = (hash, role) {
-            let place = |setting: &str| reader.origin(&of.child(setting)).unwrap_or_else(|| origin.clone());
-            let (origin, role_origin) = (place("password-hash"), place("role"));
-            users.insert(name, ConsoleUser { origin, role_origin, password_hash: hash.into(), role, registries, jobs });
+        let mut of = Caller { reader: &mut *reader, key: section.child(&name), origin };
+        let hash = of.required("password-hash", "write the output of `elasticjob console hash-password`");
+        if let (Some(hash), Some(grant)) = (hash, of.grant()) {
+            let origin = of.place("password-hash");
+            users.insert(name, ConsoleUser { origin, password_hash: hash.into(), grant });
         }
     }
     users
+}
+
+fn tokens(reader: &mut Reader<'_>, section: &Key) -> BTreeMap<String, ConsoleToken> {
+    let mut tokens = BTreeMap::new();
+    for (name, origin) in reader.names(section) {
+        let mut of = Caller { reader: &mut *reader, key: section.child(&name), origin };
+        let hash = of.required("token-hash", "write the hash that `elasticjob console new-token` prints");
+        let (grant, expires) = (of.grant(), filled(of.reader.text(&of.key.child("expires"))));
+        if let (Some(hash), Some(grant)) = (hash, grant) {
+            let (origin, expires_origin) = (of.place("token-hash"), of.place("expires"));
+            tokens.insert(name, ConsoleToken { origin, token_hash: hash.into(), grant, expires, expires_origin });
+        }
+    }
+    tokens
+}
+
+/// The settings of a user or a token.
+struct Caller<'r, 'n> {
+    reader: &'r mut Reader<'n>,
+    key: Key,
+    origin: Origin,
+}
+
+impl Caller<'_, '_> {
+    fn required(&mut self, setting: &str, remedy: &str) -> Option<String> {
+        let key = self.key.child(setting);
+        let value = filled(self.reader.text(&key));
+        if value.is_none() {
+            self.reader.missing(self.origin.clone(), &key, remedy);
+        }
+        value
+    }
+
+    fn grant(&mut self) -> Option<ConsoleGrant> {
+        let role = self.required("role", "write viewer, operator, editor or admin");
+        let mut pattern =
+            |setting: &str| self.reader.or_default(&self.key.child(setting), |text| Some(text.to_owned()));
+        let (registries, jobs) = (pattern("registries"), pattern("jobs"));
+        Some(ConsoleGrant { role_origin: self.place("role"), role: role?, registries, jobs })
+    }
+
+    fn place(&self, setting: &str) -> Origin {
+        self.reader.origin(&self.key.child(setting)).unwrap_or_else(|| self.origin.clone())
+    }
 }

@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use console::{ConsoleSettings, ConsoleUser};
+pub use console::{ConsoleGrant, ConsoleSettings, ConsoleToken, ConsoleUser};
 pub(crate) use doubt::Doubt;
 pub use dump::DumpSettings;
 pub use error::SettingError;

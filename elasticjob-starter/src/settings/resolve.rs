@@ -31,7 +31,7 @@ impl Wanted {
             (Self::All, _) | (_, "profiles" | "config") => true,
             (Self::RegistryCenter, name) => name == "reg-center",
             (Self::Tracing, name) => name == "tracing",
-            (Self::Console, name) => matches!(name, "console" | "console-users"),
+            (Self::Console, name) => matches!(name, "console" | "console-users" | "console-tokens"),
         }
     }
 }

@@ -6,6 +6,7 @@ use super::engine::JobEngine;
 use super::event::Event;
 use crate::clock::Now;
 use crate::ident::ShardingItem;
+#[cfg(feature = "testing")]
 use crate::registry::WatchEvent;
 use crate::registry::layout::JobPath;
 
@@ -134,10 +135,12 @@ pub enum Bug {
     /// For 10 s after each registration every due fire is dropped.
     DeafAfterRegistration,
     /// For 4 s after the process was frozen every due fire is dropped.
+    #[cfg(feature = "testing")]
     DeafAfterFreeze,
     /// For 4 s after an answer that took long every due fire is dropped.
     DeafAfterSlow,
     /// For 10 s after another instance has gone every due fire is dropped.
+    #[cfg(feature = "testing")]
     DeafAfterDeparture,
     /// A fire is dropped while an item of another instance runs.
     DroppedBesideRuns,

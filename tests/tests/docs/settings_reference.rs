@@ -139,6 +139,8 @@ fn effective(arguments: &[String]) -> String {
         "--elasticjob.dump.port=0",
         "--elasticjob.console-users.ops.password-hash=any",
         "--elasticjob.console-users.ops.role=viewer",
+        "--elasticjob.console-tokens.scraper.token-hash=any",
+        "--elasticjob.console-tokens.scraper.role=viewer",
     ];
     let arguments = required.into_iter().map(str::to_owned).chain(arguments.iter().cloned());
     let settings = Settings::load(&Sources::of_arguments(arguments), &[]).unwrap();
@@ -157,10 +159,10 @@ fn effective(arguments: &[String]) -> String {
     let dump = settings.dump.map(|dump| dump.address);
     let metrics = (settings.metrics.address, settings.metrics.max_jobs);
     let console = settings.console;
-    let user = &console.users["ops"];
+    let (user, token) = (&console.users["ops"].grant, &console.tokens["scraper"].grant);
     let console = (
         (console.address, console.base_path, console.read_only, console.language, console.secure_cookies),
-        (&user.registries, &user.jobs),
+        (&user.registries, &user.jobs, &token.registries, &token.jobs),
     );
     let program = (settings.enabled, settings.shutdown_grace, settings.reg_center.zookeeper());
     format!("{numbers:?} {flags:?} {types:?} {tracing:?} {dump:?} {console:?} {metrics:?} {program:?}")
@@ -255,5 +257,5 @@ fn the_examples_of_the_page_mean_the_same_in_every_form() {
         assert_ne!(expected, read(&Sources::in_folder(folder("nothing", &[]))), "the examples say something: {block}");
         tried += 1;
     }
-    assert_eq!(tried, 8, "blocks of the page");
+    assert_eq!(tried, 9, "blocks of the page");
 }

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
-use axum::http::header::COOKIE as COOKIE_HEADER;
+use axum::http::header::{AUTHORIZATION, COOKIE as COOKIE_HEADER};
 use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use chrono::Utc;
 
 use super::grant::{Permission, Role};
 use super::identity::Identity;
@@ -24,12 +25,27 @@ pub(crate) fn shown_session(headers: &HeaderMap) -> Option<SessionToken> {
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| SessionToken::from_cookie(value))
 }
 
+/// The token that a request shows. `Basic` and other schemes are those of proxies in front of the console.
+fn shown_token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
 /// Puts the identity of the caller into the request.
 pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let user = shown_session(request.headers())
-        .and_then(|token| app.sessions.user(&token, Instant::now()))
-        .and_then(|name| app.users.identity(&name));
-    let identity = user.unwrap_or_else(|| Identity::anonymous(app.options.anonymous.clone()));
+    let identity = match shown_token(request.headers()) {
+        // A program that shows a token means it: it is not taken for a visitor where the token does not count.
+        Some(token) => match app.tokens.identity(token, Utc::now()) {
+            Ok(identity) => identity,
+            Err(invalid) => return Problem::invalid_token(invalid).into_response(),
+        },
+        None => {
+            let user = shown_session(request.headers())
+                .and_then(|token| app.sessions.user(&token, Instant::now()))
+                .and_then(|name| app.users.identity(&name));
+            user.unwrap_or_else(|| Identity::anonymous(app.options.anonymous.clone()))
+        }
+    };
     let identity = if app.options.read_only { identity.capped(Role::Viewer) } else { identity };
     request.extensions_mut().insert(identity);
     next.run(request).await

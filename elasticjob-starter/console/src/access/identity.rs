@@ -7,6 +7,8 @@ use super::grant::{Grant, Permission, Role};
 pub(crate) enum Kind {
     /// By a session that began with a name and a password.
     User,
+    /// By the token of a program.
+    Program,
     /// Not at all.
     Anonymous,
 }
@@ -22,6 +24,10 @@ pub(crate) struct Identity {
 impl Identity {
     pub(crate) fn user(name: impl Into<String>, grants: Vec<Grant>) -> Self {
         Self { name: name.into(), kind: Kind::User, grants }
+    }
+
+    pub(crate) fn program(token: &str, grants: Vec<Grant>) -> Self {
+        Self { name: format!("token:{token}"), kind: Kind::Program, grants }
     }
 
     pub(crate) fn anonymous(grants: Vec<Grant>) -> Self {

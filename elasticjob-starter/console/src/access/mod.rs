@@ -6,10 +6,12 @@ mod identity;
 mod password;
 mod session;
 mod throttle;
+mod token;
 mod user;
 
 pub use grant::{Grant, Role};
 pub use password::{PasswordHash, PasswordProblem};
+pub use token::{Token, TokenHash, TokenProblem};
 pub use user::{FirstPassword, User};
 
 pub(crate) use grant::Permission;
@@ -18,4 +20,5 @@ pub(crate) use identity::Identity;
 pub(crate) use password::Passwords;
 pub(crate) use session::{COOKIE, Sessions};
 pub(crate) use throttle::Throttle;
+pub(crate) use token::{Invalid, Tokens};
 pub(crate) use user::Users;

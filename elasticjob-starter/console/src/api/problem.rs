@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
+use chrono::SecondsFormat;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, RegistryError};
@@ -13,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::access::Permission;
+use crate::access::{Invalid, Permission};
 
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -57,6 +58,17 @@ impl Problem {
     pub(crate) fn not_logged_in() -> Self {
         let detail = "log in, or send the header `Authorization: Bearer` with a token";
         Self::new(StatusCode::UNAUTHORIZED, "not-logged-in", "Not logged in", detail)
+    }
+
+    pub(crate) fn invalid_token(invalid: Invalid) -> Self {
+        let (code, detail) = match invalid {
+            Invalid::Unknown => ("unknown-token", "the console knows no such token".to_owned()),
+            Invalid::Expired(end) => {
+                let end = end.to_rfc3339_opts(SecondsFormat::Secs, true);
+                ("expired-token", format!("the token counted until {end}: ask for another one"))
+            }
+        };
+        Self::new(StatusCode::UNAUTHORIZED, code, "The token does not count", detail)
     }
 
     pub(crate) fn forbidden(permission: Permission, read_only: bool) -> Self {

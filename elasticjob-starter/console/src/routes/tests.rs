@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE};
 use elasticjob::registry::memory::MemoryRegistry;
 
 use super::*;
-use crate::access::Role;
+use crate::access::{Grant, Role, Token, TokenHash};
 use crate::testing::{PASSWORD, call, console, cookie_of, login, request, with_users};
 use crate::{Console, ConsoleOptions, Registry};
 
@@ -190,4 +190,52 @@ fn a_console_that_others_reach_needs_users() {
     assert!(Console::new(ConsoleOptions { listen, ..with_users() }, registry()).is_ok());
     let first = Console::new(ConsoleOptions::default(), registry()).expect("loopback");
     assert_eq!(first.first_password().map(|first| first.password.len()), Some(23));
+}
+
+/// A console with users, and with a token for each of these roles, each with its end.
+fn with_tokens(roles: &[(Role, Option<&str>)]) -> (ConsoleOptions, Vec<String>) {
+    let mut options = with_users();
+    let tokens = roles.iter().map(|(role, end)| {
+        let (shown, hash) = TokenHash::new_token().expect("there are random bytes");
+        let token = Token::new(role.as_str(), hash, [Grant::everywhere(*role)]);
+        options.tokens.push(end.map_or(Ok(token.clone()), |end| token.expires(end)).expect("an end"));
+        shown
+    });
+    let tokens = tokens.collect();
+    (options, tokens)
+}
+
+fn with_token(method: &str, path: &str, token: &str) -> Request {
+    let mut request = request(method, path, None);
+    request.headers_mut().insert(AUTHORIZATION, format!("Bearer {token}").parse().expect("a value"));
+    request
+}
+
+#[tokio::test]
+async fn a_program_may_do_what_its_token_says_and_what_does_not_count_is_refused() {
+    let (mut options, tokens) = with_tokens(&[(Role::Viewer, None), (Role::Operator, Some("2020-01-31"))]);
+    options.anonymous = vec![Grant::everywhere(Role::Viewer)];
+    let console = console(options);
+    let jobs = "/api/v1/registries/default/jobs";
+    let trigger = "/api/v1/registries/default/jobs/settle/triggers";
+    assert_eq!(call(&console, with_token("GET", jobs, &tokens[0])).await.status, StatusCode::OK);
+    assert_eq!(call(&console, with_token("GET", "/r/default/jobs", &tokens[0])).await.status, StatusCode::OK);
+    assert_eq!(call(&console, with_token("POST", trigger, &tokens[0])).await.status, StatusCode::FORBIDDEN);
+    // Visitors may see the jobs: who shows a token that does not count is none of them.
+    let expired = call(&console, with_token("GET", jobs, &tokens[1])).await;
+    assert_eq!((expired.status, expired.body.contains("expired-token")), (StatusCode::UNAUTHORIZED, true));
+    assert!(expired.body.contains("2020-02-01T00:00:00Z"), "{}", expired.body);
+    let unknown = call(&console, with_token("GET", jobs, "ejt_guess")).await;
+    assert_eq!((unknown.status, unknown.body.contains("unknown-token")), (StatusCode::UNAUTHORIZED, true));
+    let mut of_proxy = request("GET", jobs, None);
+    of_proxy.headers_mut().insert(AUTHORIZATION, "Basic b3BzOm9wcw==".parse().expect("a value"));
+    assert_eq!(call(&console, of_proxy).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_token_is_no_more_than_a_viewer_on_a_read_only_console() {
+    let (options, tokens) = with_tokens(&[(Role::Admin, None)]);
+    let console = console(ConsoleOptions { read_only: true, ..options });
+    let path = "/api/v1/registries/default/jobs/settle/triggers";
+    assert_eq!(call(&console, with_token("POST", path, &tokens[0])).await.status, StatusCode::FORBIDDEN);
 }

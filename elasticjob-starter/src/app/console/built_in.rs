@@ -8,12 +8,16 @@ use std::sync::Arc;
 use elasticjob::__private::log::{apart, error, info};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{AnyTraceReader, Tracing};
-use elasticjob_console::{Console, ConsoleError, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
+use elasticjob_console::{
+    Console, ConsoleError, ConsoleOptions, Grant, PasswordHash, Registry, Role, Token, TokenHash, User,
+};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::AppError;
-use crate::settings::{ConsoleSettings, ConsoleUser, DEFAULT, Key, Origin, SettingError, Settings};
+use crate::settings::{
+    ConsoleGrant, ConsoleSettings, ConsoleToken, ConsoleUser, DEFAULT, Key, Origin, SettingError, Settings,
+};
 
 impl ConsoleSettings {
     /// The options of a console with these settings that listens on `listen`.
@@ -28,12 +32,6 @@ impl ConsoleSettings {
         options.read_only = self.read_only;
         options.secure_cookies = self.secure_cookies;
         let section = Key::of(["console"]);
-        let refused = |key: Key, origin: &Origin, value: &str, reason: String| SettingError::Refused {
-            origin: origin.clone(),
-            key: key.to_string(),
-            value: value.to_owned(),
-            reason,
-        };
         match self.language.parse() {
             Ok(language) => options.language = language,
             Err(reason) => {
@@ -50,18 +48,35 @@ impl ConsoleSettings {
         }
         for (name, user) in &self.users {
             let of = Key::of(["console-users", name]);
-            let ConsoleUser { origin, role_origin, password_hash, role, registries, jobs } = user;
-            let hash = password_hash.reveal().parse::<PasswordHash>();
-            let hash = hash.map_err(|error| {
+            let ConsoleUser { origin, password_hash, grant } = user;
+            let hash = password_hash.reveal().parse::<PasswordHash>().map_err(|error| {
                 refused(of.child("password-hash"), origin, &password_hash.to_string(), error.to_string())
             });
-            let role = role.parse::<Role>().map_err(|reason| refused(of.child("role"), role_origin, role, reason));
-            match (hash, role) {
-                (Ok(hash), Ok(role)) => {
-                    let grant = Grant::everywhere(role).registries(registries).jobs(jobs);
-                    options.users.push(User::new(name, hash, [grant]));
+            match (hash, grant.read(&of)) {
+                (Ok(hash), Ok(grant)) => options.users.push(User::new(name, hash, [grant])),
+                (hash, grant) => problems.extend(hash.err().into_iter().chain(grant.err())),
+            }
+        }
+        for (name, token) in &self.tokens {
+            let of = Key::of(["console-tokens", name]);
+            let ConsoleToken { origin, token_hash, grant, expires, expires_origin } = token;
+            let hash = token_hash
+                .reveal()
+                .parse::<TokenHash>()
+                .map_err(|error| refused(of.child("token-hash"), origin, &token_hash.to_string(), error.to_string()));
+            let made = match (hash, grant.read(&of)) {
+                (Ok(hash), Ok(grant)) => Token::new(name, hash, [grant]),
+                (hash, grant) => {
+                    problems.extend(hash.err().into_iter().chain(grant.err()));
+                    continue;
                 }
-                (hash, role) => problems.extend(hash.err().into_iter().chain(role.err())),
+            };
+            match expires.as_deref().map_or(Ok(made.clone()), |end| made.expires(end)) {
+                Ok(token) => options.tokens.push(token),
+                Err(error) => {
+                    let end = expires.as_deref().unwrap_or_default();
+                    problems.push(refused(of.child("expires"), expires_origin, end, error.to_string()));
+                }
             }
         }
         // Users that cannot be read still count as users.
@@ -75,6 +90,18 @@ impl ConsoleSettings {
         }
         if problems.is_empty() { Ok(options) } else { Err(problems) }
     }
+}
+
+impl ConsoleGrant {
+    fn read(&self, of: &Key) -> Result<Grant, SettingError> {
+        let role = self.role.parse::<Role>();
+        let role = role.map_err(|reason| refused(of.child("role"), &self.role_origin, &self.role, reason))?;
+        Ok(Grant::everywhere(role).registries(&self.registries).jobs(&self.jobs))
+    }
+}
+
+fn refused(key: Key, origin: &Origin, value: &str, reason: String) -> SettingError {
+    SettingError::Refused { origin: origin.clone(), key: key.to_string(), value: value.to_owned(), reason }
 }
 
 /// A console that serves.

@@ -20,6 +20,8 @@ pub(super) static JOBS: Names =
     Names { what: "job", example: "cron", named: "settle", in_environment_alone: false, beside: None };
 pub(super) static USERS: Names =
     Names { what: "user of the console", example: "role", named: "ops", in_environment_alone: true, beside: None };
+pub(super) static TOKENS: Names =
+    Names { what: "token of the console", example: "role", named: "scraper", in_environment_alone: true, beside: None };
 pub(super) static REG_CENTERS: Names = Names {
     what: "registry center",
     example: "server-lists",

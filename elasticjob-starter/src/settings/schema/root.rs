@@ -1,6 +1,6 @@
 //! All settings below `elasticjob`.
 
-use super::names::{JOBS, REG_CENTERS, TRACINGS, USERS};
+use super::names::{JOBS, REG_CENTERS, TOKENS, TRACINGS, USERS};
 use super::tracing::{NAMED_TRACING, TRACING};
 use super::{JOB, Kind, Schema, Setting};
 
@@ -22,6 +22,7 @@ pub(in super::super) static ROOT: Schema = Schema::Section(&[
     Setting::section("dump", "The port that gives dumps of jobs.", Schema::Section(DUMP)),
     Setting::section("console", "The web console.", Schema::Section(CONSOLE)),
     Setting::section("console-users", "The users of the console by name.", Schema::Named(&USERS, CONSOLE_USER)),
+    Setting::section("console-tokens", "The tokens of programs by name.", Schema::Named(&TOKENS, CONSOLE_TOKEN)),
     Setting::section("metrics", "The port that Prometheus scrapes.", Schema::Section(METRICS)),
 ]);
 
@@ -228,6 +229,32 @@ const CONSOLE: &[Setting] = &[
     )
     .otherwise("they have to log in")
     .example("viewer"),
+];
+
+const CONSOLE_TOKEN: &[Setting] = &[
+    Setting::value("token-hash", Kind::Secret, "The hash of the token: what `elasticjob console new-token` writes.")
+        .otherwise("required")
+        .example("sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
+    Setting::value("role", Kind::Text, "What the program may do; the roles are those of users.")
+        .otherwise("required")
+        .example("viewer"),
+    Setting::value(
+        "registries",
+        Kind::Text,
+        "For which registry centers the role counts; `*` stands for any characters.",
+    )
+    .default("*")
+    .example("production-*"),
+    Setting::value("jobs", Kind::Text, "For which jobs the role counts; `*` stands for any characters.")
+        .default("*")
+        .example("billing-*"),
+    Setting::value(
+        "expires",
+        Kind::Text,
+        "From when on the token counts no more: a date, whose end counts in UTC, or a time as RFC 3339.",
+    )
+    .otherwise("never")
+    .example("2027-06-30"),
 ];
 
 const CONSOLE_USER: &[Setting] = &[

@@ -48,6 +48,7 @@ fn shaped(chance: &mut Chance) -> String {
     let mut part = |from, to| chance.text(BASE64_URL, from, to);
     let all = [
         format!("eyJ{}.eyJ{}.{}", part(20, 60), part(20, 200), part(43, 86)),
+        format!("ejt_{}", chance.text(ALPHANUMERIC, 43, 43)),
         format!("ghp_{}", chance.text(ALPHANUMERIC, 36, 36)),
         format!("glpat-{}", chance.text(ALPHANUMERIC, 20, 20)),
         format!("xoxb-{}-{}", chance.text("0123456789", 12, 12), chance.text(ALPHANUMERIC, 24, 24)),

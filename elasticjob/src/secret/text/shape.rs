@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::{Found, Walk};
 
 /// The beginnings of tokens of services that many programs use.
-const PREFIXES: [&str; 16] = [
+const PREFIXES: [&str; 17] = [
+    "ejt_",
     "ghp_",
     "gho_",
     "ghu_",
