@@ -85,8 +85,11 @@ fn runner(scene: &Scene<'_>, item: ShardingItem) -> Option<usize> {
     let id = scene.text(&JobPath::running(item))?;
     let host = scene.hosts.iter().position(|host| match host.process.as_ref().map(|process| &process.program) {
         Some(Program::Engine(engine)) => engine.instance().as_str() == id,
+        Some(Program::Fallen(fallen)) => fallen.instance().as_str() == id,
         _ => false,
     })?;
-    let session = scene.hosts[host].process.as_ref()?.session?;
+    let process = scene.hosts[host].process.as_ref()?;
+    // The session that its record names, which may be over while its code goes on.
+    let session = process.executions.get(&item).and_then(|execution| execution.session).or(process.session)?;
     scene.text(&JobPath::Session(session)).is_none().then_some(host)
 }
