@@ -2,10 +2,15 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::{self, Instant};
+
+/// How often a patient proxy looks for a server that does not listen yet.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// Passes connections on to a server until it is cut, or swallows what is sent. Ends when dropped.
 #[derive(Debug)]
@@ -29,11 +34,20 @@ impl Proxy {
     /// # Errors
     /// When no port can be bound.
     pub async fn start(server: String) -> io::Result<Self> {
+        Self::start_patient(server, Duration::ZERO).await
+    }
+
+    /// The same; a connection to a server that does not listen is held for as long as `patience`. Whoever connects to a
+    /// closed port is refused and tries again; through a proxy it is connected, and takes the end of that for a failure.
+    ///
+    /// # Errors
+    /// When no port can be bound.
+    pub async fn start_patient(server: String, patience: Duration) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let servers = server.split(',').map(str::to_owned).collect();
         let (link, state) = watch::channel(Link { is_open: true, is_black_hole: false, generation: 0 });
-        tokio::spawn(accept(listener, servers, state));
+        tokio::spawn(accept(listener, servers, patience, state));
         Ok(Self { address, link })
     }
 
@@ -66,7 +80,7 @@ impl Proxy {
     }
 }
 
-async fn accept(listener: TcpListener, servers: Vec<String>, mut link: watch::Receiver<Link>) {
+async fn accept(listener: TcpListener, servers: Vec<String>, patience: Duration, mut link: watch::Receiver<Link>) {
     // Not all proxies begin with the same one.
     let first = listener.local_addr().map_or(0, |address| usize::from(address.port()));
     let mut next = (0..servers.len()).cycle().skip(first % servers.len());
@@ -75,7 +89,8 @@ async fn accept(listener: TcpListener, servers: Vec<String>, mut link: watch::Re
             accepted = listener.accept() => {
                 let now = *link.borrow();
                 if let (Ok((client, _)), true, Some(server)) = (accepted, now.is_open, next.next()) {
-                    tokio::spawn(pass(client, servers[server].clone(), link.clone(), now.generation));
+                    let server = connect(servers[server].clone(), patience);
+                    tokio::spawn(pass(client, server, link.clone(), now.generation));
                 }
             }
             changed = link.changed() => if changed.is_err() {
@@ -85,11 +100,26 @@ async fn accept(listener: TcpListener, servers: Vec<String>, mut link: watch::Re
     }
 }
 
-async fn pass(mut client: TcpStream, server: String, mut link: watch::Receiver<Link>, generation: u64) {
+async fn connect(server: String, patience: Duration) -> io::Result<TcpStream> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match TcpStream::connect(&server).await {
+            Err(_) if Instant::now() < deadline => time::sleep(RETRY).await,
+            connected => return connected,
+        }
+    }
+}
+
+async fn pass(
+    mut client: TcpStream,
+    server: impl Future<Output = io::Result<TcpStream>>,
+    mut link: watch::Receiver<Link>,
+    generation: u64,
+) {
     let gate = link.clone();
     let copied = async {
         gate.clone().wait_for(|link| !link.is_black_hole).await.map_err(io::Error::other)?;
-        let mut server = TcpStream::connect(server).await?;
+        let mut server = server.await?;
         server.set_nodelay(true)?;
         client.set_nodelay(true)?;
         let (from_client, to_client) = client.split();
@@ -122,8 +152,6 @@ async fn copy(
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     /// A server that echoes one byte after another.
@@ -156,6 +184,27 @@ mod tests {
         assert!(!is_passed(&mut client).await && !is_passed(&mut connect().await).await);
         proxy.mend();
         assert!(!is_passed(&mut client).await && is_passed(&mut connect().await).await);
+    }
+
+    #[tokio::test]
+    async fn a_patient_one_holds_a_connection_until_the_server_listens() {
+        let late = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = late.local_addr().unwrap();
+        drop(late);
+        let hasty = Proxy::start(address.to_string()).await.unwrap();
+        let patient = Proxy::start_patient(address.to_string(), Duration::from_secs(60)).await.unwrap();
+        assert!(!is_passed(&mut TcpStream::connect(hasty.connect_string()).await.unwrap()).await);
+        let mut client = TcpStream::connect(patient.connect_string()).await.unwrap();
+        let listener = TcpListener::bind(address).await.unwrap();
+        let echoed = async {
+            let (mut server, _) = listener.accept().await.unwrap();
+            let (mut read, mut write) = server.split();
+            tokio::io::copy(&mut read, &mut write).await
+        };
+        tokio::select! {
+            is_passed = is_passed(&mut client) => assert!(is_passed),
+            echoed = echoed => panic!("the connection ends: {echoed:?}"),
+        }
     }
 
     #[tokio::test]

@@ -15,6 +15,10 @@ pub const MEMBERS: usize = 3;
 /// Nothing that is kept for tests needs more.
 const HEAP: [&str; 3] = ["-Xmx96m", "-Xss512k", "-XX:+UseSerialGC"];
 
+/// A follower tries for so long to reach a leader that does not listen yet. One that is connected and loses the
+/// connection begins another election instead, which the leader does not join for 20 s.
+const UNTIL_LED: Duration = Duration::from_secs(5);
+
 /// How the servers are set up.
 #[derive(Debug, Clone, Copy)]
 pub struct EnsembleSettings {
@@ -82,7 +86,10 @@ impl ZookeeperEnsemble {
             ];
             let mut of_member = Vec::new();
             for (other, (leading, voting)) in addresses.iter().enumerate() {
-                let link = if other == number { None } else { Some(Proxy::start(leading.clone()).await?) };
+                let link = match other == number {
+                    true => None,
+                    false => Some(Proxy::start_patient(leading.clone(), UNTIL_LED).await?),
+                };
                 let leading = link.as_ref().map_or_else(|| leading.clone(), Proxy::connect_string);
                 own.push(format!("server.{}={leading}:{voting}", other + 1));
                 of_member.push(link);

@@ -39,6 +39,14 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// How many lines of a log say why it does not.
 const LOG_LINES: usize = 40;
 
+/// Warnings and elections, but not each client that comes while nobody leads.
+const LOG_LEVELS: [&str; 4] = [
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+    "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.quorum=info",
+    "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.NIOServerCnxn=error",
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+];
+
 /// How often the server looks for sessions that are over. Sessions can ask for twice this at least.
 const TICK_MILLISECONDS: u32 = 200;
 
@@ -168,7 +176,8 @@ impl ZookeeperServer {
         let log = File::create(self.folder.join("server.log"))?;
         let child = Command::new(&self.installation.java)
             .args(&self.options)
-            .args(["-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"])
+            .arg("-XX:TieredStopAtLevel=1")
+            .args(LOG_LEVELS)
             // The data must outlive the process, not the machine.
             .args(["-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true"])
             .args(["-cp", &self.installation.classpath, "org.apache.zookeeper.server.quorum.QuorumPeerMain"])
