@@ -1,0 +1,159 @@
+//! The buttons of a page: which there are, and how one is pressed.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::json;
+use thirtyfour::By;
+
+use super::chrome::Chrome;
+use super::routes::Routes;
+use super::stage::LIMIT;
+
+/// Lists the buttons of all forms. A button of a form whose hidden fields have other names is another one. Forms have
+/// buttons of the name `action`, which hide the properties of that name.
+const LIST: &str = "return [...document.querySelectorAll('form')].flatMap(form => {
+    const url = new URL(form.getAttribute('action') || location.href, location.href);
+    const about = [...form.querySelectorAll('input[type=hidden]')].map(field => field.name);
+    return [...form.querySelectorAll('button')].map(button => ({
+        method: (form.getAttribute('method') || 'get').toUpperCase(),
+        path: url.pathname,
+        value: button.value,
+        about: about.filter(name => name != 'next' && name != 'version').join(),
+    }));
+})";
+
+/// Marks the first button that fits, and unfolds what it is in.
+const MARK: &str = "const [method, path, value, about, done] = arguments;
+    document.querySelectorAll('[data-pressed]').forEach(one => one.removeAttribute('data-pressed'));
+    for (const form of document.querySelectorAll('form')) {
+        const url = new URL(form.getAttribute('action') || location.href, location.href);
+        const hidden = [...form.querySelectorAll('input[type=hidden]')].map(field => field.name);
+        const names = hidden.filter(name => name != 'next' && name != 'version').join();
+        if ((form.getAttribute('method') || 'get').toUpperCase() != method || url.pathname != path || names != about) continue;
+        const button = [...form.querySelectorAll('button')].find(button => button.value == value);
+        if (!button) continue;
+        for (let at = button; at; at = at.parentElement) if (at.tagName == 'DETAILS') at.open = true;
+        button.dataset.pressed = '';
+        form.dataset.pressed = '';
+        return done(true);
+    }
+    done(false)";
+
+/// A button as a page has it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct Button {
+    pub method: String,
+    pub path: String,
+    pub value: String,
+    /// The names of the hidden fields of its form, with commas.
+    pub about: String,
+}
+
+impl Button {
+    /// A button of a form that changes something.
+    pub fn post(path: &str, value: &str) -> Self {
+        Self { method: "POST".to_owned(), path: path.to_owned(), value: value.to_owned(), about: String::new() }
+    }
+
+    /// The button of a form that asks for another page.
+    pub fn get(path: &str) -> Self {
+        Self { method: "GET".to_owned(), ..Self::post(path, "") }
+    }
+
+    /// The same in a form with such a hidden field.
+    #[must_use]
+    pub fn about(self, field: &str) -> Self {
+        Self { about: field.to_owned(), ..self }
+    }
+
+    /// The same button on all pages of a route.
+    fn of_route(&self, routes: &Routes) -> Self {
+        let route = routes.of(&self.method, &self.path).unwrap_or_else(|| panic!("no route answers {self:?}"));
+        Self { path: route.path.clone(), ..self.clone() }
+    }
+}
+
+/// What was seen and what was pressed.
+pub struct Buttons<'a> {
+    pub chrome: &'a Chrome,
+    routes: Routes,
+    seen: BTreeSet<Button>,
+    pressed: BTreeSet<Button>,
+}
+
+impl<'a> Buttons<'a> {
+    pub fn new(chrome: &'a Chrome) -> Self {
+        Self { chrome, routes: Routes::declared(), seen: BTreeSet::new(), pressed: BTreeSet::new() }
+    }
+
+    /// Opens a page, and notes its buttons.
+    pub async fn open(&mut self, path: &str) {
+        self.chrome.go(path).await;
+        self.note().await;
+    }
+
+    async fn note(&mut self) {
+        let seen: Vec<Button> = serde_json::from_value(self.chrome.eval(LIST).await).expect("buttons");
+        self.seen.extend(seen.iter().map(|button| button.of_route(&self.routes)));
+    }
+
+    /// Presses a button of the page, after the fields of its form were filled in.
+    pub async fn press(&mut self, button: Button, fields: &[(&str, &str)]) {
+        let Button { method, path, value, about } = &button;
+        let marked = self.chrome.eval_async(MARK, vec![json!(method), json!(path), json!(value), json!(about)]).await;
+        assert_eq!(marked, json!(true), "there is no {button:?} on\n{}", self.chrome.text().await);
+        for (name, text) in fields {
+            let field = format!("form[data-pressed] [name='{name}']");
+            let field = self.chrome.driver.find(By::Css(field)).await.expect("a field");
+            field.clear().await.expect("it is emptied");
+            field.send_keys(*text).await.expect("it is typed");
+        }
+        let found = self.chrome.driver.find(By::Css("button[data-pressed]")).await.expect("it was marked");
+        found.click().await.unwrap_or_else(|error| panic!("{button:?}: {error}"));
+        self.wait_answer(&button).await;
+        self.pressed.insert(button.of_route(&self.routes));
+        self.note().await;
+    }
+
+    /// Waits until the page of the answer is there: it has no mark.
+    async fn wait_answer(&self, button: &Button) {
+        let ready = "return document.readyState == 'complete' && !document.querySelector('[data-pressed]')";
+        let deadline = Instant::now() + LIMIT;
+        while self.chrome.eval(ready).await != json!(true) {
+            assert!(Instant::now() < deadline, "{button:?} has no answer");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The same for an action, which tells that it was done.
+    pub async fn act(&mut self, button: Button, fields: &[(&str, &str)]) {
+        self.press(button.clone(), fields).await;
+        let told = self.chrome.eval("return document.querySelector('.said.done')?.innerText || ''").await;
+        assert_ne!(told, json!(""), "{button:?} says\n{}", self.chrome.text().await);
+    }
+
+    /// Waits until a page says something; it is loaded again until then.
+    pub async fn wait_says(&mut self, path: &str, what: &str, says: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            self.open(path).await;
+            let text = self.chrome.text().await;
+            if says(&text) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{path} does not say {what}:\n{text}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Fails unless everything that was seen was pressed, and every route that changes something answered once.
+    pub fn check(&self) {
+        let left: Vec<_> = self.seen.difference(&self.pressed).collect();
+        assert!(left.is_empty(), "buttons that were not pressed: {left:#?}");
+        let was_pressed = |path: &str| self.pressed.iter().any(|button| button.method == "POST" && button.path == path);
+        let left: Vec<_> = self.routes.with("POST").filter(|route| !was_pressed(&route.path)).collect();
+        assert!(left.is_empty(), "routes that no button reached: {left:#?}");
+    }
+}

@@ -1,0 +1,169 @@
+//! Every button, and what is seen after it.
+
+use serde_json::json;
+use thirtyfour::By;
+
+use super::buttons::{Button, Buttons};
+use super::chrome::Chrome;
+use super::stage::{PASSWORD, Stage};
+
+const JOBS: &str = "/r/default/jobs";
+const JOB: &str = "/r/default/jobs/nightly";
+
+pub async fn every_button() {
+    let stage = Stage::start().await;
+    let chrome = Chrome::start(&stage.address).await;
+    let mut buttons = Buttons::new(&chrome);
+    let server = log_in(&mut buttons).await;
+    reader_settings(&mut buttons).await;
+    let pages = [JOBS, JOB, "/r/default/jobs/nightly/configuration", server.as_str()];
+    let forms = "return document.querySelectorAll('main form[method=post], main a[href$=\"/edit\"]').length";
+    for page in pages {
+        buttons.open(page).await;
+        let expected = if page.ends_with("configuration") { "an edit" } else { "forms" };
+        assert_ne!(chrome.eval(forms).await, json!(0), "an admin has {expected} on {page}");
+    }
+    several_jobs(&mut buttons).await;
+    one_job(&mut buttons).await;
+    configuration(&mut buttons).await;
+    questions(&mut buttons).await;
+    one_server(&mut buttons, &server).await;
+    only_what_the_role_allows(&stage.address, &pages, forms).await;
+    leave_and_remove(&mut buttons, &server).await;
+    buttons.press(Button::post("/logout", ""), &[]).await;
+    assert_eq!(
+        chrome.path_of(&chrome.driver.current_url().await.expect("an address").to_string()).as_deref(),
+        Some("/login")
+    );
+    let complaints = chrome.complaints().await;
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    buttons.check();
+    chrome.quit().await;
+}
+
+/// Logs in with a wrong password and the right one; returns the page of the one server.
+async fn log_in(buttons: &mut Buttons<'_>) -> String {
+    buttons.open("/login").await;
+    buttons.press(Button::post("/login", ""), &[("name", "admin"), ("password", PASSWORD)]).await;
+    buttons.open("/r/default/servers").await;
+    let link = buttons.chrome.eval("return document.querySelector('tbody th a').getAttribute('href')").await;
+    link.as_str().expect("a server").to_owned()
+}
+
+/// Language and theme are those of the reader.
+async fn reader_settings(buttons: &mut Buttons<'_>) {
+    for language in ["zh-CN", "en"] {
+        buttons.press(Button::post("/language", language), &[]).await;
+        assert_eq!(buttons.chrome.eval("return document.documentElement.lang").await, json!(language));
+    }
+    for theme in ["dark", "light", "system"] {
+        buttons.press(Button::post("/theme", theme), &[]).await;
+        assert_eq!(buttons.chrome.eval("return document.documentElement.dataset.theme").await, json!(theme));
+    }
+}
+
+async fn several_jobs(buttons: &mut Buttons<'_>) {
+    buttons.open(JOBS).await;
+    buttons.press(Button::get(JOBS), &[("q", "night")]).await;
+    let text = buttons.chrome.text().await;
+    assert!(text.contains("nightly") && !text.contains("settle"), "{text}");
+    for (action, state) in [("disable", "DISABLED"), ("enable", "OK"), ("trigger", "OK")] {
+        buttons.open(JOBS).await;
+        let tick = buttons.chrome.driver.find(By::Css("input[name=job][value=nightly]")).await.expect("a box to tick");
+        tick.click().await.expect("a click");
+        buttons.act(Button::post(JOBS, action), &[("reason", "a test")]).await;
+        buttons.wait_says(JOBS, state, |text| row_of(text, "nightly").is_some_and(|row| row.contains(state))).await;
+    }
+}
+
+/// The line of a table that begins with a name.
+fn row_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let begin = text.find(name)?;
+    Some(text[begin..].split("\nfailing").next().unwrap_or_default().split("\nsettle").next().unwrap_or_default())
+}
+
+async fn one_job(buttons: &mut Buttons<'_>) {
+    let items = format!("{JOB}/items");
+    let disabled = |text: &str| text.contains("DISABLED");
+    for button in [
+        Button::post(JOB, "disable"),
+        Button::post(JOB, "disable").about("server"),
+        Button::post(&items, "disable").about("item"),
+    ] {
+        buttons.open(JOB).await;
+        buttons.act(button.clone(), &[]).await;
+        buttons.wait_says(JOB, "DISABLED", disabled).await;
+        buttons.act(Button { value: "enable".to_owned(), ..button }, &[]).await;
+        buttons.wait_says(JOB, "no DISABLED", |text| !disabled(text)).await;
+    }
+    buttons.act(Button::post(JOB, "trigger"), &[("reason", "the file came late")]).await;
+    buttons.act(Button::post(JOB, "trigger").about("server"), &[]).await;
+}
+
+async fn configuration(buttons: &mut Buttons<'_>) {
+    let edit = format!("{JOB}/configuration/edit");
+    buttons.open(&edit).await;
+    buttons.press(Button::post(&edit, "preview"), &[("cron", "0 0 4 * * ?"), ("reason", "an hour later")]).await;
+    let text = buttons.chrome.text().await;
+    assert!(text.contains("0 0 3 * * ?") && text.contains("T20:00:00.000Z"), "{text}");
+    buttons.act(Button::post(&edit, "save"), &[]).await;
+    buttons.wait_says(&format!("{JOB}/configuration"), "the new cron", |text| text.contains("0 0 4 * * ?")).await;
+}
+
+/// Forms that change nothing.
+async fn questions(buttons: &mut Buttons<'_>) {
+    let schedule = format!("{JOB}/schedule");
+    buttons.open(&schedule).await;
+    buttons.press(Button::get(&schedule), &[("cron", "0 30 5 * * ?")]).await;
+    assert!(buttons.chrome.text().await.contains("05:30:00"));
+    for page in ["executions", "states", "decisions"] {
+        let page = format!("/r/default/history/{page}");
+        buttons.open(&page).await;
+        buttons.press(Button::get(&page), &[("job", "no-such-job")]).await;
+        let rows = buttons.chrome.eval("return document.querySelectorAll('tbody tr').length").await;
+        assert_eq!(rows, json!(0), "{page}");
+    }
+}
+
+async fn one_server(buttons: &mut Buttons<'_>, server: &str) {
+    buttons.open(server).await;
+    buttons.act(Button::post(server, "disable"), &[("reason", "kernel update")]).await;
+    buttons.wait_says(server, "DISABLED", |text| text.contains("DISABLED")).await;
+    buttons.act(Button::post(server, "enable"), &[]).await;
+    buttons.wait_says(server, "no DISABLED", |text| !text.contains("DISABLED")).await;
+    buttons.act(Button::post(server, "trigger"), &[]).await;
+}
+
+/// A viewer has no button in any page, an operator none that shuts down, removes or edits.
+async fn only_what_the_role_allows(address: &str, pages: &[&str], forms: &str) {
+    let dangerous = "return document.querySelectorAll('main button.danger, main a[href$=\"/edit\"]').length";
+    for (user, script) in [("viewer", forms), ("operator", dangerous)] {
+        let chrome = Chrome::start(address).await;
+        chrome.log_in(user).await;
+        for page in pages {
+            chrome.go(page).await;
+            assert_eq!(chrome.eval(script).await, json!(0), "{user} on {page}");
+        }
+        chrome.go(&format!("{JOB}/configuration/edit")).await;
+        assert_eq!(chrome.eval("return document.querySelectorAll('main form').length").await, json!(0), "{user}");
+        chrome.quit().await;
+    }
+}
+
+/// What cannot be undone: a job, then all.
+async fn leave_and_remove(buttons: &mut Buttons<'_>, server: &str) {
+    let job = "/r/default/jobs/failing";
+    buttons.open(job).await;
+    buttons.act(Button::post(&format!("{job}/shutdown"), "").about("server"), &[]).await;
+    buttons.wait_says(job, "no instance", |text| !text.contains("@-@")).await;
+    buttons.act(Button::post(&format!("{job}/servers/removal"), "").about("server"), &[]).await;
+    buttons.act(Button::post(&format!("{job}/removal"), ""), &[]).await;
+    buttons.wait_says(JOBS, "no such job", |text| !text.contains("failing")).await;
+
+    buttons.open(server).await;
+    buttons.act(Button::post(&format!("{server}/shutdown"), ""), &[]).await;
+    buttons.wait_says("/r/default/servers", "no instance", |text| !text.contains("@-@")).await;
+    buttons.open(server).await;
+    buttons.press(Button::post(&format!("{server}/removal"), ""), &[]).await;
+    buttons.wait_says("/r/default/servers", "no server", |text| !text.contains("127.") && !text.contains("@-@")).await;
+}

@@ -1,0 +1,80 @@
+//! The processes beside the test: one with jobs that are traced, and `elasticjob console`.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use elasticjob_cli::Console;
+use elasticjob_starter::prelude::*;
+use elasticjob_starter::settings::Sources;
+
+/// What the error of [`failing`] holds: it has to be shown as text.
+pub const ERROR: &str = "the file <b>is not</b> there <script>document.title = 'owned'</script>";
+
+/// It fires at a time that has not come when the test looks at it.
+#[elastic_job(
+    cron = "0 0 3 * * ?",
+    time_zone = "Asia/Shanghai",
+    sharding_total_count = 3,
+    description = "closes the books 关账"
+)]
+async fn nightly(_: ShardingContext) {}
+
+#[elastic_job(cron = "* * * * * ?", sharding_total_count = 2)]
+async fn settle(_: ShardingContext) {
+    tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+#[elastic_job(cron = "* * * * * ?", sharding_total_count = 1)]
+async fn failing(_: ShardingContext) -> JobResult {
+    Err(JobError::message(ERROR))
+}
+
+/// How to start the process with the jobs, with the settings of a folder.
+pub fn jobs(folder: &Path) -> Command {
+    itself("as-jobs", folder)
+}
+
+/// How to start `elasticjob console` with the settings of a folder.
+pub fn console(folder: &Path) -> Command {
+    itself("as-console", folder)
+}
+
+fn itself(role: &str, folder: &Path) -> Command {
+    let mut command = Command::new(env::current_exe().expect("this program has a path"));
+    command.arg(role).arg(folder).stdout(Stdio::null());
+    command
+}
+
+/// Runs one of the two where the arguments say so.
+pub fn run_if_asked() -> Option<ExitCode> {
+    let mut arguments = env::args().skip(1);
+    let (role, folder) = (arguments.next()?, arguments.next());
+    let is_console = match role.as_str() {
+        "as-jobs" => false,
+        "as-console" => true,
+        _ => return None,
+    };
+    let sources = Sources::in_folder(folder.expect("a folder with settings"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
+    Some(runtime.block_on(if_console(is_console, sources)))
+}
+
+async fn if_console(is_console: bool, sources: Sources) -> ExitCode {
+    if is_console {
+        let (mut stdout, mut stderr) = (std::io::stdout(), std::io::stderr());
+        let terminal = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        return ExitCode::from(elasticjob_cli::run(["elasticjob", "console"], sources, terminal).await);
+    }
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
+    let ended = async { ElasticJobApp::builder().sources(sources).start().await?.until_shutdown().await };
+    match ended.await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let error: AppError = error;
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
