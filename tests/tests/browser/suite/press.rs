@@ -17,7 +17,7 @@ pub async fn every_button() {
     let server = log_in(&mut buttons).await;
     reader_settings(&mut buttons).await;
     let pages = [JOBS, JOB, "/r/default/jobs/nightly/configuration", server.as_str()];
-    let forms = "return document.querySelectorAll('main form[method=post], main a[href$=\"/edit\"]').length";
+    let forms = "return document.querySelectorAll('main form[method=post] button, main a[href$=\"/edit\"]').length";
     for page in pages {
         buttons.open(page).await;
         let expected = if page.ends_with("configuration") { "an edit" } else { "forms" };
