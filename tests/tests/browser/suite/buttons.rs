@@ -12,8 +12,10 @@ use super::routes::Routes;
 use super::stage::LIMIT;
 
 /// Lists the buttons of all forms. A button of a form whose hidden fields have other names is another one. Forms have
-/// buttons of the name `action`, which hide the properties of that name.
-const LIST: &str = "return [...document.querySelectorAll('form')].flatMap(form => {
+/// buttons of the name `action`, which hide the properties of that name. The page is not kept up to date from now on, so
+/// that nothing takes a mark away.
+const LIST: &str = "document.querySelectorAll('#live, #live ~ *').forEach(one => one.remove());
+return [...document.querySelectorAll('form')].flatMap(form => {
     const url = new URL(form.getAttribute('action') || location.href, location.href);
     const about = [...form.querySelectorAll('input[type=hidden]')].map(field => field.name);
     return [...form.querySelectorAll('button')].map(button => ({

@@ -18,7 +18,7 @@ pub async fn is_seen() {
     chrome.quit().await;
 }
 
-/// Waits until the page shows something. A page does not change by itself yet: this loads it again.
+/// Waits until the page shows something. It does so by itself: nothing is pressed, and it is not loaded again.
 async fn wait_shown(chrome: &Chrome, is_shown: impl Fn(&str) -> bool) {
     let deadline = Instant::now() + LIMIT;
     loop {
@@ -28,6 +28,5 @@ async fn wait_shown(chrome: &Chrome, is_shown: impl Fn(&str) -> bool) {
         }
         assert!(Instant::now() < deadline, "it is not shown:\n{text}");
         tokio::time::sleep(Duration::from_millis(200)).await;
-        chrome.driver.refresh().await.expect("the page");
     }
 }

@@ -23,6 +23,7 @@ pub async fn every_button() {
         let expected = if page.ends_with("configuration") { "an edit" } else { "forms" };
         assert_ne!(chrome.eval(forms).await, json!(0), "an admin has {expected} on {page}");
     }
+    overview(&mut buttons).await;
     several_jobs(&mut buttons).await;
     one_job(&mut buttons).await;
     configuration(&mut buttons).await;
@@ -60,6 +61,20 @@ async fn reader_settings(buttons: &mut Buttons<'_>) {
         buttons.press(Button::post("/theme", theme), &[]).await;
         assert_eq!(buttons.chrome.eval("return document.documentElement.dataset.theme").await, json!(theme));
     }
+}
+
+/// The overview has the jobs that need a look, each with the button that helps, and comes back.
+async fn overview(buttons: &mut Buttons<'_>) {
+    let (home, of_row) = ("/r/default", "job,back");
+    let heading = "return document.querySelector('h1').innerText";
+    buttons.wait_says(home, "which job fails", |text| text.contains("failing")).await;
+    buttons.act(Button::post(JOBS, "trigger").about(of_row), &[]).await;
+    assert_eq!(buttons.chrome.eval(heading).await, json!("Overview"));
+    buttons.open(JOB).await;
+    buttons.act(Button::post(JOB, "disable"), &[]).await;
+    buttons.wait_says(home, "which job is disabled", |text| text.contains("An operator disabled the job")).await;
+    buttons.act(Button::post(JOBS, "enable").about(of_row), &[]).await;
+    buttons.wait_says(home, "no disabled job", |text| !text.contains("An operator disabled the job")).await;
 }
 
 async fn several_jobs(buttons: &mut Buttons<'_>) {
@@ -155,7 +170,7 @@ async fn leave_and_remove(buttons: &mut Buttons<'_>, server: &str) {
     let job = "/r/default/jobs/failing";
     buttons.open(job).await;
     buttons.act(Button::post(&format!("{job}/shutdown"), "").about("server"), &[]).await;
-    buttons.wait_says(job, "no instance", |text| !text.contains("@-@")).await;
+    buttons.wait_says(job, "that no instance is online", |text| text.contains("No instance is online")).await;
     buttons.act(Button::post(&format!("{job}/servers/removal"), "").about("server"), &[]).await;
     buttons.act(Button::post(&format!("{job}/removal"), ""), &[]).await;
     buttons.wait_says(JOBS, "no such job", |text| !text.contains("failing")).await;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Routes that no page links to: they are for supervisors of processes.
-const WITHOUT_PAGE: [&str; 2] = ["/healthz", "/readyz"];
+/// Routes that no page links to: they are for supervisors of processes, and for the script that keeps a page up to date.
+const WITHOUT_PAGE: [&str; 3] = ["/healthz", "/readyz", "/r/{registry}/events"];
 
 /// A route of a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -90,7 +90,7 @@ async fn links(chrome: &Chrome) -> Vec<String> {
 
 /// Takes the picture of README.md where documents are to be written.
 async fn picture_of_readme(chrome: &Chrome) {
-    chrome.go("/").await;
+    chrome.go("/r/default/jobs").await;
     let taken = installed::pictures().join("console.png");
     chrome.picture(&taken).await;
     if std::env::var_os("ELASTICJOB_WRITE_DOCS").is_some() {
