@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::json;
-use thirtyfour::By;
 
 use super::chrome::Chrome;
 use super::routes::Routes;
@@ -108,12 +107,9 @@ impl<'a> Buttons<'a> {
         assert_eq!(marked, json!(true), "there is no {button:?} on\n{}", self.chrome.text().await);
         for (name, text) in fields {
             let field = format!("form[data-pressed] [name='{name}']");
-            let field = self.chrome.driver.find(By::Css(field)).await.expect("a field");
-            field.clear().await.expect("it is emptied");
-            field.send_keys(*text).await.expect("it is typed");
+            self.chrome.session.find(&field).await.fill(text).await;
         }
-        let found = self.chrome.driver.find(By::Css("button[data-pressed]")).await.expect("it was marked");
-        found.click().await.unwrap_or_else(|error| panic!("{button:?}: {error}"));
+        self.chrome.session.find("button[data-pressed]").await.click().await;
         self.wait_answer(&button).await;
         self.pressed.insert(button.of_route(&self.routes));
         self.note().await;

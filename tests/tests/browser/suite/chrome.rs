@@ -1,5 +1,6 @@
 //! A headless Chromium with what it wrote to its console and which requests it made.
 
+use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,21 +8,14 @@ use std::time::{Duration, Instant};
 use elasticjob_tests::group::{TemporaryFolder, TestProcess};
 use elasticjob_tests::{ports, programs};
 use serde_json::{Value, json};
-use thirtyfour::prelude::*;
-use thirtyfour::{ChromiumLikeCapabilities, LoggingPrefsLogLevel};
 
+use super::devtools::{self, Request};
 use super::stage::{LIMIT, PASSWORD};
-
-/// A request of the browser.
-#[derive(Debug, Clone)]
-pub struct Request {
-    pub method: String,
-    pub url: String,
-}
+use super::webdriver::Session;
 
 /// The browser, at a console.
 pub struct Chrome {
-    pub driver: WebDriver,
+    pub session: Session,
     /// The address of the console, without a slash at its end.
     pub address: String,
     _chromedriver: TestProcess,
@@ -42,50 +36,43 @@ impl Chrome {
             assert!(Instant::now() < deadline, "chromedriver does not listen\n{}", chromedriver.log());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        // The client of chromedriver makes its TLS before it knows that it needs none. An error says that it is there.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let driver = WebDriver::new(format!("http://127.0.0.1:{port}"), capabilities(folder.path())).await;
-        let driver = driver.unwrap_or_else(|error| panic!("no browser: {error}\n{}", chromedriver.log()));
-        let chrome = Self { driver, address: address.to_owned(), _chromedriver: chromedriver, _folder: folder };
+        let session = Session::start(&format!("http://127.0.0.1:{port}"), capabilities(folder.path())).await;
+        let session = session.unwrap_or_else(|error| panic!("no browser: {error}\n{}", chromedriver.log()));
+        let chrome = Self { session, address: address.to_owned(), _chromedriver: chromedriver, _folder: folder };
         chrome.set_width(1280).await;
         // Or colours are measured on their way from one theme to the other.
-        let still = json!({ "features": [{ "name": "prefers-reduced-motion", "value": "reduce" }] });
-        chrome.driver.cdp().send_raw("Emulation.setEmulatedMedia", still).await.expect("no motion");
+        devtools::keep_still(&chrome.session).await;
         chrome
     }
 
     /// Ends it.
     pub async fn quit(self) {
-        self.driver.quit().await.expect("it ends");
+        self.session.end().await;
     }
 
     /// Logs in by the page.
     pub async fn log_in(&self, user: &str) {
         self.go("/login").await;
         for (field, text) in [("name", user), ("password", PASSWORD)] {
-            let field = self.driver.find(By::Css(format!("main input[name={field}]"))).await.expect("a field");
-            field.send_keys(text).await.expect("it is typed");
+            self.session.find(&format!("main input[name={field}]")).await.fill(text).await;
         }
-        self.driver.find(By::Css("main form.login button")).await.expect("a button").click().await.expect("a click");
-        let name = self.driver.find(By::Css("form[action$='/logout'] span")).await.expect("somebody is logged in");
-        assert_eq!(name.text().await.expect("a text"), user);
+        self.session.find("main form.login button").await.click().await;
+        assert_eq!(self.session.find("form[action$='/logout'] span").await.text().await, user, "they are logged in");
     }
 
     /// Opens a path of the console.
     pub async fn go(&self, path: &str) {
-        self.driver.goto(format!("{}{path}", self.address)).await.unwrap_or_else(|error| panic!("{path}: {error}"));
+        self.session.open(&format!("{}{path}", self.address)).await;
     }
 
     /// What a script returns.
     pub async fn eval(&self, script: &str) -> Value {
-        let returned = self.driver.execute(script, vec![]).await;
-        returned.unwrap_or_else(|error| panic!("{script:.200}: {error}")).json().clone()
+        self.session.execute(script).await
     }
 
     /// What a script hands to its callback, its last argument.
     pub async fn eval_async(&self, script: &str, arguments: Vec<Value>) -> Value {
-        let returned = self.driver.execute_async(script, arguments).await;
-        returned.unwrap_or_else(|error| panic!("{script:.200}: {error}")).json().clone()
+        self.session.execute_async(script, arguments).await
     }
 
     /// The text of the page.
@@ -95,33 +82,22 @@ impl Chrome {
 
     /// Shows pages as in a window of this width.
     pub async fn set_width(&self, width: u32) {
-        let size = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false });
-        self.driver.cdp().send_raw("Emulation.setDeviceMetricsOverride", size).await.expect("a width");
+        devtools::set_width(&self.session, width).await;
     }
 
     /// A picture of what is seen.
     pub async fn picture(&self, file: &Path) {
-        self.driver.screenshot(file).await.expect("a picture");
+        fs::write(file, self.session.picture().await).expect("the folder is there");
     }
 
     /// What the browser complained about since the last call: errors, and what the policy of the pages forbids.
     pub async fn complaints(&self) -> Vec<String> {
-        let entries = self.driver.get_log("browser").await.expect("a log");
-        let loud = entries.into_iter().filter(|entry| matches!(entry.level.as_str(), "SEVERE" | "WARNING"));
-        loud.map(|entry| format!("{}: {}", entry.level, entry.message)).collect()
+        devtools::complaints(&self.session).await
     }
 
     /// The requests since the last call.
     pub async fn requests(&self) -> Vec<Request> {
-        let entries = self.driver.get_log("performance").await.expect("a log");
-        let events = entries.iter().filter_map(|entry| serde_json::from_str::<Value>(&entry.message).ok());
-        let requests = events.filter(|event| event["message"]["method"] == "Network.requestWillBeSent");
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let request = |event: Value| {
-            let request = &event["message"]["params"]["request"];
-            Request { method: text(&request["method"]), url: text(&request["url"]) }
-        };
-        requests.map(request).collect()
+        devtools::requests(&self.session).await
     }
 
     /// The path of an address of the console, without its query; `None` for another host.
@@ -132,9 +108,7 @@ impl Chrome {
     }
 }
 
-fn capabilities(profile: &Path) -> thirtyfour::ChromeCapabilities {
-    let mut capabilities = DesiredCapabilities::chrome();
-    let profile = format!("--user-data-dir={}", profile.join("profile").display());
+fn capabilities(folder: &Path) -> Value {
     // The sandbox does not start as root, and the shared memory of containers is small.
     let arguments = [
         "--headless=new",
@@ -144,16 +118,13 @@ fn capabilities(profile: &Path) -> thirtyfour::ChromeCapabilities {
         "--lang=en",
         "--accept-lang=en",
         "--hide-scrollbars",
-        profile.as_str(),
+        &format!("--user-data-dir={}", folder.join("profile").display()),
     ];
-    let mut set = || -> WebDriverResult<()> {
-        for argument in arguments {
-            capabilities.add_arg(argument)?;
-        }
-        capabilities.set_logging_prefs("browser", LoggingPrefsLogLevel::All)?;
-        capabilities.set_logging_prefs("performance", LoggingPrefsLogLevel::All)?;
-        Ok(())
-    };
-    set().expect("capabilities");
-    capabilities
+    let limit = u64::try_from(LIMIT.as_millis()).expect("a short time");
+    json!({
+        "browserName": "chrome",
+        "timeouts": { "script": limit, "pageLoad": limit },
+        "goog:chromeOptions": { "args": arguments },
+        "goog:loggingPrefs": devtools::logs(),
+    })
 }

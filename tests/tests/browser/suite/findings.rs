@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::chrome::{Chrome, Request};
+use super::chrome::Chrome;
+use super::devtools::Request;
 
 /// Rules that give findings which count, once they are of one of these impacts.
 const IMPACTS: [&str; 2] = ["serious", "critical"];

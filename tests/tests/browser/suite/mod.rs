@@ -2,6 +2,7 @@
 
 mod buttons;
 mod chrome;
+mod devtools;
 mod findings;
 mod installed;
 mod killed;
@@ -11,6 +12,7 @@ mod processes;
 mod routes;
 mod stage;
 mod walk;
+mod webdriver;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,6 @@
 //! Every button, and what is seen after it.
 
 use serde_json::json;
-use thirtyfour::By;
 
 use super::buttons::{Button, Buttons};
 use super::chrome::Chrome;
@@ -32,10 +31,7 @@ pub async fn every_button() {
     only_what_the_role_allows(&stage.address, &pages, forms).await;
     leave_and_remove(&mut buttons, &server).await;
     buttons.press(Button::post("/logout", ""), &[]).await;
-    assert_eq!(
-        chrome.path_of(&chrome.driver.current_url().await.expect("an address").to_string()).as_deref(),
-        Some("/login")
-    );
+    assert_eq!(chrome.path_of(&chrome.session.url().await).as_deref(), Some("/login"));
     let complaints = chrome.complaints().await;
     assert!(complaints.is_empty(), "{complaints:#?}");
     buttons.check();
@@ -84,8 +80,7 @@ async fn several_jobs(buttons: &mut Buttons<'_>) {
     assert!(text.contains("nightly") && !text.contains("settle"), "{text}");
     for (action, state) in [("disable", "DISABLED"), ("enable", "OK"), ("trigger", "OK")] {
         buttons.open(JOBS).await;
-        let tick = buttons.chrome.driver.find(By::Css("input[name=job][value=nightly]")).await.expect("a box to tick");
-        tick.click().await.expect("a click");
+        buttons.chrome.session.find("input[name=job][value=nightly]").await.click().await;
         buttons.act(Button::post(JOBS, action), &[("reason", "a test")]).await;
         buttons.wait_says(JOBS, state, |text| row_of(text, "nightly").is_some_and(|row| row.contains(state))).await;
     }

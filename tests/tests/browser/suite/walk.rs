@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::json;
-use thirtyfour::Cookie;
 
 use super::chrome::Chrome;
 use super::routes::Routes;
@@ -68,8 +67,7 @@ async fn page_in_both_languages(chrome: &Chrome, place: &str, axe: &str) -> Vec<
     let mut wrong = Vec::new();
     for language in ["zh-CN", "en"] {
         chrome.go(place).await;
-        let cookie = Cookie::new("elasticjob_language", language);
-        chrome.driver.add_cookie(cookie).await.expect("a cookie");
+        chrome.session.set_cookie("elasticjob_language", language).await;
         chrome.go(place).await;
         let tag = chrome.eval("return document.documentElement.lang").await;
         assert_eq!(tag, json!(language), "{place}");
