@@ -152,7 +152,7 @@ fn line(here: &Here, clock: &Clock, scale: &Scale, (from, until): (i64, i64), ro
         is_cut: row.is_cut,
         outcomes: outcomes(text, &row.fires),
         missing,
-        next: row.coming.first().copied(),
+        next: row.next,
     }
 }
 

@@ -132,8 +132,10 @@ pub(crate) struct Row {
     /// Whether there were more runs of items than are read; then older fires of the time are missing.
     pub(crate) is_cut: bool,
     pub(crate) gaps: Vec<Gap>,
-    /// Fires that are yet to come.
+    /// Fires that are yet to come in the time.
     pub(crate) coming: Vec<i64>,
+    /// The next fire, in the time or later.
+    pub(crate) next: Option<i64>,
 }
 
 /// The timeline that a query asks for.
@@ -177,8 +179,9 @@ async fn row(
         coming.take(MOST_COMING).collect()
     };
     let coming = schedule.map(coming).unwrap_or_default();
+    let next = schedule.and_then(|schedule| schedule.next_after(now));
     let zone = schedule.map(Schedule::time_zone);
-    Ok(Row { job, zone, fires: found, is_cut: read_to.is_some_and(|read_to| read_to > from), gaps, coming })
+    Ok(Row { job, zone, next, fires: found, is_cut: read_to.is_some_and(|read_to| read_to > from), gaps, coming })
 }
 
 /// Until when a fire is drawn: its end, now while it runs, else its last sign of life.

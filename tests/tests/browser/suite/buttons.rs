@@ -7,8 +7,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::chrome::Chrome;
-use super::routes::Routes;
+use super::routes::{Route, Routes};
 use super::stage::LIMIT;
+
+/// What answers with no page: the first one leads to another page.
+const NO_PAGES: [&str; 3] = ["/", "/r/{registry}/events", "/assets/{version}/{name}"];
 
 /// Lists the buttons of all forms. A button of a form whose hidden fields have other names is another one. Forms have
 /// buttons of the name `action`, which hide the properties of that name. The page is not kept up to date from now on, so
@@ -41,6 +44,13 @@ const MARK: &str = "const [method, path, value, about, done] = arguments;
         return done(true);
     }
     done(false)";
+
+/// Fills in a field for a time. How it is typed depends on the locale of the browser.
+const FILL_TIME: &str = "const [name, text, done] = arguments;
+    const field = document.querySelector(`form[data-pressed] [name='${name}']`);
+    if (field?.type != 'datetime-local') return done(false);
+    field.value = text;
+    done(field.value == text)";
 
 /// A button as a page has it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -82,11 +92,19 @@ pub struct Buttons<'a> {
     routes: Routes,
     seen: BTreeSet<Button>,
     pressed: BTreeSet<Button>,
+    /// The routes whose pages were opened.
+    opened: BTreeSet<Route>,
 }
 
 impl<'a> Buttons<'a> {
     pub fn new(chrome: &'a Chrome) -> Self {
-        Self { chrome, routes: Routes::declared(), seen: BTreeSet::new(), pressed: BTreeSet::new() }
+        Self {
+            chrome,
+            routes: Routes::declared(),
+            seen: BTreeSet::new(),
+            pressed: BTreeSet::new(),
+            opened: BTreeSet::new(),
+        }
     }
 
     /// Opens a page, and notes its buttons.
@@ -96,6 +114,8 @@ impl<'a> Buttons<'a> {
     }
 
     async fn note(&mut self) {
+        let place = self.chrome.path_of(&self.chrome.session.url().await);
+        self.opened.extend(place.and_then(|place| self.routes.of("GET", &place)).cloned());
         let seen: Vec<Button> = serde_json::from_value(self.chrome.eval(LIST).await).expect("buttons");
         self.seen.extend(seen.iter().map(|button| button.of_route(&self.routes)));
     }
@@ -106,6 +126,9 @@ impl<'a> Buttons<'a> {
         let marked = self.chrome.eval_async(MARK, vec![json!(method), json!(path), json!(value), json!(about)]).await;
         assert_eq!(marked, json!(true), "there is no {button:?} on\n{}", self.chrome.text().await);
         for (name, text) in fields {
+            if self.chrome.eval_async(FILL_TIME, vec![json!(name), json!(text)]).await == json!(true) {
+                continue;
+            }
             let field = format!("form[data-pressed] [name='{name}']");
             self.chrome.session.find(&field).await.fill(text).await;
         }
@@ -146,8 +169,13 @@ impl<'a> Buttons<'a> {
         }
     }
 
-    /// Fails unless everything that was seen was pressed, and every route that changes something answered once.
+    /// Fails unless the buttons of every page were seen, everything that was seen was pressed, and every route that
+    /// changes something answered once.
     pub fn check(&self) {
+        let is_page = |route: &&Route| !NO_PAGES.contains(&route.path.as_str());
+        let left: Vec<_> =
+            self.routes.with("GET").filter(is_page).filter(|route| !self.opened.contains(*route)).collect();
+        assert!(left.is_empty(), "pages whose buttons were not looked at: {left:#?}");
         let left: Vec<_> = self.seen.difference(&self.pressed).collect();
         assert!(left.is_empty(), "buttons that were not pressed: {left:#?}");
         let was_pressed = |path: &str| self.pressed.iter().any(|button| button.method == "POST" && button.path == path);

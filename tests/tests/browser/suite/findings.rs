@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::chrome::Chrome;
 use super::devtools::Request;
+use super::installed;
 
 /// Rules that give findings which count, once they are of one of these impacts.
 const IMPACTS: [&str; 2] = ["serious", "critical"];
@@ -19,8 +20,9 @@ const RUN_AXE: &str = "const done = arguments[arguments.length - 1];
         )))),
         error => done([{ impact: 'critical', text: 'axe: ' + error }]))";
 
-/// Everything that is wrong with the page in its language: in each theme and width, and what the browser says.
-pub async fn of_page(chrome: &Chrome, axe: &str) -> Vec<String> {
+/// Everything that is wrong with the page in its language: in each theme and width, and what the browser says. Keeps a
+/// picture of each.
+pub async fn of_page(chrome: &Chrome, axe: &str, name: &str) -> Vec<String> {
     let mut found = Vec::new();
     chrome.eval(axe).await;
     for width in WIDTHS {
@@ -34,6 +36,7 @@ pub async fn of_page(chrome: &Chrome, axe: &str) -> Vec<String> {
             let findings = chrome.eval_async(RUN_AXE, vec![]).await;
             let findings = findings.as_array().cloned().unwrap_or_default().into_iter();
             let counts = |finding: &Value| IMPACTS.iter().any(|impact| finding["impact"] == json!(impact));
+            chrome.picture(&installed::pictures().join(format!("{name}-{width}-{theme}.png"))).await;
             found.extend(findings.filter(counts).map(|one| format!("{theme}, {width} px: {}", one["text"])));
         }
     }

@@ -3,8 +3,10 @@
 use super::buttons::{Button, Buttons};
 use super::chrome::Chrome;
 use super::stage::Stage;
+use super::{findings, installed};
 
 const JOB: &str = "/r/default/jobs/settle";
+const RUNS: &str = "/r/default/jobs/settle/runs?limit=200";
 
 pub async fn is_explained() {
     let stage = Stage::start().await;
@@ -22,5 +24,12 @@ pub async fn is_explained() {
     // It runs again, and why it did not then is still known.
     buttons.open(decisions).await;
     assert!(chrome.text().await.contains(cause));
+    // The list of runs has a line for those that are missing, with the way to the cause.
+    buttons.wait_says(RUNS, "that fires have no run", |text| text.contains("No run recorded")).await;
+    let wrong = findings::of_page(&chrome, &installed::axe(), "missed").await;
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    chrome.session.find("main tr.gap th a").await.click().await;
+    let text = chrome.text().await;
+    assert!(text.contains("No run recorded") && text.contains(cause), "{text}");
     chrome.quit().await;
 }

@@ -9,6 +9,9 @@ use super::stage::{PASSWORD, Stage};
 const JOBS: &str = "/r/default/jobs";
 const JOB: &str = "/r/default/jobs/nightly";
 
+/// How many rows the tables of a page have.
+const ROWS: &str = "return document.querySelectorAll('main tbody tr').length";
+
 pub async fn every_button() {
     let stage = Stage::start().await;
     let chrome = Chrome::start(&stage.address).await;
@@ -126,12 +129,25 @@ async fn questions(buttons: &mut Buttons<'_>) {
     buttons.open(&schedule).await;
     buttons.press(Button::get(&schedule), &[("cron", "0 30 5 * * ?")]).await;
     assert!(buttons.chrome.text().await.contains("05:30:00"));
+    buttons.open(&format!("{JOB}/why")).await;
+    let runs = "/r/default/jobs/settle/runs";
+    buttons.open(runs).await;
+    buttons.press(Button::get(runs), &[("from", "2026-01-01T00:00"), ("until", "2026-01-02T00:00")]).await;
+    assert_eq!(buttons.chrome.eval(ROWS).await, json!(0));
+    buttons.open(runs).await;
+    let fire = buttons.chrome.eval("return document.querySelector('main tbody th a').getAttribute('href')").await;
+    buttons.open(fire.as_str().expect("a fire")).await;
+    let timeline = "/r/default/timeline";
+    buttons.open(timeline).await;
+    buttons.press(Button::get(timeline).about("span"), &[("q", "night")]).await;
+    buttons.open(&format!("{timeline}?until=2026-01-02T00:00:00Z")).await;
+    buttons.press(Button::get(timeline).about("span,until"), &[("q", "night")]).await;
+    assert_eq!(buttons.chrome.eval(ROWS).await, json!(1));
     for page in ["executions", "states", "decisions"] {
         let page = format!("/r/default/history/{page}");
         buttons.open(&page).await;
         buttons.press(Button::get(&page), &[("job", "no-such-job")]).await;
-        let rows = buttons.chrome.eval("return document.querySelectorAll('tbody tr').length").await;
-        assert_eq!(rows, json!(0), "{page}");
+        assert_eq!(buttons.chrome.eval(ROWS).await, json!(0), "{page}");
     }
 }
 

@@ -20,7 +20,7 @@ const NAMESPACE: &str = "browser";
 /// What the session of a killed process lasts.
 const SESSION: Duration = Duration::from_secs(4);
 /// What happens within this, or never. The machine has other work.
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_secs(120);
 /// The password of all users.
 pub const PASSWORD: &str = "open sesame, open";
 
@@ -31,7 +31,7 @@ pub struct Stage {
     pub jobs: TestProcess,
     /// Another process with the same jobs.
     pub others: TestProcess,
-    _database: Database,
+    pub database: Database,
     _console: TestProcess,
     _java: Option<TestProcess>,
     _folder: TemporaryFolder,
@@ -78,7 +78,7 @@ impl Stage {
             address: format!("http://127.0.0.1:{port}"),
             jobs,
             others,
-            _database: database,
+            database,
             _console: console,
             _java: java,
             _folder: folder,

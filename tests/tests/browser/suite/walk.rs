@@ -7,10 +7,13 @@ use serde_json::json;
 use super::chrome::Chrome;
 use super::routes::Routes;
 use super::stage::Stage;
-use super::{findings, installed};
+use super::{findings, installed, past};
 
-/// So many pages of one route are looked at: those of several jobs differ.
+/// So many pages of one route are looked at: those of several jobs differ. With a query one of each kind.
 const OF_A_ROUTE: usize = 2;
+
+/// So many addresses of a kind have to answer, whether they are looked at or not.
+const ASKED: usize = 12;
 
 /// What kind of answer an address gives, which is not shown: its status and type.
 const ASK: &str = "const [url, done] = arguments;
@@ -21,34 +24,38 @@ const ASK: &str = "const [url, done] = arguments;
 
 pub async fn every_page() {
     let stage = Stage::start().await;
+    past::write(&stage.database).await;
     let chrome = Chrome::start(&stage.address).await;
     let (routes, axe) = (Routes::declared(), installed::axe());
     let mut wrong = page_in_both_languages(&chrome, "/login", &axe).await;
     chrome.log_in("admin").await;
 
     let mut visited = BTreeSet::new();
-    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    let mut count: BTreeMap<Kind, usize> = BTreeMap::new();
     let mut queue = VecDeque::from(["/".to_owned()]);
     let mut known: BTreeSet<String> = queue.iter().cloned().collect();
     while let Some(place) = queue.pop_front() {
-        let path = place.split('?').next().unwrap_or_default();
-        let Some(route) = routes.of("GET", path) else {
+        let Some(kind) = Kind::of(&routes, &place) else {
             wrong.push(format!("{place}: no route answers this link"));
             continue;
         };
-        let seen = count.entry(route.path.clone()).or_default();
-        if *seen == OF_A_ROUTE {
+        let looks = if kind.fields.is_empty() { OF_A_ROUTE } else { 1 };
+        let seen = count.entry(kind).or_default();
+        *seen += 1;
+        if *seen > ASKED {
             continue;
         }
-        *seen += 1;
+        let is_looked_at = *seen <= looks;
         let answer = chrome.eval_async(ASK, vec![json!(place)]).await;
         if answer[0] != json!(200) {
             wrong.push(format!("{place}: answers {answer}"));
-        } else if answer[1].as_str().is_some_and(|kind| kind.starts_with("text/html")) {
+        } else if is_looked_at && answer[1].as_str().is_some_and(|kind| kind.starts_with("text/html")) {
             wrong.extend(page_in_both_languages(&chrome, &place, &axe).await);
-            let name: String = place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-            chrome.picture(&installed::pictures().join(format!("page{name:.80}.png"))).await;
-            queue.extend(links(&chrome).await.into_iter().filter(|link| known.insert(link.clone())));
+            // The job with a past first: its pages show most.
+            let new = links(&chrome).await.into_iter().filter(|link| known.insert(link.clone()));
+            let (first, then): (Vec<_>, Vec<_>) = new.partition(|link| link.contains(past::JOB));
+            first.into_iter().rev().for_each(|link| queue.push_front(link));
+            queue.extend(then);
         }
         let requests = chrome.requests().await;
         wrong.extend(findings::foreign(&chrome, &requests).into_iter().map(|found| format!("{place}: {found}")));
@@ -62,6 +69,21 @@ pub async fn every_page() {
     chrome.quit().await;
 }
 
+/// Pages that are alike: those of a route whose queries have the same fields.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    route: String,
+    fields: BTreeSet<String>,
+}
+
+impl Kind {
+    fn of(routes: &Routes, place: &str) -> Option<Self> {
+        let (path, query) = place.split_once('?').unwrap_or((place, ""));
+        let fields = query.split('&').filter_map(|field| field.split('=').next()).filter(|field| !field.is_empty());
+        Some(Self { route: routes.of("GET", path)?.path.clone(), fields: fields.map(str::to_owned).collect() })
+    }
+}
+
 /// Looks at a page in each language; English is the last one, and stays.
 async fn page_in_both_languages(chrome: &Chrome, place: &str, axe: &str) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -73,10 +95,16 @@ async fn page_in_both_languages(chrome: &Chrome, place: &str, axe: &str) -> Vec<
         assert_eq!(tag, json!(language), "{place}");
         let title = chrome.eval("return document.title").await;
         assert_ne!(title, json!("owned"), "{place}: the text of an error ran as a script");
-        let found = findings::of_page(chrome, axe).await;
+        let found = findings::of_page(chrome, axe, &picture_name(place, language)).await;
         wrong.extend(found.into_iter().map(|found| format!("{place} in {language}: {found}")));
     }
     wrong
+}
+
+/// The pictures of a page are named after its address.
+fn picture_name(place: &str, language: &str) -> String {
+    let name: String = place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    format!("{language}{name:.80}")
 }
 
 /// The links of the page within the console.

@@ -73,7 +73,8 @@ impl Scale {
         }
         let power = 10_f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= rough);
-        let step = step.unwrap_or(rough);
+        // A shorter one would be written as the one before.
+        let step = step.unwrap_or(rough).max(1.0);
         let first = (self.low / step).ceil() as i64;
         (first..).map(|number| number as f64 * step).take_while(|value| *value <= self.high).collect()
     }
@@ -109,6 +110,7 @@ mod tests {
         let far = Scale::fitting([500.0, 700_000.0].into_iter(), (0.0, 1.0));
         assert_eq!(far.durations(5), [100.0, 1_000.0, 10_000.0, 60_000.0, 600_000.0], "a minute and not 100 s");
         assert_eq!(Scale::linear((7.0, 7.0), (0.0, 1.0)).durations(5), [7.0]);
+        assert_eq!(Scale::linear((0.0, 2.0), (0.0, 1.0)).durations(5), [0.0, 1.0, 2.0], "no parts of a millisecond");
     }
 
     #[test]
