@@ -12,7 +12,8 @@ pub(crate) const WIDTH: u32 = 1_000;
 pub(crate) const MOST: usize = 100;
 
 const LEFT: f64 = 60.0;
-const RIGHT: f64 = 760.0;
+/// The labels of bars have the rest.
+const RIGHT: f64 = 680.0;
 const TOP: f64 = 22.0;
 const ROW: f64 = 20.0;
 const THICK: f64 = 12.0;

@@ -8,6 +8,12 @@ const SPANS: f64 = 20.0;
 /// From a millisecond to ten weeks, in steps of about ten.
 const DURATIONS: [f64; 12] = [1.0, 10.0, 100.0, 1e3, 1e4, 6e4, 6e5, 3.6e6, 3.6e7, 8.64e7, 8.64e8, 6.048e9];
 
+/// The steps between durations, in milliseconds: what people count by, up to ten weeks.
+const STEPS: [f64; 30] = [
+    1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 1.5e4, 3e4, 6e4, 1.2e5, 3e5, 6e5, 9e5,
+    1.8e6, 3.6e6, 7.2e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 6.048e9,
+];
+
 /// An axis: values from `low` to `high` are drawn from `from` to `to`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
@@ -71,10 +77,7 @@ impl Scale {
         if rough <= 0.0 || !rough.is_finite() {
             return vec![self.low];
         }
-        let power = 10_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= rough);
-        // A shorter one would be written as the one before.
-        let step = step.unwrap_or(rough).max(1.0);
+        let step = STEPS.into_iter().find(|step| *step >= rough).unwrap_or(rough);
         let first = (self.low / step).ceil() as i64;
         (first..).map(|number| number as f64 * step).take_while(|value| *value <= self.high).collect()
     }
@@ -111,6 +114,8 @@ mod tests {
         assert_eq!(far.durations(5), [100.0, 1_000.0, 10_000.0, 60_000.0, 600_000.0], "a minute and not 100 s");
         assert_eq!(Scale::linear((7.0, 7.0), (0.0, 1.0)).durations(5), [7.0]);
         assert_eq!(Scale::linear((0.0, 2.0), (0.0, 1.0)).durations(5), [0.0, 1.0, 2.0], "no parts of a millisecond");
+        let minutes = Scale::linear((0.0, 340_000.0), (0.0, 1.0)).durations(5);
+        assert_eq!(minutes, [0.0, 120_000.0, 240_000.0], "minutes and not 100 s");
     }
 
     #[test]
