@@ -28,9 +28,9 @@ return [...document.querySelectorAll('form')].flatMap(form => {
     }));
 })";
 
-/// Marks the first button that fits, and unfolds what it is in.
-const MARK: &str = "const [method, path, value, about, done] = arguments;
-    document.querySelectorAll('[data-pressed]').forEach(one => one.removeAttribute('data-pressed'));
+/// Finds the first button that fits, unfolds what it is in, and marks the window, which the answer replaces. The button has
+/// no mark: an update of the page that is on its way would take it away.
+const FIND: &str = "const [method, path, value, about, done] = arguments;
     for (const form of document.querySelectorAll('form')) {
         const url = new URL(form.getAttribute('action') || location.href, location.href);
         const hidden = [...form.querySelectorAll('input[type=hidden]')].map(field => field.name);
@@ -39,16 +39,15 @@ const MARK: &str = "const [method, path, value, about, done] = arguments;
         const button = [...form.querySelectorAll('button')].find(button => button.value == value);
         if (!button) continue;
         for (let at = button; at; at = at.parentElement) if (at.tagName == 'DETAILS') at.open = true;
-        button.dataset.pressed = '';
-        form.dataset.pressed = '';
-        return done(true);
+        window.isPressed = true;
+        return done(button);
     }
-    done(false)";
+    done(null)";
 
-/// Fills in a field for a time. How it is typed depends on the locale of the browser.
-const FILL_TIME: &str = "const [name, text, done] = arguments;
-    const field = document.querySelector(`form[data-pressed] [name='${name}']`);
-    if (field?.type != 'datetime-local') return done(false);
+/// Finds a field of the form of a button. One for a time is filled in: how it is typed depends on the locale of the browser.
+const FIELD: &str = "const [button, name, text, done] = arguments;
+    const field = button.form.querySelector(`[name='${name}']`);
+    if (field?.type != 'datetime-local') return done(field);
     field.value = text;
     done(field.value == text)";
 
@@ -123,24 +122,27 @@ impl<'a> Buttons<'a> {
     /// Presses a button of the page, after the fields of its form were filled in.
     pub async fn press(&mut self, button: Button, fields: &[(&str, &str)]) {
         let Button { method, path, value, about } = &button;
-        let marked = self.chrome.eval_async(MARK, vec![json!(method), json!(path), json!(value), json!(about)]).await;
-        assert_eq!(marked, json!(true), "there is no {button:?} on\n{}", self.chrome.text().await);
+        let button_found =
+            self.chrome.eval_async(FIND, vec![json!(method), json!(path), json!(value), json!(about)]).await;
+        let Some(found) = self.chrome.session.element(&button_found) else {
+            panic!("there is no {button:?} on\n{}", self.chrome.text().await)
+        };
         for (name, text) in fields {
-            if self.chrome.eval_async(FILL_TIME, vec![json!(name), json!(text)]).await == json!(true) {
-                continue;
+            let field = self.chrome.eval_async(FIELD, vec![button_found.clone(), json!(name), json!(text)]).await;
+            match self.chrome.session.element(&field) {
+                Some(field) => field.fill(text).await,
+                None => assert_eq!(field, json!(true), "{button:?} has a field {name}"),
             }
-            let field = format!("form[data-pressed] [name='{name}']");
-            self.chrome.session.find(&field).await.fill(text).await;
         }
-        self.chrome.session.find("button[data-pressed]").await.click().await;
+        found.click().await;
         self.wait_answer(&button).await;
         self.pressed.insert(button.of_route(&self.routes));
         self.note().await;
     }
 
-    /// Waits until the page of the answer is there: it has no mark.
+    /// Waits until the page of the answer is there: its window has no mark.
     async fn wait_answer(&self, button: &Button) {
-        let ready = "return document.readyState == 'complete' && !document.querySelector('[data-pressed]')";
+        let ready = "return document.readyState == 'complete' && !window.isPressed";
         let deadline = Instant::now() + LIMIT;
         while self.chrome.eval(ready).await != json!(true) {
             assert!(Instant::now() < deadline, "{button:?} has no answer");

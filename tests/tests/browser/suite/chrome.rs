@@ -123,7 +123,7 @@ fn capabilities(folder: &Path) -> Value {
     let limit = u64::try_from(LIMIT.as_millis()).expect("a short time");
     json!({
         "browserName": "chrome",
-        "timeouts": { "script": limit, "pageLoad": limit },
+        "timeouts": { "script": limit, "pageLoad": limit, "implicit": limit },
         "goog:chromeOptions": { "args": arguments },
         "goog:loggingPrefs": devtools::logs(),
     })

@@ -75,11 +75,15 @@ impl Session {
         self.ask("execute/async", json!({ "script": script, "args": arguments })).await
     }
 
-    /// The first element that a CSS selector finds.
+    /// The first element that a CSS selector finds; it waits for one.
     pub async fn find(&self, selector: &str) -> Element<'_> {
         let found = self.ask("element", json!({ "using": "css selector", "value": selector })).await;
-        let id = found[ELEMENT].as_str().expect("a reference to an element");
-        Element { session: self, path: format!("element/{id}") }
+        self.element(&found).expect("a reference to an element")
+    }
+
+    /// The element that a script returned.
+    pub fn element(&self, returned: &Value) -> Option<Element<'_>> {
+        Some(Element { session: self, path: format!("element/{}", returned[ELEMENT].as_str()?) })
     }
 
     /// Sets a cookie of the host whose page is open.
