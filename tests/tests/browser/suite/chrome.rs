@@ -90,6 +90,11 @@ impl Chrome {
         fs::write(file, self.session.picture().await).expect("the folder is there");
     }
 
+    /// A picture of the whole page.
+    pub async fn whole_page(&self, file: &Path) {
+        fs::write(file, devtools::whole_page(&self.session).await).expect("the folder is there");
+    }
+
     /// What the browser complained about since the last call: errors, and what the policy of the pages forbids.
     pub async fn complaints(&self) -> Vec<String> {
         devtools::complaints(&self.session).await

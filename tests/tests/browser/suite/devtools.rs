@@ -1,5 +1,7 @@
 //! What a chromedriver does beyond WebDriver: commands of the DevTools, and the logs of the browser.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::webdriver::Session;
@@ -28,6 +30,12 @@ pub async fn keep_still(session: &Session) {
     devtools(session, "Emulation.setEmulatedMedia", media).await;
 }
 
+/// A picture of the whole page, also of what a window does not show, as PNG.
+pub async fn whole_page(session: &Session) -> Vec<u8> {
+    let picture = devtools(session, "Page.captureScreenshot", json!({ "captureBeyondViewport": true })).await;
+    STANDARD.decode(picture["data"].as_str().expect("a picture")).expect("Base64")
+}
+
 /// What the browser complained about since the last call: errors, and what the policy of the pages forbids.
 pub async fn complaints(session: &Session) -> Vec<String> {
     let entries = log(session, "browser").await;
@@ -51,8 +59,8 @@ pub async fn requests(session: &Session) -> Vec<Request> {
     sent.map(request).collect()
 }
 
-async fn devtools(session: &Session, command: &str, parameters: Value) {
-    session.ask("goog/cdp/execute", json!({ "cmd": command, "params": parameters })).await;
+async fn devtools(session: &Session, command: &str, parameters: Value) -> Value {
+    session.ask("goog/cdp/execute", json!({ "cmd": command, "params": parameters })).await
 }
 
 async fn log(session: &Session, kind: &str) -> Vec<Value> {

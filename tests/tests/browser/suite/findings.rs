@@ -36,7 +36,7 @@ pub async fn of_page(chrome: &Chrome, axe: &str, name: &str) -> Vec<String> {
             let findings = chrome.eval_async(RUN_AXE, vec![]).await;
             let findings = findings.as_array().cloned().unwrap_or_default().into_iter();
             let counts = |finding: &Value| IMPACTS.iter().any(|impact| finding["impact"] == json!(impact));
-            chrome.picture(&installed::pictures().join(format!("{name}-{width}-{theme}.png"))).await;
+            chrome.whole_page(&installed::pictures().join(format!("{name}-{width}-{theme}.png"))).await;
             found.extend(findings.filter(counts).map(|one| format!("{theme}, {width} px: {}", one["text"])));
         }
     }
