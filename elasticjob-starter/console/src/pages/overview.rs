@@ -5,6 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use elasticjob::fire::FireState;
 use elasticjob::operations::JobOverview;
 use i18n_embed_fl::fl;
 
@@ -56,12 +57,14 @@ impl Row {
         }
     }
 
-    /// Since when it needs a look, as far as that is known.
-    fn since(&self) -> Option<i64> {
+    /// Since when it needs a look, as far as that is known; of one that fails, when it failed last.
+    fn since(&self, concern: &Concern) -> Option<i64> {
+        if *concern == Concern::Failing {
+            return self.job.last.as_ref().filter(|last| last.state == FireState::Failed)?.ended;
+        }
         let overdue = self.job.overdue.map(|overdue| overdue.since);
         let obstacle = || self.job.obstacles.iter().find_map(|finding| finding.since);
-        let failed = || self.job.last.as_ref().filter(|_| !self.job.failed.is_empty())?.ended;
-        overdue.or_else(obstacle).or_else(failed)
+        overdue.or_else(obstacle)
     }
 
     fn is_given_up(&self) -> bool {

@@ -53,14 +53,22 @@ impl Clock {
     }
 }
 
-/// `1,234 ms`, `12.3 s`, `4 min 5 s`.
+/// `999 ms`, `12.3 s`, `4 min 5 s`, `2 h`.
 pub(crate) fn duration(milliseconds: &u64) -> String {
     let milliseconds = *milliseconds;
     match milliseconds {
         0..1_000 => format!("{milliseconds} ms"),
         1_000..60_000 => format!("{}.{} s", milliseconds / 1_000, milliseconds % 1_000 / 100),
-        60_000..3_600_000 => format!("{} min {} s", milliseconds / 60_000, milliseconds % 60_000 / 1_000),
-        _ => format!("{} h {} min", milliseconds / 3_600_000, milliseconds % 3_600_000 / 60_000),
+        60_000..3_600_000 => parts((milliseconds / 60_000, "min"), (milliseconds % 60_000 / 1_000, "s")),
+        _ => parts((milliseconds / 3_600_000, "h"), (milliseconds % 3_600_000 / 60_000, "min")),
+    }
+}
+
+/// A number of large units and the rest in small ones, unless it is zero.
+fn parts(large: (u64, &str), small: (u64, &str)) -> String {
+    match small.0 {
+        0 => format!("{} {}", large.0, large.1),
+        _ => format!("{} {} {} {}", large.0, large.1, small.0, small.1),
     }
 }
 
@@ -97,7 +105,7 @@ mod tests {
         ] {
             assert_eq!(rounded(milliseconds), span, "{milliseconds}");
         }
-        let texts = [999, 1_000, 61_000, 3_660_000].each_ref().map(duration);
-        assert_eq!(texts, ["999 ms", "1.0 s", "1 min 1 s", "1 h 1 min"]);
+        let texts = [999, 1_000, 60_000, 61_000, 3_600_000, 3_660_000].each_ref().map(duration);
+        assert_eq!(texts, ["999 ms", "1.0 s", "1 min", "1 min 1 s", "1 h", "1 h 1 min"]);
     }
 }

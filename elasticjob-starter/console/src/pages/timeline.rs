@@ -81,6 +81,11 @@ impl TimelinePage {
         Px(lane::HEIGHT)
     }
 
+    /// The time, to the second.
+    fn second(&self, time: &i64) -> String {
+        self.clock.at(&(time - time.rem_euclid(1_000)))
+    }
+
     fn spans(&self) -> [(Span, String); 3] {
         Span::ALL.map(|span| (span, self.query.with(&[("span", span.as_str())])))
     }

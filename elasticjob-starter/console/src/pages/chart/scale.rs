@@ -36,12 +36,15 @@ impl Scale {
     }
 
     /// An axis that all these positive values fit on: from zero on, or with equal steps for equal quotients where they
-    /// span far.
-    pub(crate) fn fitting(values: impl Iterator<Item = f64>, range: (f64, f64)) -> Self {
+    /// span far. Its high end is a round duration, of about `count` from zero on.
+    pub(crate) fn fitting(values: impl Iterator<Item = f64>, count: u32, range: (f64, f64)) -> Self {
         let (low, high) = values.fold((f64::INFINITY, 1.0_f64), |(low, high), it| (low.min(it), high.max(it)));
         let low = low.clamp(1.0, high);
         match high / low > SPANS {
-            false => Self::linear((0.0, high), range),
+            false => {
+                let step = step(high / f64::from(count.max(1)));
+                Self::linear((0.0, (high / step).ceil() * step), range)
+            }
             true => {
                 let (low, high) = (low.log10().floor(), high.log10().ceil());
                 Self { is_logarithmic: true, ..Self::linear((10_f64.powf(low), 10_f64.powf(high)), range) }
@@ -77,10 +80,15 @@ impl Scale {
         if rough <= 0.0 || !rough.is_finite() {
             return vec![self.low];
         }
-        let step = STEPS.into_iter().find(|step| *step >= rough).unwrap_or(rough);
+        let step = step(rough);
         let first = (self.low / step).ceil() as i64;
         (first..).map(|number| number as f64 * step).take_while(|value| *value <= self.high).collect()
     }
+}
+
+/// The shortest round step of at least this many milliseconds.
+fn step(rough: f64) -> f64 {
+    STEPS.into_iter().find(|step| *step >= rough).unwrap_or(rough)
 }
 
 #[cfg(test)]
@@ -97,20 +105,24 @@ mod tests {
 
     #[test]
     fn values_that_span_far_get_equal_steps_for_equal_quotients() {
-        let near = Scale::fitting([50.0, 900.0].into_iter(), (0.0, 90.0));
-        assert_eq!((near.at(0.0), near.at(900.0)), (Px(0.0), Px(90.0)));
-        let far = Scale::fitting([20.0, 900.0].into_iter(), (0.0, 90.0));
+        let near = Scale::fitting([50.0, 900.0].into_iter(), 5, (0.0, 90.0));
+        assert_eq!(
+            (near.at(0.0), near.at(900.0), near.at(1_000.0)),
+            (Px(0.0), Px(81.0), Px(90.0)),
+            "up to a round end"
+        );
+        let far = Scale::fitting([20.0, 900.0].into_iter(), 5, (0.0, 90.0));
         assert_eq!((far.at(10.0), far.at(100.0), far.at(1_000.0)), (Px(0.0), Px(45.0), Px(90.0)));
-        let zero = Scale::fitting([0.0, 900.0].into_iter(), (0.0, 90.0));
+        let zero = Scale::fitting([0.0, 900.0].into_iter(), 5, (0.0, 90.0));
         assert_eq!((zero.at(0.0), zero.at(10.0)), (Px(0.0), Px(30.0)), "no time at all is drawn as the shortest");
-        assert_eq!(Scale::fitting(std::iter::empty(), (0.0, 90.0)).at(1.0), Px(90.0));
+        assert_eq!(Scale::fitting(std::iter::empty(), 5, (0.0, 90.0)).at(1.0), Px(90.0));
     }
 
     #[test]
     fn round_durations_are_on_the_axis() {
         assert_eq!(Scale::linear((0.0, 900.0), (0.0, 1.0)).durations(5), [0.0, 200.0, 400.0, 600.0, 800.0]);
-        assert_eq!(Scale::fitting([3.0, 900.0].into_iter(), (0.0, 1.0)).durations(5), [1.0, 10.0, 100.0, 1_000.0]);
-        let far = Scale::fitting([500.0, 700_000.0].into_iter(), (0.0, 1.0));
+        assert_eq!(Scale::fitting([3.0, 900.0].into_iter(), 5, (0.0, 1.0)).durations(5), [1.0, 10.0, 100.0, 1_000.0]);
+        let far = Scale::fitting([500.0, 700_000.0].into_iter(), 5, (0.0, 1.0));
         assert_eq!(far.durations(5), [100.0, 1_000.0, 10_000.0, 60_000.0, 600_000.0], "a minute and not 100 s");
         assert_eq!(Scale::linear((7.0, 7.0), (0.0, 1.0)).durations(5), [7.0]);
         assert_eq!(Scale::linear((0.0, 2.0), (0.0, 1.0)).durations(5), [0.0, 1.0, 2.0], "no parts of a millisecond");

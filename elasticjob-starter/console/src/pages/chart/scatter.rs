@@ -16,6 +16,9 @@ const RIGHT: f64 = WIDTH as f64 - 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT as f64 - 28.0;
 
+/// About so many durations are written at their axis.
+const TICKS: u32 = 5;
+
 /// A fire to draw.
 #[derive(Debug, Clone)]
 pub(crate) struct Point {
@@ -54,9 +57,9 @@ impl Scatter {
             return None;
         }
         let x = Scale::time(range, (LEFT + 6.0, RIGHT - 6.0));
-        let y = Scale::fitting(points.iter().filter_map(|point| Some(point.took? as f64)), (BOTTOM, TOP));
+        let y = Scale::fitting(points.iter().filter_map(|point| Some(point.took? as f64)), TICKS, (BOTTOM, TOP));
         let durations =
-            y.durations(5).into_iter().map(|value| Tick { at: y.at(value), label: duration(&(value as u64)) });
+            y.durations(TICKS).into_iter().map(|value| Tick { at: y.at(value), label: duration(&(value as u64)) });
         let durations = durations.collect();
         let marks = marks.iter().filter(|(at, _)| x.has(*at));
         let marks = marks.map(|(at, text)| Tick { at: x.at_time(*at), label: text.clone() }).collect();
