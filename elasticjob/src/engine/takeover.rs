@@ -11,7 +11,9 @@ use crate::registry::mirror::{Known, Lookup, Unread, read_found};
 impl JobEngine {
     /// The items below `total` that an instance has to take over, in ascending order.
     pub(super) fn lost_items(&self, total: u32) -> Result<Vec<Loss>, Unread> {
-        let wanted = |item: &ShardingItem| *item < total && self.runs.item(*item).is_none();
+        // A mark may be older than the item, which was removed and waits for the leader to create it again.
+        let is_there = |item| self.mirror.exists(&JobPath::Item(item, ItemNode::Dir));
+        let wanted = |item: &ShardingItem| *item < total && self.runs.item(*item).is_none() && is_there(*item);
         let marked = self.mirror.running_items().filter(wanted);
         let handed_over = self.mirror.failover_items().filter(wanted);
         let mut items: Vec<ShardingItem> = marked.chain(handed_over).collect();

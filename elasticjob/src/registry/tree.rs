@@ -118,13 +118,13 @@ impl Tree {
     }
 
     /// Whether there is only the root.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 1
     }
 
     /// All paths, sorted.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     pub fn paths(&self) -> BTreeSet<String> {
         self.nodes.walk().map(|(path, _)| path).collect()
     }

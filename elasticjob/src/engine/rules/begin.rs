@@ -74,7 +74,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     }
     engine.note_assignment(now, settled, !mine.is_empty());
-    if !settled && engine.may_wait_for_assignment(now) {
+    if !settled && engine.may_wait_for_assignment(now)? {
         return Ok(Step::Pass);
     }
     if engine.fires.own_items_seen != mine {

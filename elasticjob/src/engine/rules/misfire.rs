@@ -97,6 +97,11 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
         return Ok(());
     };
     let (mine, _) = engine.own_items(total)?;
+    // A process that stood still does not know what the operator enabled meanwhile.
+    if mine.iter().any(|item| is_disabled(engine, *item)) && !engine.session.is_proven(now) {
+        engine.prove();
+        return Ok(());
+    }
     engine.fires.missed = None;
     let at = missed.at();
     let mut collapsed = BTreeSet::new();

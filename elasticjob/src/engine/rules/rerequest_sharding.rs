@@ -87,20 +87,17 @@ impl JobEngine {
     /// Whether the open fire goes on waiting for its assignment.
     ///
     /// A leader may never do what it has not done for so long, and fires that follow each other faster than one may
-    /// wait would all be lost. So they wait together for that long, and go on then. But where a request is not served
-    /// although there was time for another leader, a Java leader waits for a moment without running items. So that
-    /// there is such a moment, fires wait for some time and go on for some time, in turns.
-    pub(super) fn may_wait_for_assignment(&mut self, now: Now) -> bool {
-        let quiet_until =
-            self.leadership.reminder.requested.and_then(|since| quiet_until(now.mono - since, self.session.timeout()));
+    /// wait would all be lost. So they wait together for that long, and go on then. But where Java instances take part
+    /// and a request is not served although there was time for another leader, a Java leader waits for a moment without
+    /// running items. So that there is such a moment, fires wait for some time and go on for some time, in turns.
+    pub(super) fn may_wait_for_assignment(&mut self, now: Now) -> Result<bool, Unread> {
         let (requested, unsettled) = (self.leadership.reminder.requested, self.leadership.reminder.unsettled);
-        let Some(open) = &mut self.fires.open else { return false };
-        match (requested, quiet_until, unsettled) {
-            (Some(since), Some(until), _) => open.hold_until = since + until,
-            (_, _, Some(since)) => open.hold_until = open.hold_until.min(since + SHARDING_WAIT),
-            _ => {}
-        }
-        now.mono < open.hold_until
+        let turn = requested.and_then(|since| Some(since + quiet_until(now.mono - since, self.session.timeout())?));
+        let is_quiet = turn.is_some() && self.has_java_peers()?;
+        let Some(open) = &mut self.fires.open else { return Ok(false) };
+        let since = unsettled.map_or(open.since, |since| since.min(open.since));
+        open.hold_until = turn.filter(|_| is_quiet).unwrap_or(since + SHARDING_WAIT);
+        Ok(now.mono < open.hold_until)
     }
 }
 

@@ -116,9 +116,13 @@ impl Round {
         matches!(self.stage, RoundStage::Hooks { hook: Hook::Before, .. })
     }
 
-    /// Whether items of the fire may still become part of it.
+    /// Whether items of the fire may still become part of it. Of a round that was cut off only the call is left, and
+    /// its end has to be heard of.
     pub(in crate::engine) fn takes_items(&self) -> bool {
-        self.holds_items() || matches!(self.stage, RoundStage::Items)
+        match self.call() {
+            Some(Call::Cancelled { .. } | Call::Aborted) => false,
+            Some(Call::Executing) | None => self.holds_items() || matches!(self.stage, RoundStage::Items),
+        }
     }
 
     /// The listener that waits to be called once for the group, and what for.

@@ -408,3 +408,18 @@ fn who_got_another_id_meanwhile_takes_its_mark_away() {
     assert_eq!(group.text(&JobPath::running(0)), None);
     assert_eq!(group.starts(0).len(), 1);
 }
+
+#[test]
+fn what_was_handed_over_before_the_item_was_removed_does_not_run_when_it_is_there_again() {
+    let mut group = settled(2, 1);
+    let mut operator = Transaction::new();
+    for path in [JobPath::LeaderFailover, JobPath::FailoverItems, JobPath::FailoverItem(1)] {
+        operator.create(path.absolute(&job()), "", CreateMode::Persistent);
+    }
+    operator.set(JobPath::Config.absolute(&job()), wire::to_yaml(&with_failover(2, true)), None);
+    group.operate(&operator, false);
+    assert!((0..2).all(|host| group.starts(host).is_empty()));
+    assert!(group.owners(2).iter().all(Option::is_some));
+    group.run_until(4_900);
+    assert!(!group.exists(&JobPath::FailoverItem(1)));
+}

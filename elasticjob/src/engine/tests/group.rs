@@ -37,6 +37,8 @@ pub(super) struct Host {
     pub(super) engine: JobEngine,
     pub(super) session: SessionId,
     pub(super) connected: bool,
+    /// It asked while its connection was lost and it did not know: the answer is that of the lost connection.
+    asks_for_proof: bool,
     /// Whether its process was killed.
     pub(super) killed: bool,
     pub(super) lost: Lost,
@@ -148,6 +150,7 @@ impl Group {
                 .with_namespace(self.namespace_bytes),
             session: SessionId(0),
             connected: false,
+            asks_for_proof: false,
             killed: false,
             lost: Lost::No,
             answered_before: 0,
@@ -188,6 +191,9 @@ impl Group {
         self.hosts[host].connected = false;
         let id = self.hosts[host].session;
         self.tell(host, Event::Session(SessionState::Suspended { id }));
+        if std::mem::take(&mut self.hosts[host].asks_for_proof) {
+            self.tell(host, Event::NotProven);
+        }
     }
 
     /// Ends a process and its session at the same moment.
@@ -371,7 +377,7 @@ impl Group {
             }
             Action::Commit(transaction) => self.commit(host, &transaction),
             Action::Prove if state.connected => self.answer(host, Event::Tick),
-            Action::Prove => self.events.push_back((host, Event::NotProven)),
+            Action::Prove => state.asks_for_proof = true,
             Action::Start(start) => state.started.push(start),
             Action::AskToStop(items) => state.asked_to_stop.extend(items),
             Action::Cancel { items, .. } => state.cancelled.extend(items),

@@ -225,3 +225,32 @@ fn a_dead_mark_does_not_keep_a_java_peer_from_the_item_that_it_took() {
     group.run_until(9_000);
     assert_eq!(group.text(&JobPath::running(0)).as_deref(), Some(JAVA));
 }
+
+#[test]
+fn fires_wait_for_a_leader_that_waits_for_the_end_of_runs_only_where_it_is_of_java() {
+    let configuration = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").misfire(false).build().unwrap();
+    for (is_java, begins_at) in [(true, 54_000), (false, 25_000)] {
+        let mut group = Group::settled(2, &configuration);
+        let id: InstanceId = JAVA.parse().unwrap();
+        let node = instance_yaml(&id);
+        let node = if is_java { node.replace("# elasticjob for Rust\n", "") } else { node };
+        write(&mut group, false, |other| {
+            let leader = JobPath::LeaderInstance.absolute(&job());
+            other.create(java_node(), node, CreateMode::Ephemeral);
+            other.delete(leader.clone(), None);
+            other.create(leader, JAVA, CreateMode::Ephemeral);
+            other.create(JobPath::Necessary.absolute(&job()), "", CreateMode::Persistent);
+        });
+        // These fires waited for some seconds, and runs of theirs go on.
+        group.run_until(24_900);
+        for host in 0..2 {
+            let running = items(&group, host);
+            group.end_items(host, &running);
+            group.hosts[host].clear();
+        }
+        group.run_until(begins_at - 10);
+        assert!((0..2).all(|host| items(&group, host).is_empty()), "by Java: {is_java}");
+        group.run_until(begins_at + 10);
+        assert!((0..2).all(|host| items(&group, host).len() == 1), "by Java: {is_java}");
+    }
+}

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::group::{EPOCH, Group, Lost, every_five};
+use super::group::{EPOCH, Group, Lost, every_five, job};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, Notice};
 use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::{CreateMode, Transaction};
+use crate::registry::{CreateMode, Transaction, WatchEvent};
 
 const MISFIRE: ExecutionSource = ExecutionSource::Misfire;
 
@@ -235,4 +235,28 @@ fn marks_stay_while_the_configuration_cannot_be_used() {
     assert!(group.exists(&JobPath::Item(0, ItemNode::Misfire)), "another instance may go by one with misfire on");
     group.set(&JobPath::Config, &wire::to_yaml(&off));
     assert!(!group.exists(&JobPath::Item(0, ItemNode::Misfire)));
+}
+
+#[test]
+fn a_process_that_stood_still_asks_which_items_are_disabled_before_it_leaves_one_out() {
+    let mut group = Group::settled(1, &every_five(2));
+    let disabled = JobPath::Item(1, ItemNode::Disabled).absolute(&job());
+    let mut operator = Transaction::new();
+    operator.create(disabled.clone(), "", CreateMode::Persistent);
+    group.operate(&operator, false);
+    group.run_until(6_000);
+    assert_eq!(group.starts(0), [(at(5), ExecutionSource::NormalTrigger, vec![0])]);
+    let mut operator = Transaction::new();
+    operator.delete(disabled, None);
+    group.operate(&operator, true);
+    group.hosts[0].connected = false;
+    group.sleep_until(21_000);
+    group.tell(0, Event::Tick);
+    group.disconnect(0);
+    // The watch is read before the session.
+    group.tell(0, Event::Watch(WatchEvent::Gap));
+    group.connect(0);
+    group.end_items(0, &[0]);
+    group.run_until(21_900);
+    assert_eq!(group.starts(0)[1..], [(at(20), MISFIRE, vec![0, 1])]);
 }

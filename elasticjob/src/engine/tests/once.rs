@@ -397,3 +397,23 @@ fn an_instance_that_leaves_does_not_wait_for_others_to_begin() {
     assert_eq!(group.end_call(0), (Hook::Before, vec!["settle".to_owned()]));
     assert_eq!(started(&group), [0]);
 }
+
+#[test]
+fn a_call_that_is_cut_off_is_heard_of_when_the_item_is_begun_again_before_it_ends() {
+    let mut group = group(2, listened(1).failover(true));
+    let first = group.owners(1)[0].unwrap();
+    let heir = 1 - first;
+    group.run_until(4_999);
+    // The item begins, and the call is never claimed.
+    (group.hosts[first].answered_before, group.hosts[first].lost) = (1, Lost::BeforeItArrived);
+    group.run_until(5_000);
+    group.kill(first);
+    assert_eq!(group.callers(), [heir]);
+    group.disconnect(heir);
+    group.run_until(12_000);
+    assert_eq!((group.hosts[heir].calls_cancelled.len(), group.hosts[heir].calls.len()), (1, 1));
+    group.connect(heir);
+    assert!(group.exists(&JobPath::running(0)) && started(&group).is_empty(), "it waits for the end of the call");
+    group.end_call(heir);
+    assert_eq!(started(&group), [heir]);
+}

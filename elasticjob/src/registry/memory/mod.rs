@@ -46,7 +46,7 @@ struct Shared {
 /// One client as the registry sees it.
 struct Link {
     session: SessionId,
-    #[cfg(feature = "testing")]
+    #[cfg(any(test, feature = "testing"))]
     timeout: Duration,
     state: watch::Sender<SessionState>,
     /// Since when the client is cut off from the registry. Only tests cut a client off.
@@ -118,7 +118,7 @@ impl MemoryRegistry {
         let receiver = state.subscribe();
         let link = Link {
             session,
-            #[cfg(feature = "testing")]
+            #[cfg(any(test, feature = "testing"))]
             timeout,
             state,
             cut: None,

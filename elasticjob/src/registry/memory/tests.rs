@@ -61,7 +61,6 @@ async fn a_dropped_watch_is_forgotten() {
     assert_eq!(heard(&mut *center.watch("/a")), [None]);
 }
 
-#[cfg(feature = "testing")]
 #[tokio::test]
 async fn a_session_that_expires_while_cut_off_is_replaced_when_resumed() {
     let registry = MemoryRegistry::new();

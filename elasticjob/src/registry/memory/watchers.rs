@@ -108,7 +108,7 @@ impl Watchers {
     }
 
     /// Gives an event to every watch of a client.
-    #[cfg(feature = "testing")]
+    #[cfg(any(test, feature = "testing"))]
     pub(super) fn tell(&self, client: u64, event: &WatchEvent) {
         self.by_segment
             .values()

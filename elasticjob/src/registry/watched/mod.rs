@@ -270,4 +270,5 @@ impl fmt::Debug for WatchedRegistry {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests;
