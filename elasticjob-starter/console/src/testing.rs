@@ -81,6 +81,17 @@ pub(crate) async fn cookie_of(console: &Console, name: &str) -> String {
 
 /// A job that fires only at the turn of the year, with an instance that runs it.
 pub(crate) async fn start_job(memory: &MemoryRegistry, name: &str, settings: &JobSettings) -> ScheduleJobBootstrap {
+    let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(async { Ok(()) })));
+    start_job_with(memory, name, settings, handler).await
+}
+
+/// The same, with what it does.
+pub(crate) async fn start_job_with(
+    memory: &MemoryRegistry,
+    name: &str,
+    settings: &JobSettings,
+    handler: ItemHandler,
+) -> ScheduleJobBootstrap {
     let base = JobSettings {
         cron: Some("0 0 0 1 1 ?".to_owned()),
         time_zone: Some("UTC".to_owned()),
@@ -90,7 +101,6 @@ pub(crate) async fn start_job(memory: &MemoryRegistry, name: &str, settings: &Jo
     let name = JobName::new(name).expect("a name");
     let configuration = JobConfiguration::from_settings(name, &settings.clone().over(base)).expect("it is right");
     let environment = JobEnvironment::builder().build().expect("an environment");
-    let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(async { Ok(()) })));
     let mut job = ScheduleJobBootstrap::new(&environment, Arc::new(memory.connect()), configuration, handler)
         .expect("it is right");
     job.schedule().await.expect("it starts");

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use elasticjob::fire::FireState;
 use elasticjob::ident::JobName;
-use elasticjob::operations::{Argument, Finding};
+use elasticjob::operations::{Argument, Finding, Reason};
 
 use super::time::Clock;
 use crate::text::{Language, Text};
@@ -12,8 +13,8 @@ use crate::text::{Language, Text};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) text: String,
-    /// It keeps the job or the item from running.
-    pub(crate) is_obstacle: bool,
+    /// Its class in the style sheet.
+    pub(crate) class: &'static str,
     pub(crate) since: Option<i64>,
     /// What helps, as a command.
     pub(crate) command: Option<String>,
@@ -31,9 +32,18 @@ fn line(text: &Text, job: &JobName, finding: &Finding, clock: &Clock) -> Line {
     let remedy = finding.remedy();
     Line {
         text: told,
-        is_obstacle: finding.is_obstacle(),
+        class: class_of(finding),
         since: finding.since,
         command: remedy.and_then(|remedy| remedy.command(job)),
+    }
+}
+
+/// What keeps the job or the item from running, and a run that failed, are seen first.
+fn class_of(finding: &Finding) -> &'static str {
+    match &finding.reason {
+        Reason::Ended(last) if last.state == FireState::Failed => "failure",
+        _ if finding.is_obstacle() => "obstacle",
+        _ => "",
     }
 }
 

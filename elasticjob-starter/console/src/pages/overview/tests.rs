@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use elasticjob::api::{ItemHandler, ItemWork};
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Operations, Target};
@@ -8,7 +9,7 @@ use elasticjob::registry::memory::MemoryRegistry;
 
 use elasticjob::runtime::ShutdownMode;
 
-use crate::testing::{call, console_of, cookie_of, request, start_job, with_users};
+use crate::testing::{call, console_of, cookie_of, request, start_job, start_job_with, with_users};
 use crate::{Console, Registry};
 
 fn target(job: &str) -> Target {
@@ -46,6 +47,31 @@ async fn the_overview_tells_what_needs_a_look_with_the_button_that_helps() {
     let viewer = cookie_of(&console, "viewer").await;
     let page = call(&console, request("GET", "/r/default", Some(&viewer))).await.body;
     assert!(!page.contains(r#"aria-label="Enable: off""#), "a viewer has no buttons");
+}
+
+#[tokio::test]
+async fn a_failure_is_seen_first_and_has_its_time() {
+    let memory = MemoryRegistry::new();
+    let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(async { Err("no disk".into()) })));
+    let settings = JobSettings { sharding_total_count: Some(1), ..JobSettings::default() };
+    let _job = start_job_with(&memory, "broken", &settings, handler).await;
+    let registry = Registry::new("default", Arc::new(memory.connect()));
+    let mut changes = registry.catalogue().changes();
+    let console = Console::new(with_users(), [registry]).expect("the options are right");
+    let cookie = cookie_of(&console, "viewer").await;
+    Operations::new(Arc::new(memory.connect())).trigger(&target("broken")).await.expect("it is triggered");
+    let page = loop {
+        let page = call(&console, request("GET", "/r/default", Some(&cookie))).await.body;
+        if page.contains(r#"<section id="failing">"#) {
+            break page;
+        }
+        changes.changed().await.expect("it goes on");
+    };
+    let row = page.split(r#"<th scope="row">"#).nth(1).unwrap_or_default();
+    assert!(page.contains("Last failure") && row.split("</td>").next().is_some_and(|it| it.contains("<time")), "{row}");
+    assert!(row.contains("not known"), "it never succeeded: {row}");
+    let why = call(&console, request("GET", "/r/default/jobs/broken/why", Some(&cookie))).await.body;
+    assert!(why.contains(r#"<li class="failure">"#), "{why}");
 }
 
 #[tokio::test]
