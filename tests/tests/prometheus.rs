@@ -2,21 +2,21 @@
 
 use std::process::ExitCode;
 
-#[cfg(feature = "metrics")]
+#[cfg(all(feature = "metrics", feature = "console"))]
 fn main() -> ExitCode {
     metrics::run()
 }
 
-/// Built without metrics: what is left out is still said.
-#[cfg(not(feature = "metrics"))]
+/// Built without them: what is left out is still said.
+#[cfg(not(all(feature = "metrics", feature = "console")))]
 fn main() -> ExitCode {
     let mut harness = elasticjob_tests::harness::Harness::new();
-    let missing = "run it with `--features metrics`, or all tests with tests/run".to_owned();
+    let missing = "run it with `--features metrics,console`, or all tests with tests/run".to_owned();
     harness.with_service("promtool", Some(missing), "all", async || ());
     harness.run()
 }
 
-#[cfg(feature = "metrics")]
+#[cfg(all(feature = "metrics", feature = "console"))]
 mod metrics {
     use std::collections::BTreeSet;
     use std::io::Write;
@@ -63,16 +63,22 @@ mod metrics {
     /// The page, as a client that knows only the older format gets it.
     async fn page(address: SocketAddr) -> String {
         let mut stream = TcpStream::connect(address).await.expect("it listens");
-        let request = "GET /metrics HTTP/1.1\r\nhost: x\r\naccept: text/plain\r\nconnection: close\r\n\r\n";
+        let request = "GET /metrics HTTP/1.1\r\nhost: localhost\r\naccept: text/plain\r\nconnection: close\r\n\r\n";
         stream.write_all(request.as_bytes()).await.expect("it takes the request");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.expect("it answers");
         answer.split_once("\r\n\r\n").expect("an answer has a head").1.to_owned()
     }
 
-    /// A scrape of a program after a fire of its job.
-    async fn scrape() -> String {
-        let arguments = ["--elasticjob.metrics.port=0", "--elasticjob.tracing.type=TAKEN"];
+    /// What a program answers after a fire of its job, by itself and by its console.
+    struct Scrape {
+        program: String,
+        console: String,
+    }
+
+    async fn scrape() -> Scrape {
+        let arguments =
+            ["--elasticjob.metrics.port=0", "--elasticjob.tracing.type=TAKEN", "--elasticjob.console.port=0"];
         let app = ElasticJobApp::builder().sources(Sources::of_arguments(arguments.map(str::to_owned)));
         let app = app.tracing_storage(Taken).start().await.expect("it starts");
         let address = app.metrics_address().expect("the port is open");
@@ -86,9 +92,11 @@ mod metrics {
                 sleep(Duration::from_millis(20)).await;
             }
         });
-        let scraped = scraped.await.expect("a fire comes each second");
+        let program = scraped.await.expect("a fire comes each second");
+        let console = app.console_url().and_then(|url| url.strip_prefix("http://")?.strip_suffix('/')?.parse().ok());
+        let console = page(console.expect("the console has an address")).await;
         app.shutdown().await;
-        scraped
+        Scrape { program, console }
     }
 
     /// The names that stand in a text.
@@ -102,18 +110,20 @@ mod metrics {
     }
 
     async fn guide() {
-        let (page, guide) = (scrape().await, text_of("docs/guide/metrics.md"));
-        let named = names(&guide);
-        let scraped = names_of_scrape(&page);
-        assert!(scraped.len() > 25, "{scraped:?}");
-        let missing: Vec<_> = scraped.difference(&named).collect();
-        assert!(missing.is_empty(), "docs/guide/metrics.md does not name {missing:?}");
+        let (Scrape { program, console }, guide) = (scrape().await, text_of("docs/guide/metrics.md"));
+        let (of_programs, of_console) = guide.split_once("## Metrics of the console").expect("the guide has both");
+        for (page, guide, least) in [(program, of_programs, 25), (console, of_console, 15)] {
+            let named = names(guide);
+            let scraped = names_of_scrape(&page);
+            assert!(scraped.len() > least, "{scraped:?}");
+            let missing: Vec<_> = scraped.difference(&named).collect();
+            assert!(missing.is_empty(), "docs/guide/metrics.md does not name {missing:?}");
+        }
     }
 
     async fn exported() {
-        let (page, guide) = (scrape().await, text_of("docs/guide/metrics.md"));
-        let console = guide.split_once("## Metrics of the console").expect("the guide has them").1;
-        let known: BTreeSet<&str> = names_of_scrape(&page).into_iter().chain(names(console)).collect();
+        let Scrape { program, console } = scrape().await;
+        let known: BTreeSet<&str> = names_of_scrape(&program).into_iter().chain(names_of_scrape(&console)).collect();
         for file in ["docs/prometheus/elasticjob.rules.yaml", "docs/prometheus/elasticjob.grafana.json"] {
             let text = text_of(file);
             let of_series = |name: &str| name.trim_end_matches("_bucket").to_owned();
@@ -156,8 +166,11 @@ mod metrics {
     }
 
     async fn lint() {
-        let (ok, said) = promtool(&["check", "metrics"], &scrape().await).expect("promtool runs");
-        assert!(ok && said.is_empty(), "{said}");
+        let Scrape { program, console } = scrape().await;
+        for page in [program, console] {
+            let (ok, said) = promtool(&["check", "metrics"], &page).expect("promtool runs");
+            assert!(ok && said.is_empty(), "{said}");
+        }
         // Or findings would not be seen.
         let (ok, said) =
             promtool(&["check", "metrics"], "# TYPE elasticjob_runs counter\nelasticjob_runs 1\n").expect("it runs");

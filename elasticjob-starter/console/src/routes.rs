@@ -13,7 +13,7 @@ use crate::access::{Permission, authenticate, guard};
 use crate::api::{self, Problem, is_api};
 use crate::app::App;
 use crate::here::Who;
-use crate::{assets, headers, health, pages};
+use crate::{assets, headers, health, metrics, pages};
 
 /// The longest body of a request, in bytes.
 const BODY_LIMIT: usize = 256 * 1024;
@@ -97,6 +97,7 @@ fn declare(app: App) -> Routes {
     let routes = Routes::new(app)
         .get("/healthz", Permission::Public, health::healthy)
         .get("/readyz", Permission::Public, health::ready)
+        .get("/metrics", Permission::KnownOrNear, metrics::show)
         .get("/assets/{version}/{name}", Permission::Public, assets::asset);
     api::declare(pages::declare(routes))
 }

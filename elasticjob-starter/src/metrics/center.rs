@@ -15,7 +15,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use tokio::sync::watch;
 
 use super::locked;
-use super::write::{Labels, Page};
+use elasticjob_openmetrics::{Labels, Page};
 
 const OPERATIONS: [&str; 3] = ["get", "children", "commit"];
 const RESULTS: [&str; 4] = ["ok", "refused", "not_reached", "unknown"];

@@ -1,19 +1,13 @@
 //! Metrics of the jobs of a program, for Prometheus: see `docs/guide/metrics.md`.
 
 mod center;
-mod classic;
 mod job;
-mod page;
 mod series;
 #[cfg(test)]
 mod tests;
-mod write;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-
-use prometheus_client::encoding::text;
-use prometheus_client::registry::Registry;
 
 pub(crate) use center::ObservedCenter;
 pub(crate) use series::Series;
@@ -21,10 +15,12 @@ pub(crate) use series::Series;
 /// The version of [`Router`] is that of this crate.
 pub use axum;
 
-use axum::Router;
-
 /// The content type of [`Metrics::text`].
-pub const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub use elasticjob_openmetrics::OPENMETRICS;
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::routing::get;
 
 /// What the jobs of an application do on this instance. Cheap to clone: clones show the same.
 ///
@@ -56,18 +52,16 @@ impl Metrics {
 
     /// The metrics as they are now, in the text format of OpenMetrics.
     pub fn text(&self) -> String {
-        let mut registry = Registry::default();
-        registry.register_collector(Box::new(self.series()));
-        let mut page = String::new();
-        // A text takes all that is written to it.
-        let _ = text::encode(&mut page, &registry);
-        page
+        let series = self.series();
+        elasticjob_openmetrics::text(move |page| series.write(page))
     }
 
     /// A router that serves `/metrics`: in the format of OpenMetrics, and in the older one of Prometheus where the client
     /// accepts `text/plain` only. It asks for no password.
     pub fn router(&self) -> Router {
-        page::router(self.clone())
+        let metrics = self.clone();
+        let page = async move |headers: HeaderMap| elasticjob_openmetrics::answer(&headers, metrics.text());
+        Router::new().route("/metrics", get(page))
     }
 
     /// Shows these series from now on.

@@ -10,14 +10,12 @@ use elasticjob::fire::{CancelReason, SkipReason};
 use elasticjob::ident::JobName;
 use elasticjob::runtime::JobStatus;
 use elasticjob::trace::Tracing;
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::DescriptorEncoder;
+use elasticjob_openmetrics::{Labels, Page};
 use tokio::sync::watch;
 
 use super::center::RegistrySeries;
 use super::job::{JobSeries, RESULTS, SOURCES};
 use super::locked;
-use super::write::{Labels, Page};
 
 /// The name under which the jobs are counted that have no series of their own.
 const OTHER: &str = "_other";
@@ -68,6 +66,17 @@ impl Series {
 
     pub(crate) fn tracing(&self, name: &str, tracing: Tracing) {
         locked(&self.tracings).push((name.to_owned(), tracing));
+    }
+
+    /// Writes all of it.
+    pub(super) fn write(&self, page: &mut Page<'_>) -> fmt::Result {
+        let rust = rustc_version_runtime::version().to_string();
+        let build = vec![("version", env!("CARGO_PKG_VERSION")), ("rust", rust.as_str())];
+        page.gauges("elasticjob_build_info", "The version of elasticjob, and of the compiler.", [(build, 1.0)])?;
+        self.write_counts(page)?;
+        self.write_states(page)?;
+        RegistrySeries::write(&locked(&self.registries), page)?;
+        self.write_tracings(page)
     }
 
     fn write_counts(&self, page: &mut Page<'_>) -> fmt::Result {
@@ -175,19 +184,6 @@ impl JobObserver for Series {
         if let Some(place) = self.by_name.get(job) {
             self.jobs[*place].count(fact);
         }
-    }
-}
-
-impl Collector for Series {
-    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut page = Page(encoder);
-        let rust = rustc_version_runtime::version().to_string();
-        let build = vec![("version", env!("CARGO_PKG_VERSION")), ("rust", rust.as_str())];
-        page.gauges("elasticjob_build_info", "The version of elasticjob, and of the compiler.", [(build, 1.0)])?;
-        self.write_counts(&mut page)?;
-        self.write_states(&mut page)?;
-        RegistrySeries::write(&locked(&self.registries), &mut page)?;
-        self.write_tracings(&mut page)
     }
 }
 

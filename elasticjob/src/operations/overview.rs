@@ -28,6 +28,8 @@ pub struct JobOverview {
     pub next_fire: Option<i64>,
     /// How many instances are online.
     pub instances: usize,
+    /// Whether one of them leads.
+    pub has_leader: bool,
     /// How many servers it knows.
     pub servers: usize,
     /// Its items.
@@ -93,6 +95,7 @@ impl JobSnapshot {
             time_zone: schedule.map(Schedule::time_zone),
             next_fire: self.next_fire(now),
             instances: self.instances().count(),
+            has_leader: self.leader.is_some(),
             servers: self.servers().count(),
             items: ItemCounts { total: self.total(), ..ItemCounts::default() },
             last: records().max_by_key(|begun| (begun.at, begun.began)).cloned(),

@@ -53,6 +53,8 @@ pub(crate) enum Permission {
     Public,
     /// Everybody who is known may call it; what it shows is filtered by their grants.
     Known,
+    /// The same, and programs of this host need not be known: see [`is_near`](super::near::is_near). They are viewers.
+    KnownOrNear,
     /// The role, in the registry center and for the job that the path names.
     Has(Role),
     /// The role for some job of the registry center: the request names jobs in its body, and its handler checks each.

@@ -11,8 +11,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chrono::Utc;
 
-use super::grant::{Permission, Role};
+use super::grant::{Grant, Permission, Role};
 use super::identity::Identity;
+use super::near::is_near;
 use super::session::{COOKIE, SessionToken};
 use crate::api::{Problem, is_api};
 use crate::app::App;
@@ -55,7 +56,7 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
 pub(crate) async fn guard(
     State((app, permission)): State<(App, Permission)>,
     params: Result<RawPathParams, RawPathParamsRejection>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let params = match params {
@@ -64,11 +65,16 @@ pub(crate) async fn guard(
     };
     let named = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let identity = request.extensions().get::<Identity>().cloned().unwrap_or_else(|| Identity::anonymous(Vec::new()));
+    let is_unknown = identity.is_anonymous();
+    if permission == Permission::KnownOrNear && is_unknown && is_near(&app.options, &request) {
+        request.extensions_mut().insert(Identity::anonymous(vec![Grant::everywhere(Role::Viewer)]));
+        return next.run(request).await;
+    }
     if identity.may(permission, named("registry"), named("job")) {
         return next.run(request).await;
     }
-    let is_unknown = identity.is_anonymous();
-    if is_api(request.uri().path()) {
+    // It is called by programs: they cannot log in.
+    if is_api(request.uri().path()) || permission == Permission::KnownOrNear {
         return match is_unknown {
             true => Problem::not_logged_in().into_response(),
             false => Problem::forbidden(permission, app.options.read_only).into_response(),

@@ -76,7 +76,7 @@ impl Identity {
     pub(crate) fn may(&self, permission: Permission, registry: Option<&str>, job: Option<&str>) -> bool {
         match (permission, registry, job) {
             (Permission::Public, ..) => true,
-            (Permission::Known, ..) => self.has_grants(),
+            (Permission::Known | Permission::KnownOrNear, ..) => self.has_grants(),
             (Permission::HasForSome(role), Some(registry), _) => {
                 self.grants.iter().any(|it| it.role() >= role && it.is_for_registry(registry))
             }

@@ -3,6 +3,7 @@
 mod grant;
 mod guard;
 mod identity;
+mod near;
 mod password;
 mod session;
 mod throttle;

@@ -88,6 +88,7 @@ fn permission(permission: Permission) -> String {
     match permission {
         Permission::Public => "public".to_owned(),
         Permission::Known => "known".to_owned(),
+        Permission::KnownOrNear => "known, or a program of this host".to_owned(),
         Permission::Has(role) => role.to_string(),
         Permission::HasForSome(role) => format!("{role} of each job in the body"),
     }

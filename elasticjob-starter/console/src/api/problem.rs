@@ -76,7 +76,7 @@ impl Problem {
             Permission::Has(role) | Permission::HasForSome(role) => {
                 format!("the role {role} is needed for this registry center and this job")
             }
-            Permission::Known | Permission::Public => "this user has no role".to_owned(),
+            Permission::Known | Permission::KnownOrNear | Permission::Public => "this user has no role".to_owned(),
         };
         let why = if read_only { "; this console is read-only" } else { "" };
         Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", needs + why)

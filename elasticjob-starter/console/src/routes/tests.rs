@@ -32,7 +32,7 @@ async fn every_route_lets_in_those_who_have_its_permission_and_nobody_else() {
             let may = match route.permission {
                 // A login without a name and a password is refused by itself.
                 Permission::Public => continue,
-                Permission::Known => role.is_some(),
+                Permission::Known | Permission::KnownOrNear => role.is_some(),
                 Permission::Has(needed) | Permission::HasForSome(needed) => role.is_some_and(|role| role >= needed),
             };
             let answer = call(&console, request(route.method, &path_of(&route), cookie.as_deref())).await;
@@ -51,7 +51,7 @@ async fn no_route_changes_anything_by_get_and_every_write_needs_more_than_a_view
         let is_about_the_caller = ["/login", "/logout", "/language", "/theme"].contains(&route.path);
         let is_of_operators = match route.permission {
             Permission::Has(role) | Permission::HasForSome(role) => role >= Role::Operator,
-            Permission::Public | Permission::Known => false,
+            Permission::Public | Permission::Known | Permission::KnownOrNear => false,
         };
         assert!(is_about_the_caller || is_of_operators || is_a_question(route), "{route:?}");
     }

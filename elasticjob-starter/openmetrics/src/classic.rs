@@ -1,7 +1,7 @@
 //! The older text format of Prometheus, for clients that do not know OpenMetrics.
 
 /// The same metrics in the older format: a counter is declared with its `_total`, and there is no end mark.
-pub(super) fn classic(openmetrics: &str) -> String {
+pub(crate) fn classic(openmetrics: &str) -> String {
     let mut page = String::with_capacity(openmetrics.len());
     // The help stands before the type, which decides the name in both lines.
     let mut help = None;

@@ -1,25 +1,21 @@
-//! Serves the metrics.
+//! The answer to a scrape.
 
-use axum::Router;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 
-use super::classic::classic;
-use super::{Metrics, OPENMETRICS};
+use crate::classic::classic;
+
+/// The content type of [`text`](crate::text).
+pub const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The content type of the older format.
 const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) fn router(metrics: Metrics) -> Router {
-    Router::new().route("/metrics", get(metrics_page)).with_state(metrics)
-}
-
-async fn metrics_page(State(metrics): State<Metrics>, headers: HeaderMap) -> Response {
-    let text = metrics.text();
-    match wants_classic(&headers) {
+/// The answer with a page: in the format of OpenMetrics, and in the older one of Prometheus where the client that sent these
+/// headers accepts `text/plain` only.
+pub fn answer(headers: &HeaderMap, text: String) -> Response {
+    match wants_classic(headers) {
         true => ([(CONTENT_TYPE, CLASSIC)], classic(&text)).into_response(),
         false => ([(CONTENT_TYPE, OPENMETRICS)], text).into_response(),
     }

@@ -1,0 +1,174 @@
+//! `/metrics`: the state of the jobs in the registry centers, for Prometheus. Names and meanings: `docs/guide/metrics.md`.
+
+use std::fmt;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use elasticjob::operations::{JobOverview, JobState, Listed};
+use elasticjob::registry::SessionState;
+use elasticjob_openmetrics::{Labels, Page};
+
+use crate::app::App;
+use crate::here::Who;
+use crate::live;
+
+/// The longest cron expression in a label, in characters.
+const LONGEST_CRON: usize = 120;
+
+/// A registry center at a scrape.
+struct Scraped {
+    name: String,
+    /// It is connected, and the jobs are as it has them.
+    is_up: bool,
+    /// `None` where nothing was read yet.
+    listed: Option<Listed>,
+}
+
+/// The page, with the jobs that the caller may see.
+pub(crate) async fn show(State(app): State<App>, who: Who, headers: HeaderMap) -> Response {
+    let mut registries = Vec::new();
+    for registry in app.registries.values() {
+        if !who.identity.sees_registry(registry.name()) {
+            continue;
+        }
+        let name = registry.name().to_owned();
+        let is_connected = matches!(*registry.center().session().borrow(), SessionState::Connected { .. });
+        let mut listed = registry.catalogue().jobs().await.ok();
+        if let Some(listed) = listed.as_mut() {
+            listed.jobs.retain(|job| who.identity.sees_job(&name, job.job.as_str()));
+        }
+        let is_up = is_connected && listed.as_ref().is_some_and(|listed| listed.lost_since.is_none());
+        registries.push(Scraped { name, is_up, listed });
+    }
+    let streams = live::MOST - app.streams.available_permits();
+    let text = elasticjob_openmetrics::text(move |page| {
+        write_console(page, &registries, streams)?;
+        write_jobs(page, &Jobs(&registries))
+    });
+    elasticjob_openmetrics::answer(&headers, text)
+}
+
+fn write_console(page: &mut Page<'_>, registries: &[Scraped], streams: usize) -> fmt::Result {
+    let build = vec![("version", env!("CARGO_PKG_VERSION"))];
+    page.gauges("elasticjob_console_build_info", "The version of the console.", [(build, 1.0)])?;
+    let up = registries.iter().map(|it| (vec![("registry", it.name.as_str())], flag(it.is_up)));
+    page.gauges("elasticjob_console_registry_up", "Whether the registry center is connected and was read.", up)?;
+    let lost = registries.iter().filter_map(|it| {
+        let since = it.listed.as_ref()?.lost_since?;
+        Some((vec![("registry", it.name.as_str())], seconds(since)))
+    });
+    let help = "Since when the registry center is lost: the jobs are as they were then.";
+    page.gauges("elasticjob_console_registry_lost_since_timestamp_seconds", help, lost)?;
+    page.gauges("elasticjob_console_streams", "Pages that are kept up to date.", [(Vec::new(), count(streams))])
+}
+
+fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
+    let info = jobs.each(|job| {
+        let cron = job.cron.as_deref().unwrap_or_default();
+        let end = cron.char_indices().nth(LONGEST_CRON).map_or(cron.len(), |(end, _)| end);
+        let total = job.items.total.to_string();
+        [(vec![("cron", cron[..end].to_owned()), ("time_zone", zone(job)), ("sharding_total_count", total)], 1.0)]
+    });
+    write(page, "elasticjob_job_info", "The schedule of a job; a one-off job has no cron expression.", info)?;
+    let status = jobs.each(|job| {
+        JobState::ALL.map(|state| (vec![("status", state.as_str().to_lowercase())], flag(job.state == state)))
+    });
+    write(page, "elasticjob_job_status", "1 at the status that the job has.", status)?;
+    let times: [(&str, &str, Of<Option<i64>>); 5] = [
+        ("next_fire", "The next scheduled fire.", |job| job.next_fire),
+        ("last_fire", "The scheduled time of the fire that was begun last.", |job| {
+            job.last.as_ref().map(|last| last.at)
+        }),
+        ("last_success", "The end of the last run of an item that succeeded.", |job| job.last_success),
+        ("oldest_run_start", "The begin of the oldest run that goes on.", |job| job.running_since),
+        ("overdue_since", "The earliest fire that should have begun and has not.", |job| {
+            job.overdue.map(|overdue| overdue.since)
+        }),
+    ];
+    for (name, help, of) in times {
+        let series = jobs.each(|job| of(job).map(|time| (Vec::new(), seconds(time))));
+        write(page, &format!("elasticjob_job_{name}_timestamp_seconds"), help, series)?;
+    }
+    let items = jobs.each(|job| {
+        let items = job.items;
+        let states = [
+            ("running", items.running),
+            ("pending", items.pending),
+            ("disabled", items.disabled),
+            ("unassigned", items.unassigned),
+            ("lost", items.lost),
+        ];
+        states.map(|(state, number)| (vec![("state", state.to_owned())], count(number)))
+    });
+    write(page, "elasticjob_job_items", "Items by what they do. An item may be in several states.", items)?;
+    let numbers: [(&str, &str, Of<usize>); 5] = [
+        ("overdue_items", "Items with a fire that should have begun and has not.", |job| {
+            job.overdue.map_or(0, |overdue| overdue.items)
+        }),
+        ("failed_items", "Items whose last run failed.", |job| job.failed.len()),
+        ("instances", "Instances that are online.", |job| job.instances),
+        ("leader", "Whether an instance leads.", |job| usize::from(job.has_leader)),
+        ("servers", "Servers that the job knows.", |job| job.servers),
+    ];
+    for (name, help, of) in numbers {
+        let series = jobs.each(|job| [(Vec::new(), count(of(job)))]);
+        write(page, &format!("elasticjob_job_{name}"), help, series)?;
+    }
+    Ok(())
+}
+
+/// The jobs of all registry centers.
+struct Jobs<'a>(&'a [Scraped]);
+
+/// A value that a job has.
+type Of<T> = fn(&JobOverview) -> T;
+
+/// Labels beside those of the job.
+type Own = Vec<(&'static str, String)>;
+
+/// A series of a job: its registry center, its name, its own labels and its value.
+type Series<'a> = (&'a str, &'a str, Own, f64);
+
+impl<'a> Jobs<'a> {
+    /// Series of each job.
+    fn each<S: IntoIterator<Item = (Own, f64)>>(&self, of: impl Fn(&JobOverview) -> S) -> Vec<Series<'a>> {
+        let mut series = Vec::new();
+        for registry in self.0 {
+            for job in registry.listed.iter().flat_map(|listed| &listed.jobs) {
+                let own = of(job).into_iter();
+                series.extend(own.map(|(labels, value)| (registry.name.as_str(), job.job.as_str(), labels, value)));
+            }
+        }
+        series
+    }
+}
+
+fn write(page: &mut Page<'_>, name: &str, help: &str, series: Vec<Series<'_>>) -> fmt::Result {
+    let series = series.iter().map(|(registry, job, own, value)| {
+        let mut labels: Labels<'_> = vec![("job_name", job), ("registry", registry)];
+        labels.extend(own.iter().map(|(name, value)| (*name, value.as_str())));
+        (labels, *value)
+    });
+    page.gauges(name, help, series)
+}
+
+fn zone(job: &JobOverview) -> String {
+    job.time_zone.map(|zone| zone.to_string()).unwrap_or_default()
+}
+
+/// Milliseconds since 1970 as seconds.
+fn seconds(milliseconds: i64) -> f64 {
+    milliseconds as f64 / 1_000.0
+}
+
+fn count(number: usize) -> f64 {
+    number as f64
+}
+
+fn flag(is: bool) -> f64 {
+    f64::from(u8::from(is))
+}
+
+#[cfg(test)]
+mod tests;
