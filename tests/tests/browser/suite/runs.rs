@@ -1,9 +1,11 @@
 //! From the timeline by links to a fire and its records.
 
+use std::time::{Duration, Instant};
+
 use super::buttons::{Button, Buttons};
 use super::chrome::Chrome;
 use super::past;
-use super::stage::Stage;
+use super::stage::{LIMIT, Stage};
 
 const TIMELINE: &str = "/r/default/timeline";
 const RUNS: &str = "/r/default/jobs/nightly/runs";
@@ -21,7 +23,7 @@ pub async fn are_found() {
     follow(&chrome, "tbody th a").await;
     assert!(chrome.session.url().await.contains("/jobs/settle/runs?from="), "the runs of that time are shown");
     follow(&chrome, "tbody th a").await;
-    assert_eq!(count(&chrome, "svg .bar").await, 2, "each item has a bar\n{}", chrome.text().await);
+    wait_bars(&chrome, 2).await;
 
     buttons.open(RUNS).await;
     let [from, until] = [6, 4].map(|night| past::fire(night).format("%Y-%m-%dT00:00").to_string());
@@ -46,4 +48,14 @@ async fn count(chrome: &Chrome, selector: &str) -> u64 {
 /// Clicks the first link that a CSS selector finds.
 async fn follow(chrome: &Chrome, selector: &str) {
     chrome.session.find(&format!("main {selector}")).await.click().await;
+}
+
+/// Waits until each item of a fire has a bar. It is the newest fire: the run of an item may not be traced yet.
+async fn wait_bars(chrome: &Chrome, items: u64) {
+    let (url, deadline) = (chrome.session.url().await, Instant::now() + LIMIT);
+    while count(chrome, "svg .bar").await != items {
+        assert!(Instant::now() < deadline, "each item has a bar\n{}", chrome.text().await);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        chrome.session.open(&url).await;
+    }
 }
