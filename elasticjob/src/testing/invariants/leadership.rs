@@ -1,5 +1,5 @@
-//! Only the leader writes what is the leader's: who owns which item, and that a request for resharding is served. And none
-//! leads for long whose server is disabled.
+//! Only the leader writes what is the leader's: who owns which item, and that a request for resharding is served. None takes
+//! the lead from an instance whose session lives, and none leads for long whose server is disabled.
 //!
 //! A transaction can check that the leader's node exists, not whose it is: that is true as long as the node goes with the
 //! session of its owner. Where an operator deletes it, what its owner sent before it heard of that still passes.
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::{Observation, Scene};
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::{Op, SessionId};
-use crate::testing::sim::{EPOCH, Millis};
+use crate::testing::sim::{EPOCH, Millis, Process, Program};
 
 /// How long it may take to hear that the own server was disabled, in milliseconds.
 const HEARD: i64 = 10_000;
@@ -20,6 +20,8 @@ const ON_THE_WAY: Millis = 3_000;
 #[derive(Debug, Default)]
 pub(super) struct Leadership {
     leader: Option<SessionId>,
+    /// What stood in its node.
+    named: Option<String>,
     /// When leaders whose sessions go on were found not to lead any more.
     deposed: BTreeMap<SessionId, Millis>,
 }
@@ -29,15 +31,24 @@ impl Leadership {
         let Observation::Committed { session, host: Some(host), transaction, leader } = observation else {
             return Ok(());
         };
-        if let Some(before) = std::mem::replace(&mut self.leader, *leader)
-            && *leader != Some(before)
-            && scene.tree.session_timeout(before).is_some()
-        {
-            self.deposed.insert(before, scene.now);
+        let before = std::mem::replace(&mut self.leader, *leader);
+        let named = std::mem::replace(&mut self.named, scene.text(&JobPath::LeaderInstance));
+        let deposed = before.filter(|it| *leader != Some(*it) && scene.tree.session_timeout(*it).is_some());
+        if let Some(deposed) = deposed {
+            self.deposed.insert(deposed, scene.now);
         }
         // A Java leader that was replaced while it was resharding goes on with it.
         if scene.is_java(*host) {
             return Ok(());
+        }
+        let deposes = transaction.ops().iter().any(|op| {
+            !matches!(op, Op::Check { .. }) && JobPath::parse(scene.job, op.path()) == Some(JobPath::LeaderInstance)
+        });
+        // An instance that has connected anew replaces what it wrote in its last session.
+        if let Some(deposed) = deposed.filter(|deposed| deposes && deposed != session)
+            && named.as_deref() != scene.hosts[*host].process.as_ref().and_then(instance_of)
+        {
+            return Err(format!("host {host} took the lead from session {deposed} of {named:?}, which lives"));
         }
         let leaders = transaction.ops().iter().find(|op| match (op, JobPath::parse(scene.job, op.path())) {
             (Op::Check { .. }, _) => false,
@@ -66,5 +77,13 @@ impl Leadership {
             Some(_) => Err(format!("host {host} wrote {}, and its server has long been disabled", op.path())),
             None => Ok(()),
         }
+    }
+}
+
+fn instance_of(process: &Process) -> Option<&str> {
+    match &process.program {
+        Program::Engine(engine) => Some(engine.instance().as_str()),
+        Program::Fallen(fallen) => Some(fallen.instance().as_str()),
+        Program::Java(_) => None,
     }
 }
