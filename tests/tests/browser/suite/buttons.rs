@@ -11,7 +11,7 @@ use super::routes::{Route, Routes};
 use super::stage::LIMIT;
 
 /// What answers with no page: the first one leads to another page.
-const NO_PAGES: [&str; 3] = ["/", "/r/{registry}/events", "/assets/{version}/{name}"];
+const NO_PAGES: [&str; 2] = ["/", "/assets/{version}/{name}"];
 
 /// Lists the buttons of all forms. A button of a form whose hidden fields have other names is another one. Forms have
 /// buttons of the name `action`, which hide the properties of that name. The page is not kept up to date from now on, so

@@ -13,7 +13,7 @@ const JOB: &str = "/r/default/jobs/nightly";
 const ROWS: &str = "return document.querySelectorAll('main tbody tr').length";
 
 pub async fn every_button() {
-    let stage = Stage::start().await;
+    let stage = Stage::start_beside_java().await;
     let chrome = Chrome::start(&stage.address).await;
     let mut buttons = Buttons::new(&chrome);
     let server = log_in(&mut buttons).await;

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-/// Routes that no page links to: they are for supervisors of processes, and for the script that keeps a page up to date.
-const WITHOUT_PAGE: [&str; 3] = ["/healthz", "/readyz", "/r/{registry}/events"];
+/// Routes that no page links to: they are for supervisors of processes, for Prometheus, and for the script that keeps a page
+/// up to date.
+const WITHOUT_PAGE: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/r/{registry}/events"];
 
 /// A route of a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

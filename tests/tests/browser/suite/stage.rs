@@ -39,8 +39,17 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Starts it, and waits until the console serves and a run is traced.
+    /// Starts it, and waits until the console serves and a run is traced. Every instance traces its runs.
     pub async fn start() -> Self {
+        Self::start_with(false).await
+    }
+
+    /// The same with a Java instance of one of the jobs, where the Java tests are asked for. It traces nothing.
+    pub async fn start_beside_java() -> Self {
+        Self::start_with(true).await
+    }
+
+    async fn start_with(is_java_wanted: bool) -> Self {
         let zookeeper = ZookeeperServer::start().expect("ZooKeeper starts");
         let server = Arc::new(DatabaseServer::start(Kind::Postgresql).await.expect("PostgreSQL starts"));
         let database = Database::on(server, Kind::Postgresql).await;
@@ -69,7 +78,7 @@ impl Stage {
         let start = |command, name| TestProcess::start(command, log(name)).expect("it starts");
         let jobs = start(processes::jobs(&jobs_folder), "jobs.log");
         let others = start(processes::jobs(&jobs_folder), "others.log");
-        let java = java(&zookeeper, &folder);
+        let java = if is_java_wanted { java(&zookeeper, &folder) } else { None };
         // The console asks for a namespace that the first job makes.
         wait_traced(&database, &jobs).await;
         let mut console = start(processes::console(&console_folder), "console.log");

@@ -23,7 +23,7 @@ const ASK: &str = "const [url, done] = arguments;
         error => done([0, String(error)]))";
 
 pub async fn every_page() {
-    let stage = Stage::start().await;
+    let stage = Stage::start_beside_java().await;
     past::write(&stage.database).await;
     let chrome = Chrome::start(&stage.address).await;
     let (routes, axe) = (Routes::declared(), installed::axe());
