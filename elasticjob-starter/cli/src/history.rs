@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use elasticjob::ident::JobName;
 use elasticjob::schedule::{TimeZone, format_rfc3339};
-use elasticjob::trace::{Cursor, ExecutionFilter, ExecutionRecord, Page, PageRequest, TraceReader};
+use elasticjob::trace::{Cursor, ExecutionFilter, ExecutionOutcome, ExecutionRecord, Page, PageRequest, TraceReader};
 use elasticjob_starter::settings::Sources;
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ pub(crate) async fn history(
     let mut filter = ExecutionFilter::of_job(wanted.job.clone());
     filter.item = wanted.item;
     filter.instance = wanted.instance.clone();
-    filter.failed_only = wanted.failed;
+    filter.outcome = wanted.failed.then_some(ExecutionOutcome::Failed);
     filter.source = wanted.source.map(Into::into);
     filter.from = wanted.from;
     filter.until = wanted.until;

@@ -160,6 +160,21 @@ pub struct ServerBrief {
     pub disabled_jobs: usize,
 }
 
+/// A short view of an instance that is online.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct InstanceBrief {
+    /// The instance. A process has the same id in each of its jobs.
+    pub instance: InstanceId,
+    /// The address of its server.
+    pub server: String,
+    /// Since when it is online, in milliseconds since 1970: in the job where it came first.
+    pub since: i64,
+    /// The jobs that it runs.
+    pub jobs: BTreeSet<JobName>,
+}
+
 impl Operations {
     /// A short view of a job.
     ///
@@ -280,8 +295,20 @@ impl Operations {
     /// # Errors
     /// [`OperationError::Read`].
     pub async fn servers(&self) -> Result<Vec<ServerBrief>, OperationError> {
+        self.servers_of_jobs(|_| true).await
+    }
+
+    /// The servers of these jobs, in ascending order: servers that one of them knows, and servers with an instance of one.
+    /// Other jobs count nowhere.
+    ///
+    /// # Errors
+    /// [`OperationError::Read`].
+    pub async fn servers_of_jobs(
+        &self,
+        is_meant: impl Fn(&JobName) -> bool,
+    ) -> Result<Vec<ServerBrief>, OperationError> {
         let mut servers: BTreeMap<String, ServerBrief> = BTreeMap::new();
-        for (job, members) in self.all_members().await? {
+        for (job, members) in self.all_members().await?.into_iter().filter(|(job, _)| is_meant(job)) {
             let mut of = |ip: &str, add: &dyn Fn(&mut ServerBrief)| {
                 let new = || ServerBrief { server: ip.to_owned(), ..ServerBrief::default() };
                 let server = servers.entry(ip.to_owned()).or_insert_with(new);
@@ -299,5 +326,31 @@ impl Operations {
             }
         }
         Ok(servers.into_values().collect())
+    }
+
+    /// The instances of these jobs, in ascending order. Other jobs count nowhere.
+    ///
+    /// # Errors
+    /// [`OperationError::Read`].
+    pub async fn instances_of_jobs(
+        &self,
+        is_meant: impl Fn(&JobName) -> bool,
+    ) -> Result<Vec<InstanceBrief>, OperationError> {
+        let mut instances: BTreeMap<InstanceId, InstanceBrief> = BTreeMap::new();
+        for (job, members) in self.all_members().await?.into_iter().filter(|(job, _)| is_meant(job)) {
+            for (instance, server) in &members.instances {
+                let since = members.since(instance).unwrap_or_default();
+                let new = || InstanceBrief {
+                    instance: instance.clone(),
+                    server: server.clone(),
+                    since,
+                    jobs: BTreeSet::new(),
+                };
+                let brief = instances.entry(instance.clone()).or_insert_with(new);
+                brief.since = brief.since.min(since);
+                brief.jobs.insert(job.clone());
+            }
+        }
+        Ok(instances.into_values().collect())
     }
 }

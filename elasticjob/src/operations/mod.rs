@@ -54,7 +54,7 @@ use built_in_checks::BuiltIn;
 
 pub use crate::registry::layout::ServerStatus;
 pub use audit::Audit;
-pub use briefs::{JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
+pub use briefs::{InstanceBrief, JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use catalogue::{Catalogue, Listed};
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};

@@ -1,7 +1,7 @@
 //! The decision log.
 
 use chrono::TimeDelta;
-use elasticjob::ident::JobName;
+use elasticjob::ident::{InstanceId, JobName};
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
 use elasticjob::trace::{
     AnyTraceReader, DecisionFilter, DecisionKind, JobDecisionEvent, PageRequest, ReadError, TraceReader,
@@ -59,7 +59,13 @@ pub(super) async fn decisions_are_found_by_fire_kind_time_and_page(database: Dat
         at: later(1),
         ..decision("b", DecisionKind::Missed)
     };
-    let elected = JobDecisionEvent { scheduled_at: None, at: later(2), ..decision("c", DecisionKind::Elected) };
+    let elected = JobDecisionEvent {
+        scheduled_at: None,
+        at: later(2),
+        sharding_items: vec![4, 12, 5],
+        instance: Some(InstanceId::of_process("192.0.2.9", 7)),
+        ..decision("c", DecisionKind::Elected)
+    };
     let other = JobName::new("Settle").expect("a name");
     let of_other = JobDecisionEvent { job_name: other.clone(), at: later(3), ..decision("d", DecisionKind::Skipped) };
     let events = [decision("a", DecisionKind::Skipped), missed, elected, of_other];
@@ -73,6 +79,11 @@ pub(super) async fn decisions_are_found_by_fire_kind_time_and_page(database: Dat
     assert_eq!(found(&reader, |filter| filter.fire = Some(later(60))).await, "", "that one is run instead");
     assert_eq!(found(&reader, |filter| filter.from = Some(later(2))).await, "dc");
     assert_eq!(found(&reader, |filter| filter.until = Some(later(2))).await, "ba");
+    let here = InstanceId::of_process("192.0.2.9", 7);
+    assert_eq!(found(&reader, |filter| filter.item = Some(12)).await, "c", "not item 1 or 2");
+    assert_eq!(found(&reader, |filter| filter.instance = Some(here)).await, "c");
+    assert_eq!(found(&reader, |filter| filter.ip = Some("192.0.2.9".to_owned())).await, "c");
+    assert_eq!(found(&reader, |filter| filter.ip = Some("192_0_2_9".to_owned())).await, "");
     let kinds = vec![DecisionKind::Missed, DecisionKind::Elected];
     assert_eq!(found(&reader, |filter| filter.kinds = kinds).await, "cb");
 

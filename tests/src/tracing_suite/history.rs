@@ -88,7 +88,11 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
             execution(JobExecutionEvent { start_time: minute(10), ..start("d") }),
             execution(JobExecutionEvent { source: ExecutionSource::Failover, ..end("e", None) }),
             execution(JobExecutionEvent { instance: InstanceId::of_process("192.0.2.2", 77), ..end("f", None) }),
-            execution(JobExecutionEvent { run_id: "other".into(), ..end("g", None) }),
+            execution(JobExecutionEvent {
+                run_id: "other".into(),
+                instance: InstanceId::of_process("192.0.2.9", 7),
+                ..end("g", None)
+            }),
         ],
     )
     .await;
@@ -96,7 +100,18 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
     assert_eq!(found(&reader, |_| {}).await, "dgfecba");
     assert_eq!(found(&reader, |filter| filter.job = Some(other("Settle"))).await, "b", "capitals count");
     assert_eq!(found(&reader, |filter| filter.item = Some(7)).await, "c");
-    assert_eq!(found(&reader, |filter| filter.failed_only = true).await, "c", "one that runs has not failed");
+    assert_eq!(
+        found(&reader, |filter| filter.outcome = Some(ExecutionOutcome::Failed)).await,
+        "c",
+        "one that runs has not failed"
+    );
+    assert_eq!(found(&reader, |filter| filter.outcome = Some(ExecutionOutcome::NoEnd)).await, "d");
+    assert_eq!(found(&reader, |filter| filter.outcome = Some(ExecutionOutcome::Succeeded)).await, "gfeba");
+    assert_eq!(found(&reader, |filter| filter.ip = Some("192.0.2.9".to_owned())).await, "g");
+    let patterns = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(found(&reader, |filter| filter.jobs = patterns(&["S%", "s_ttle"])).await, "", "these are no wildcards");
+    assert!(found(&reader, |filter| filter.jobs = patterns(&["x", "Set*e"])).await.contains('b'));
+    assert_eq!(found(&reader, |filter| filter.jobs = patterns(&["x", "*"])).await, "dgfecba");
     assert_eq!(found(&reader, |filter| filter.from = Some(minute(10))).await, "d");
     assert_eq!(found(&reader, |filter| filter.until = Some(minute(9))).await, "gfecba");
     let range = |filter: &mut ExecutionFilter| (filter.from, filter.until) = (Some(minute(-1)), Some(minute(1)));
@@ -105,7 +120,7 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
     assert_eq!(found(&reader, |filter| filter.run_id = Some("other".to_owned())).await, "g");
     let instance = InstanceId::of_process("192.0.2.2", 77);
     assert_eq!(found(&reader, |filter| filter.instance = Some(instance.clone())).await, "f");
-    let both = |filter: &mut ExecutionFilter| (filter.item, filter.failed_only) = (Some(3), true);
+    let both = |filter: &mut ExecutionFilter| (filter.item, filter.outcome) = (Some(3), Some(ExecutionOutcome::Failed));
     assert_eq!(found(&reader, both).await, "");
     let one_by_one = ByRecords(reader_of(database.url()).await);
     let count = async |most, change: fn(&mut ExecutionFilter)| {
@@ -131,6 +146,8 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
     };
     assert_eq!(states(|_| {}).await, "yx");
     assert_eq!(states(|filter| filter.state = Some(TaskState::Error)).await, "x");
+    assert_eq!(states(|filter| filter.ip = Some("192.0.2.9".to_owned())).await, "");
+    assert_eq!(states(|filter| filter.jobs = vec!["other*".to_owned()]).await, "");
     assert_eq!(states(|filter| filter.execution_type = Some(ExecutionType::Failover)).await, "y");
     assert_eq!(states(|filter| filter.until = Some(moment() - TimeDelta::minutes(1))).await, "");
 }

@@ -105,6 +105,11 @@ impl Grant {
         self.jobs.matches(job)
     }
 
+    /// The pattern of its jobs.
+    pub(crate) fn jobs_pattern(&self) -> &str {
+        &self.jobs.0
+    }
+
     pub(crate) fn is_for_all_jobs(&self) -> bool {
         self.jobs.0 == "*"
     }

@@ -71,6 +71,12 @@ impl Identity {
         self.has(Role::Viewer, registry, job)
     }
 
+    /// The patterns of the names of all jobs that the caller sees in the registry center.
+    pub(crate) fn seen_jobs(&self, registry: &str) -> Vec<String> {
+        let grants = self.grants.iter().filter(|grant| grant.is_for_registry(registry));
+        grants.map(|grant| grant.jobs_pattern().to_owned()).collect()
+    }
+
     /// Whether the caller may call a route whose path names this registry center and this job. Views of a registry
     /// center are filtered by job, so that they need no grant for all jobs.
     pub(crate) fn may(&self, permission: Permission, registry: Option<&str>, job: Option<&str>) -> bool {

@@ -157,7 +157,7 @@ impl From<DecisionRecord> for Decision {
 
 async fn page<T, R>(here: &Here, headers: &HeaderMap, query: &HistoryQuery) -> Result<Response, Problem>
 where
-    T: Traced + history_file::Row,
+    T: Traced + history_file::Row + 'static,
     R: Serialize + From<T>,
 {
     let zone = TimeZone::local().unwrap_or(TimeZone::UTC);

@@ -66,6 +66,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .delete("/api/v1/registries/{registry}/jobs/{job}", admin, actions::remove_job)
         .delete("/api/v1/registries/{registry}/servers/{server}", admin, actions::remove_server)
         .delete("/api/v1/registries/{registry}/jobs/{job}/servers/{server}", admin, actions::remove_server_of_job)
+        .get("/api/v1/registries/{registry}/instances", viewer, servers::instances)
+        .get("/api/v1/registries/{registry}/jobs/{job}/instances", viewer, servers::instances_of_job)
         .get("/api/v1/registries/{registry}/servers", viewer, servers::list)
         .get("/api/v1/registries/{registry}/servers/{server}", viewer, servers::one)
         .get("/api/v1/registries/{registry}/timeline", viewer, timeline::show)

@@ -52,6 +52,8 @@ use crate::routes::{Declared, declared};
         configuration::patch,
         servers::list,
         servers::one,
+        servers::instances,
+        servers::instances_of_job,
         history::executions,
         history::states,
         history::decisions,

@@ -1,13 +1,15 @@
 //! Servers.
 
 use axum::Json;
-use elasticjob::operations::{JobOfServer, ServerBrief};
+use elasticjob::operations::{InstanceBrief, JobOfServer, ServerBrief};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Problem;
-use super::named::Names;
+use super::named::{Names, OfJob};
 use crate::here::Here;
+use crate::service::job::{InstanceView, look};
+use crate::service::time::Time;
 
 /// A server.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -51,10 +53,48 @@ impl From<JobOfServer> for ServerJob {
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/servers", tag = "servers",
     responses((status = 200, body = Vec<Server>), (status = "default", body = Problem)))]
 pub(crate) async fn list(here: Here) -> Result<Json<Vec<Server>>, Problem> {
-    let mut servers = here.views().servers().await?;
-    servers.iter_mut().for_each(|server| server.jobs.retain(|job| here.sees(job)));
-    servers.retain(|server| !server.jobs.is_empty());
+    let servers = here.views().servers_of_jobs(|job| here.sees(job)).await?;
     Ok(Json(servers.into_iter().map(Server::from).collect()))
+}
+
+/// An instance that is online.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Instance {
+    instance: String,
+    server: String,
+    /// Since when it is online, in the job where it came first.
+    #[schema(value_type = String)]
+    since: Time,
+    /// The jobs that it runs, as far as the caller may see them.
+    jobs: Vec<String>,
+}
+
+impl From<InstanceBrief> for Instance {
+    fn from(brief: InstanceBrief) -> Self {
+        Self {
+            instance: brief.instance.to_string(),
+            server: brief.server,
+            since: Time(brief.since),
+            jobs: brief.jobs.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// The instances that are online
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/instances", tag = "servers",
+    responses((status = 200, body = Vec<Instance>), (status = "default", body = Problem)))]
+pub(crate) async fn instances(here: Here) -> Result<Json<Vec<Instance>>, Problem> {
+    let instances = here.views().instances_of_jobs(|job| here.sees(job)).await?;
+    Ok(Json(instances.into_iter().map(Instance::from).collect()))
+}
+
+/// The instances of a job that are online
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/instances", tag = "servers",
+    responses((status = 200, body = Vec<InstanceView>), (status = "default", body = Problem)))]
+pub(crate) async fn instances_of_job(of: OfJob) -> Result<Json<Vec<InstanceView>>, Problem> {
+    let (snapshot, _) = look(&of.here, &of.job).await?;
+    Ok(Json(InstanceView::all(&snapshot)))
 }
 
 /// The jobs of a server

@@ -240,7 +240,7 @@ pub(super) fn first_line(text: &str) -> String {
 }
 
 /// The page, or the file with the same records.
-async fn answer<T: Traced + Row>(
+async fn answer<T: Traced + Row + 'static>(
     here: Here,
     query: HistoryQuery,
     page: impl FnOnce(Layout, Frame, Vec<T>) -> Response,

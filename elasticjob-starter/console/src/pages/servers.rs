@@ -42,12 +42,8 @@ fn path_of(here: &Here, server: &str) -> String {
 
 pub(crate) async fn list(here: Here) -> Response {
     let layout = Layout::of(&here).live(&here);
-    match here.views().servers().await {
-        Ok(mut servers) => {
-            servers.iter_mut().for_each(|server| server.jobs.retain(|job| here.sees(job)));
-            servers.retain(|server| !server.jobs.is_empty());
-            page(&ServersPage { layout, servers })
-        }
+    match here.views().servers_of_jobs(|job| here.sees(job)).await {
+        Ok(servers) => page(&ServersPage { layout, servers }),
         Err(wrong) => error::problem(&here, &wrong.into()),
     }
 }

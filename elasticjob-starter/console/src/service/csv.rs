@@ -1,15 +1,13 @@
 //! Tables as files for spreadsheets.
 
-/// The rows as CSV (RFC 4180), with a mark by which spreadsheets know that it is UTF-8.
-pub(crate) fn file(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut text = String::from("\u{feff}");
-    let mut push = |cells: Vec<String>| {
-        text.push_str(&cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(","));
-        text.push_str("\r\n");
-    };
-    push(head.iter().map(ToString::to_string).collect());
-    rows.into_iter().for_each(push);
-    text
+/// What a file begins with: a mark by which spreadsheets know that it is UTF-8, and the names of the columns.
+pub(crate) fn head(columns: &[&str]) -> String {
+    format!("\u{feff}{}", row(columns))
+}
+
+/// A row as CSV (RFC 4180).
+pub(crate) fn row(cells: &[impl AsRef<str>]) -> String {
+    cells.iter().map(|text| cell(text.as_ref())).collect::<Vec<_>>().join(",") + "\r\n"
 }
 
 /// A text that a spreadsheet would take for a formula gets a quote before it, which makes it a text.
@@ -41,6 +39,6 @@ mod tests {
         ] {
             assert_eq!(cell(text), written, "{text}");
         }
-        assert_eq!(file(&["a", "b"], [vec!["1".to_owned(), String::new()]]), "\u{feff}a,b\r\n1,\r\n");
+        assert_eq!(head(&["a", "b"]) + &row(&["1", ""]), "\u{feff}a,b\r\n1,\r\n");
     }
 }

@@ -26,7 +26,7 @@ const USUAL: TimeDelta = TimeDelta::days(7);
 const MOST: u32 = 500;
 const USUALLY: u32 = 50;
 
-/// So many pages are read for one page of a caller who may not see all of their records.
+/// So many pages are read for one page of a caller who may not see all of their records: of a database that ignores capitals.
 const ROUNDS: usize = 20;
 
 /// What is asked for. What is empty asks for everything.
@@ -75,7 +75,7 @@ pub(crate) struct Found<T> {
 pub(crate) trait Traced: Sized + Send {
     type Filter: Send + Sync;
 
-    fn filter(query: &HistoryQuery, job: Option<JobName>, range: Range) -> Result<Self::Filter, Problem>;
+    fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<Self::Filter, Problem>;
 
     fn read(
         reader: &AnyTraceReader,
@@ -84,9 +84,14 @@ pub(crate) trait Traced: Sized + Send {
     ) -> impl Future<Output = Result<Page<Self>, ReadError>> + Send;
 
     fn job(&self) -> &str;
+}
 
-    /// Whether the caller asked for it, as far as the filter of the reader does not say so.
-    fn is_meant(&self, query: &HistoryQuery) -> bool;
+/// The jobs whose records are read.
+pub(crate) struct Jobs {
+    /// The one that is asked for.
+    one: Option<JobName>,
+    /// The patterns of all that the caller sees.
+    seen: Vec<String>,
 }
 
 impl HistoryQuery {
@@ -115,10 +120,10 @@ impl HistoryQuery {
         self.ip.contains("@-@").then(|| InstanceId::new(self.ip.trim()).ok()).flatten()
     }
 
-    /// Whether a record of this address is meant; an id of an instance was the filter of the reader.
-    fn is_at(&self, ip: &str) -> bool {
+    /// The address of a server, where it is no id of an instance.
+    fn server(&self) -> Option<String> {
         let asked = self.ip.trim();
-        asked.is_empty() || asked.contains("@-@") || asked == ip
+        (!asked.is_empty() && self.instance().is_none()).then(|| asked.to_owned())
     }
 
     /// The same query with other values, as the query of an address.
@@ -149,12 +154,12 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str, text: &str) 
 }
 
 /// One of these values, by its name.
-fn one_of<T: Copy + ToString>(name: &str, text: &str, all: &[T]) -> Result<Option<T>, Problem> {
+fn one_of<T: Copy>(name: &str, text: &str, all: &[T], written: impl Fn(T) -> String) -> Result<Option<T>, Problem> {
     if text.is_empty() {
         return Ok(None);
     }
-    let found = all.iter().copied().find(|one| one.to_string() == text);
-    let names = || all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let found = all.iter().copied().find(|one| written(*one) == text);
+    let names = || all.iter().copied().map(&written).collect::<Vec<_>>().join(", ");
     found.map(Some).ok_or_else(|| Problem::bad_request(format!("`{name}` is one of {}", names())))
 }
 
@@ -180,18 +185,17 @@ pub(crate) async fn find<T: Traced>(here: &Here, query: &HistoryQuery, range: Ra
     if job.as_ref().is_some_and(|job| !here.sees(job)) {
         return Err(Problem::forbidden(Permission::Has(Role::Viewer), false));
     }
-    let sees = |record: &T| match &job {
-        Some(_) => true,
-        None => here.identity.sees_job(here.registry.name(), record.job()),
-    };
+    // The filter leaves them out already, on a database that tells capitals apart.
+    let sees = |record: &T| here.identity.sees_job(here.registry.name(), record.job());
     let reader = here.registry.trace_reader().ok_or_else(Problem::not_traced)?;
-    let filter = T::filter(query, job.clone(), range)?;
+    let seen = here.identity.seen_jobs(here.registry.name());
+    let filter = T::filter(query, Jobs { one: job, seen }, range)?;
     let wanted = query.limit.unwrap_or(USUALLY).clamp(1, MOST);
     let (mut records, mut cursor) = (Vec::new(), parsed::<Cursor>("cursor", &query.cursor)?);
     for _ in 0..ROUNDS {
         let missing = wanted - u32::try_from(records.len()).unwrap_or(wanted);
         let page = T::read(reader, &filter, &PageRequest::default().limit(missing).after(cursor)).await?;
-        records.extend(page.records.into_iter().filter(|record| sees(record) && record.is_meant(query)));
+        records.extend(page.records.into_iter().filter(sees));
         cursor = page.next;
         if cursor.is_none() || records.len() >= wanted as usize {
             break;
@@ -199,6 +203,9 @@ pub(crate) async fn find<T: Traced>(here: &Here, query: &HistoryQuery, range: Ra
     }
     Ok(Found { records, next: cursor.map(|cursor| cursor.to_string()) })
 }
+
+const OUTCOMES: [ExecutionOutcome; 3] =
+    [ExecutionOutcome::Succeeded, ExecutionOutcome::Failed, ExecutionOutcome::NoEnd];
 
 const SOURCES: [ExecutionSource; 3] =
     [ExecutionSource::NormalTrigger, ExecutionSource::Misfire, ExecutionSource::Failover];
@@ -209,17 +216,14 @@ pub(crate) const STATES: [TaskState; 4] =
 impl Traced for ExecutionRecord {
     type Filter = ExecutionFilter;
 
-    fn filter(query: &HistoryQuery, job: Option<JobName>, range: Range) -> Result<ExecutionFilter, Problem> {
-        let names = ["", "SUCCEEDED", "FAILED", "NO_END"];
-        if !names.contains(&query.result.as_str()) {
-            return Err(Problem::bad_request("`result` is one of SUCCEEDED, FAILED, NO_END"));
-        }
+    fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<ExecutionFilter, Problem> {
         let mut filter = ExecutionFilter::default();
-        (filter.job, filter.from, filter.until) = (job, Some(range.from), range.until);
+        (filter.job, filter.jobs) = (of.one, of.seen);
+        (filter.from, filter.until) = (Some(range.from), range.until);
         filter.item = parsed::<ShardingItem>("item", &query.item)?;
-        filter.instance = query.instance();
-        filter.failed_only = query.result == ExecutionOutcome::Failed.as_str();
-        filter.source = one_of("source", &query.source, &SOURCES)?;
+        (filter.instance, filter.ip) = (query.instance(), query.server());
+        filter.outcome = one_of("result", &query.result, &OUTCOMES, |it| it.as_str().to_owned())?;
+        filter.source = one_of("source", &query.source, &SOURCES, |it| it.to_string())?;
         Ok(filter)
     }
 
@@ -234,20 +238,17 @@ impl Traced for ExecutionRecord {
     fn job(&self) -> &str {
         &self.job_name
     }
-
-    fn is_meant(&self, query: &HistoryQuery) -> bool {
-        query.is_at(&self.ip) && (query.result.is_empty() || query.result == self.outcome.as_str())
-    }
 }
 
 impl Traced for StateRecord {
     type Filter = StateFilter;
 
-    fn filter(query: &HistoryQuery, job: Option<JobName>, range: Range) -> Result<StateFilter, Problem> {
+    fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<StateFilter, Problem> {
         let mut filter = StateFilter::default();
-        (filter.job, filter.from, filter.until) = (job, Some(range.from), range.until);
-        filter.instance = query.instance();
-        filter.state = one_of("state", &query.state, &STATES)?;
+        (filter.job, filter.jobs) = (of.one, of.seen);
+        (filter.from, filter.until) = (Some(range.from), range.until);
+        (filter.instance, filter.ip) = (query.instance(), query.server());
+        filter.state = one_of("state", &query.state, &STATES, |it| it.to_string())?;
         Ok(filter)
     }
 
@@ -258,18 +259,17 @@ impl Traced for StateRecord {
     fn job(&self) -> &str {
         &self.job_name
     }
-
-    fn is_meant(&self, query: &HistoryQuery) -> bool {
-        query.is_at(&self.ip)
-    }
 }
 
 impl Traced for DecisionRecord {
     type Filter = DecisionFilter;
 
-    fn filter(query: &HistoryQuery, job: Option<JobName>, range: Range) -> Result<DecisionFilter, Problem> {
+    fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<DecisionFilter, Problem> {
         let mut filter = DecisionFilter::default();
-        (filter.job, filter.from, filter.until) = (job, Some(range.from), range.until);
+        (filter.job, filter.jobs) = (of.one, of.seen);
+        (filter.from, filter.until) = (Some(range.from), range.until);
+        filter.item = parsed::<ShardingItem>("item", &query.item)?;
+        (filter.instance, filter.ip) = (query.instance(), query.server());
         filter.kinds = parsed::<DecisionKind>("kind", &query.kind)?.into_iter().collect();
         Ok(filter)
     }
@@ -284,13 +284,6 @@ impl Traced for DecisionRecord {
 
     fn job(&self) -> &str {
         &self.job_name
-    }
-
-    fn is_meant(&self, query: &HistoryQuery) -> bool {
-        let instance = self.instance.as_deref().unwrap_or_default();
-        let is_there = query.ip.trim() == instance || query.is_at(instance.split("@-@").next().unwrap_or_default());
-        let item = query.item.trim();
-        is_there && (item.is_empty() || self.sharding_items.iter().any(|one| one.to_string() == item))
     }
 }
 

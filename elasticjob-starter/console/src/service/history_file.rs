@@ -1,9 +1,14 @@
 //! Records as a file for spreadsheets.
 
+use std::convert::Infallible;
+use std::future::ready;
+
+use axum::body::Body;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use elasticjob::trace::{DecisionRecord, ExecutionRecord, StateRecord};
+use futures_util::stream::{self, StreamExt};
 
 use super::csv;
 use super::history::{Found, HistoryQuery, Range, Traced, find};
@@ -120,25 +125,63 @@ impl Row for DecisionRecord {
     }
 }
 
-/// All records of the query, up to [`MOST`]. The last row says it where more follow.
-pub(crate) async fn answer<T: Traced + Row>(
+/// A file that is being sent.
+struct File {
+    here: Here,
+    query: HistoryQuery,
+    range: Range,
+    rows: usize,
+    is_complete: bool,
+}
+
+impl File {
+    /// The next rows; `None` after the last one.
+    async fn next<T: Traced + Row>(&mut self) -> Option<String> {
+        if self.is_complete {
+            return None;
+        }
+        let found = find::<T>(&self.here, &self.query, self.range).await;
+        Some(match found {
+            Ok(found) => self.add(found),
+            Err(problem) => {
+                self.is_complete = true;
+                csv::row(&[format!("the rest could not be read: {}", problem.detail())])
+            }
+        })
+    }
+
+    /// The rows of these records. They go up to [`MOST`].
+    fn add<T: Traced + Row>(&mut self, found: Found<T>) -> String {
+        self.rows += found.records.len();
+        let mut text: String = found.records.into_iter().map(|record| csv::row(&record.cells())).collect();
+        match found.next {
+            None => self.is_complete = true,
+            Some(_) if self.rows >= MOST => {
+                self.is_complete = true;
+                text +=
+                    &csv::row(&[format!("more rows follow: a file has at most {MOST}, choose a shorter time range")]);
+            }
+            Some(next) => self.query.cursor = next,
+        }
+        text
+    }
+}
+
+/// All records of the query, up to [`MOST`], sent as they are read: no more than a page of them is in memory. The last row
+/// says it where more follow, and where the rest could not be read.
+pub(crate) async fn answer<T: Traced + Row + 'static>(
     here: &Here,
     query: &HistoryQuery,
     range: Range,
 ) -> Result<Response, Problem> {
-    let mut query = HistoryQuery { limit: Some(500), ..query.clone() };
-    let mut rows = Vec::new();
-    loop {
-        let Found { records, next } = find::<T>(here, &query, range).await?;
-        rows.extend(records.into_iter().map(Row::cells));
-        let Some(next) = next else { break };
-        if rows.len() >= MOST {
-            rows.push(vec![format!("more rows follow: a file has at most {MOST}, choose a shorter time range")]);
-            break;
-        }
-        query.cursor = next;
-    }
+    let query = HistoryQuery { limit: Some(500), ..query.clone() };
+    let mut file = File { here: here.clone(), query, range, rows: 0, is_complete: false };
+    // What is wrong with the query is an error, and no file.
+    let first = find::<T>(here, &file.query, range).await?;
+    let first = csv::head(T::HEAD) + &file.add(first);
+    let rest = stream::unfold(file, |mut file| async move { file.next::<T>().await.map(|rows| (rows, file)) });
+    let body = Body::from_stream(stream::once(ready(first)).chain(rest).map(Ok::<_, Infallible>));
     let name = format!("attachment; filename=\"{}-{}.csv\"", here.registry.name(), T::NAME);
     let headers = [(CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()), (CONTENT_DISPOSITION, name)];
-    Ok((headers, csv::file(T::HEAD, rows)).into_response())
+    Ok((headers, body).into_response())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use elasticjob::fire::Begun;
-use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 use elasticjob::operations::{Argument, Finding, JobSnapshot, OperationError, Remedy, ShardInfo};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -60,6 +60,18 @@ pub(crate) struct ServerView {
     changed_at: Option<Time>,
 }
 
+impl InstanceView {
+    /// The instances of a job.
+    pub(crate) fn all(snapshot: &JobSnapshot) -> Vec<Self> {
+        let view = |(instance, server): (&InstanceId, &str)| Self {
+            instance: instance.to_string(),
+            server: server.to_owned(),
+            since: snapshot.online_since(instance).map(Time),
+        };
+        snapshot.instances().map(view).collect()
+    }
+}
+
 impl JobView {
     pub(crate) fn of(snapshot: &JobSnapshot, now: i64) -> Self {
         let configuration = snapshot.usable();
@@ -77,14 +89,7 @@ impl JobView {
             leader_since: snapshot.leader_since().map(Time),
             configured_at: snapshot.configured_since().map(Time),
             resharding: snapshot.resharding,
-            instances: snapshot
-                .instances()
-                .map(|(instance, server)| InstanceView {
-                    instance: instance.to_string(),
-                    server: server.to_owned(),
-                    since: snapshot.online_since(instance).map(Time),
-                })
-                .collect(),
+            instances: InstanceView::all(snapshot),
             servers: snapshot
                 .servers()
                 .map(|(server, status)| ServerView {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::trace::{DecisionKind, ExecutionType, TaskState};
+use crate::trace::{DecisionKind, ExecutionOutcome, ExecutionType, TaskState};
 
 /// Which runs of items are read. The default is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,6 +12,9 @@ use crate::trace::{DecisionKind, ExecutionType, TaskState};
 pub struct ExecutionFilter {
     /// Runs of this job.
     pub job: Option<JobName>,
+    /// Runs of jobs whose name matches one of these patterns; empty for all jobs. `*` stands for any number of characters.
+    /// Where a database does not tell capitals apart, neither does this.
+    pub jobs: Vec<String>,
     /// Runs of this item.
     pub item: Option<ShardingItem>,
     /// Runs that started at this time or later.
@@ -20,10 +23,12 @@ pub struct ExecutionFilter {
     pub until: Option<DateTime<Utc>>,
     /// Runs on this instance; Java instances included.
     pub instance: Option<InstanceId>,
+    /// Runs on the server with this address.
+    pub ip: Option<String>,
     /// Runs for the fire of this scheduled time. A Java instance does not write it.
     pub scheduled_at: Option<DateTime<Utc>>,
-    /// Runs that ended and did not end well.
-    pub failed_only: bool,
+    /// Runs that ended so.
+    pub outcome: Option<ExecutionOutcome>,
     /// Runs of this kind.
     pub source: Option<ExecutionSource>,
     /// The items that began together in this run. A Java instance writes no run id.
@@ -36,12 +41,17 @@ pub struct ExecutionFilter {
 pub struct StateFilter {
     /// States of this job.
     pub job: Option<JobName>,
+    /// States of jobs whose name matches one of these patterns; empty for all jobs. `*` stands for any number of characters.
+    /// Where a database does not tell capitals apart, neither does this.
+    pub jobs: Vec<String>,
     /// States that were entered at this time or later.
     pub from: Option<DateTime<Utc>>,
     /// States that were entered before this time.
     pub until: Option<DateTime<Utc>>,
     /// States of runs on this instance; Java instances included.
     pub instance: Option<InstanceId>,
+    /// States of runs on the server with this address.
+    pub ip: Option<String>,
     /// This state.
     pub state: Option<TaskState>,
     /// Runs of this kind.
@@ -56,6 +66,15 @@ pub struct StateFilter {
 pub struct DecisionFilter {
     /// Decisions about this job.
     pub job: Option<JobName>,
+    /// Decisions about jobs whose name matches one of these patterns; empty for all jobs. `*` stands for any number of characters.
+    /// Where a database does not tell capitals apart, neither does this.
+    pub jobs: Vec<String>,
+    /// Decisions about this item.
+    pub item: Option<ShardingItem>,
+    /// Decisions that this instance made.
+    pub instance: Option<InstanceId>,
+    /// Decisions that instances made on the server with this address.
+    pub ip: Option<String>,
     /// Decisions that were made at this time or later.
     pub from: Option<DateTime<Utc>>,
     /// Decisions that were made before this time.

@@ -55,9 +55,11 @@ where
     }
 
     fn of_executions(self, filter: &ExecutionFilter) -> Self {
-        let ExecutionFilter { job, item, from, until, instance, scheduled_at, failed_only, source, run_id } = filter;
+        let ExecutionFilter { job, jobs, item, from, until, instance, ip, scheduled_at, outcome, source, run_id } =
+            filter;
         let (own, mut select) = (self.own, self);
         select.job(job.as_ref());
+        select.jobs(jobs);
         select.times(*from, *until);
         if let Some(item) = item {
             select.query.push(" AND sharding_item = ").push_bind(i32::try_from(*item).unwrap_or(i32::MAX));
@@ -68,9 +70,13 @@ where
                 false => select.lacks = Some(OwnColumn::ScheduledAt),
             }
         }
-        if *failed_only {
-            select.query.push(" AND complete_time IS NOT NULL AND NOT is_success");
-        }
+        select.query.push(match outcome {
+            None => "",
+            Some(ExecutionOutcome::Succeeded) => " AND complete_time IS NOT NULL AND is_success",
+            Some(ExecutionOutcome::Failed) => " AND complete_time IS NOT NULL AND NOT is_success",
+            Some(ExecutionOutcome::NoEnd) => " AND complete_time IS NULL",
+        });
+        select.text("ip", ip.clone());
         select.text("execution_source", source.map(|source| source.to_string()));
         select.instance(instance.as_ref());
         select.run(run_id.as_deref());
@@ -78,10 +84,12 @@ where
     }
 
     pub(super) fn states(own: &'a [OwnColumn], clock: WallClock, filter: &StateFilter) -> Self {
-        let StateFilter { job, from, until, instance, state, execution_type, run_id } = filter;
+        let StateFilter { job, jobs, from, until, instance, ip, state, execution_type, run_id } = filter;
         let mut select = Self::new(super::dialect::STATUS_TRACE_LOG, own, clock);
         select.job(job.as_ref());
+        select.jobs(jobs);
         select.times(*from, *until);
+        select.text("slave_id", ip.clone());
         select.text("state", state.map(|state| state.to_string()));
         select.text("execution_type", execution_type.map(|kind| kind.to_string()));
         select.instance(instance.as_ref());
@@ -90,10 +98,20 @@ where
     }
 
     pub(super) fn decisions(clock: WallClock, filter: &DecisionFilter) -> Self {
-        let DecisionFilter { job, from, until, fire, kinds } = filter;
+        let DecisionFilter { job, jobs, item, instance, ip, from, until, fire, kinds } = filter;
         let mut select = Self::new(DECISION_LOG, &[], clock);
         select.job(job.as_ref());
+        select.jobs(jobs);
         select.times(*from, *until);
+        if let Some(item) = item {
+            // The items are a list of JSON.
+            let places = [format!("[{item}]"), format!("[{item},%"), format!("%,{item},%"), format!("%,{item}]")];
+            select.like("sharding_items", places);
+        }
+        select.text("instance_id", instance.as_ref().map(ToString::to_string));
+        if let Some(ip) = ip {
+            select.like("instance_id", [format!("{}@-@%", escaped(ip))]);
+        }
         if let Some(fire) = fire.map(|fire| fire.timestamp_millis()) {
             select.query.push(" AND (scheduled_at = ").push_bind(fire);
             select.query.push(" OR (scheduled_at < ").push_bind(fire);
@@ -123,6 +141,22 @@ where
         if let Some(exact) = DB::EXACT_JOB_NAME {
             self.query.push(" AND ").push(exact).push(" = ").push_bind(job.as_str().to_owned());
         }
+    }
+
+    fn jobs(&mut self, patterns: &[String]) {
+        if !patterns.is_empty() && !patterns.iter().any(|pattern| pattern == "*") {
+            let any = |pattern: &String| pattern.split('*').map(escaped).collect::<Vec<_>>().join("%");
+            self.like("job_name", patterns.iter().map(any));
+        }
+    }
+
+    /// The column matches one of these patterns, which escape with `!`.
+    fn like(&mut self, column: &str, patterns: impl IntoIterator<Item = String>) {
+        for (number, pattern) in patterns.into_iter().enumerate() {
+            let begin = if number == 0 { " AND (" } else { " OR " };
+            self.query.push(format!("{begin}{column} LIKE ")).push_bind(pattern).push(" ESCAPE '!'");
+        }
+        self.query.push(")");
     }
 
     fn times(&mut self, from: Option<DateTime<Utc>>, until: Option<DateTime<Utc>>) {

@@ -154,6 +154,7 @@ async fn pages_follow_each_other_without_a_gap_and_filters_leave_what_is_meant()
         ("ip=10.0.0.7@-@42&limit=100", 62),
         ("ip=10.0.0.8", 0),
         ("source=MISFIRE", 0),
+        ("result=NO_END", 0),
     ] {
         assert_eq!(jobs(&api(&console, "all", &format!("executions?{query}")).await).len(), count, "{query}");
     }
