@@ -79,7 +79,7 @@ pub(crate) async fn shut_down(operations: &Operations, of: Of, as_json: bool) ->
 }
 
 pub(crate) async fn remove(operations: &Operations, of: Of, as_json: bool) -> Result<String, Failure> {
-    let outcome = operations.remove_servers(&target(of)?).await?;
+    let outcome = operations.remove_servers(&target(of)?, Force::Yes).await?;
     let line = |one: &elasticjob::operations::Removed| format!("removed {one}");
     Ok(told(&outcome, as_json, line, line))
 }

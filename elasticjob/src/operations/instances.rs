@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::audit::Action;
 use super::commit::{Plan, Step};
-use super::{OperationError, Operations, Outcome, ServerOfJob, Target};
+use super::{Force, OperationError, Operations, Outcome, ServerOfJob, Target};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::Op;
 use crate::registry::layout::JobPath;
@@ -68,18 +68,24 @@ impl Operations {
         Ok(Plan { steps, unchanged: Vec::new() })
     }
 
-    /// Makes instances leave, and removes their servers: a server that was disabled is enabled when an instance starts
-    /// there again. Configuration and items of the job stay.
+    /// Removes servers: one that was disabled is enabled when an instance starts there again. Configuration and items of the
+    /// job stay. With [`Force::Yes`], instances that are online there are made to leave.
     ///
     /// # Errors
-    /// [`OperationError::NothingMatched`] when there is no such instance and no such server.
-    pub async fn remove_servers(&self, target: &Target) -> Result<Outcome<Removed>, OperationError> {
-        self.carry_out(Action::on("remove-servers", target), || self.plan_removal(target)).await
+    /// [`OperationError::NothingMatched`] when there is no such instance and no such server;
+    /// [`OperationError::InstancesOnline`] without force.
+    pub async fn remove_servers(&self, target: &Target, force: Force) -> Result<Outcome<Removed>, OperationError> {
+        self.carry_out(Action::on("remove-servers", target), || self.plan_removal(target, force)).await
     }
 
-    async fn plan_removal(&self, target: &Target) -> Result<Plan<Removed>, OperationError> {
+    async fn plan_removal(&self, target: &Target, force: Force) -> Result<Plan<Removed>, OperationError> {
         let mut steps = Vec::new();
         for (job, members) in self.jobs_of(target).await? {
+            let online = members.instances.iter().filter(|(_, server)| target.includes(server));
+            let online: Vec<InstanceId> = online.map(|(instance, _)| instance.clone()).collect();
+            if force == Force::No && !online.is_empty() {
+                return Err(OperationError::InstancesOnline { job, instances: online });
+            }
             let mut step = Step { does: Vec::new(), ops: Vec::new() };
             let mut remove = |path: JobPath, what| {
                 step.ops.push(Op::Delete { path: path.absolute(&job), version: None });

@@ -11,7 +11,7 @@ use crate::registry::{CommitError, Op};
 /// How often the nodes of a job are listed again when other clients write below it.
 const ATTEMPTS: usize = 8;
 
-/// Whether to remove a job while instances are online.
+/// Whether to remove a job, or servers, while instances are online.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Force {
     /// Refuse the removal.

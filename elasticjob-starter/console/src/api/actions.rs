@@ -11,14 +11,11 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Problem;
-use super::body::{Body, Bulk, BulkAction, Reason, State, checked};
+use super::body::{Body, Bulk, BulkAction, Reason, State, checked, checked_count};
 use super::jobs::parameters;
 use super::named::{Names, OfJob};
 use crate::access::Role;
 use crate::here::Here;
-
-/// The most jobs of one bulk operation.
-const MOST: usize = 200;
 
 /// The parts that were changed, and those that needed no change.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
@@ -189,7 +186,7 @@ pub(crate) async fn remove_server(
     query: Result<Query<Because>, QueryRejection>,
 ) -> Result<Json<Done>, Problem> {
     let reason = parameters(query)?.reason;
-    let outcome: Gone = here.operations(checked(&reason)?).remove_servers(&Target::Server(server)).await?;
+    let outcome: Gone = here.operations(checked(&reason)?).remove_servers(&Target::Server(server), Force::No).await?;
     Ok(Json(Done::of(&outcome)))
 }
 
@@ -203,7 +200,7 @@ pub(crate) async fn remove_server_of_job(
 ) -> Result<Json<Done>, Problem> {
     let reason = parameters(query)?.reason;
     let target = Target::ServerOfJob(of.job, server);
-    let outcome: Gone = of.here.operations(checked(&reason)?).remove_servers(&target).await?;
+    let outcome: Gone = of.here.operations(checked(&reason)?).remove_servers(&target, Force::No).await?;
     Ok(Json(Done::of(&outcome)))
 }
 
@@ -219,9 +216,7 @@ pub(crate) struct BulkResult {
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/operations", tag = "actions", request_body = Bulk,
     responses((status = 200, body = Vec<BulkResult>), (status = "default", body = Problem)))]
 pub(crate) async fn bulk(here: Here, Body(body): Body<Bulk>) -> Result<Json<Vec<BulkResult>>, Problem> {
-    if body.jobs.len() > MOST {
-        return Err(Problem::bad_request(format!("{} jobs are given, and at most {MOST} are done", body.jobs.len())));
-    }
+    checked_count(body.jobs.len())?;
     let reason = checked(&body.reason)?;
     let mut results = Vec::new();
     for name in body.jobs {

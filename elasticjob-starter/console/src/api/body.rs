@@ -36,6 +36,9 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     }
 }
 
+/// The most jobs of one bulk operation.
+const MOST_JOBS: usize = 200;
+
 /// Why something is done.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -82,5 +85,13 @@ pub(crate) fn checked(reason: &str) -> Result<&str, Problem> {
         count => Err(Problem::bad_request(format!(
             "the reason has {count} characters, and at most {LONGEST_REASON} are kept"
         ))),
+    }
+}
+
+/// Whether so many jobs may be in one bulk operation.
+pub(crate) fn checked_count(jobs: usize) -> Result<(), Problem> {
+    match jobs > MOST_JOBS {
+        true => Err(Problem::bad_request(format!("{jobs} jobs are given, and at most {MOST_JOBS} are done at a time"))),
+        false => Ok(()),
     }
 }

@@ -3,12 +3,15 @@
 use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use elasticjob::ident::ShardingItem;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Problem;
 use super::named::{Names, OfJob};
+use super::tagged::tagged;
 use crate::here::Here;
 use crate::service::job::{FindingView, ItemView, JobView, findings, look};
 use crate::service::job_row::JobRow;
@@ -35,12 +38,18 @@ pub(crate) struct JobPage {
 }
 
 /// The jobs, in the order of their names
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs", tag = "jobs", params(JobQuery),
-    responses((status = 200, body = JobPage), (status = "default", body = Problem)))]
-pub(crate) async fn list(here: Here, query: Result<Query<JobQuery>, QueryRejection>) -> Result<Json<JobPage>, Problem> {
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs", tag = "jobs",
+    params(JobQuery, ("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
+    responses((status = 200, body = JobPage), (status = 304), (status = "default", body = Problem)))]
+pub(crate) async fn list(
+    here: Here,
+    headers: HeaderMap,
+    query: Result<Query<JobQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
     let found = jobs::list(&here, &parameters(query)?).await?;
     let jobs = found.jobs.iter().map(|job| JobRow::of(&here, job)).collect();
-    Ok(Json(JobPage { jobs, total: found.total, next: found.next, lost_since: found.lost_since.map(Time) }))
+    let page = JobPage { jobs, total: found.total, next: found.next, lost_since: found.lost_since.map(Time) };
+    Ok(tagged(&headers, &page))
 }
 
 /// A job

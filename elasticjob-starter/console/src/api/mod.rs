@@ -1,7 +1,7 @@
 //! The REST API below `/api/v1`. Times are RFC 3339 in UTC with milliseconds, durations are milliseconds.
 
 mod actions;
-mod body;
+pub(crate) mod body;
 mod configuration;
 mod fires;
 mod history;
@@ -14,6 +14,7 @@ mod problem;
 mod registries;
 mod schedules;
 mod servers;
+mod tagged;
 #[cfg(test)]
 mod tests;
 mod timeline;

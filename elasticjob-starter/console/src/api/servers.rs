@@ -1,12 +1,15 @@
 //! Servers.
 
 use axum::Json;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use elasticjob::operations::{InstanceBrief, JobOfServer, ServerBrief};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Problem;
 use super::named::{Names, OfJob};
+use super::tagged::tagged;
 use crate::here::Here;
 use crate::service::job::{InstanceView, look};
 use crate::service::time::Time;
@@ -51,10 +54,11 @@ impl From<JobOfServer> for ServerJob {
 
 /// The servers
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/servers", tag = "servers",
-    responses((status = 200, body = Vec<Server>), (status = "default", body = Problem)))]
-pub(crate) async fn list(here: Here) -> Result<Json<Vec<Server>>, Problem> {
+    params(("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
+    responses((status = 200, body = Vec<Server>), (status = 304), (status = "default", body = Problem)))]
+pub(crate) async fn list(here: Here, headers: HeaderMap) -> Result<Response, Problem> {
     let servers = here.views().servers_of_jobs(|job| here.sees(job)).await?;
-    Ok(Json(servers.into_iter().map(Server::from).collect()))
+    Ok(tagged(&headers, &servers.into_iter().map(Server::from).collect::<Vec<_>>()))
 }
 
 /// An instance that is online.
@@ -83,10 +87,11 @@ impl From<InstanceBrief> for Instance {
 
 /// The instances that are online
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/instances", tag = "servers",
-    responses((status = 200, body = Vec<Instance>), (status = "default", body = Problem)))]
-pub(crate) async fn instances(here: Here) -> Result<Json<Vec<Instance>>, Problem> {
+    params(("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
+    responses((status = 200, body = Vec<Instance>), (status = 304), (status = "default", body = Problem)))]
+pub(crate) async fn instances(here: Here, headers: HeaderMap) -> Result<Response, Problem> {
     let instances = here.views().instances_of_jobs(|job| here.sees(job)).await?;
-    Ok(Json(instances.into_iter().map(Instance::from).collect()))
+    Ok(tagged(&headers, &instances.into_iter().map(Instance::from).collect::<Vec<_>>()))
 }
 
 /// The instances of a job that are online

@@ -2,6 +2,7 @@
 
 mod recorded;
 mod refused;
+mod servers;
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! What buttons do. Each button has a route of the API that does the same.
 
-use elasticjob::operations::{OperationError, Operations, Target};
+use elasticjob::operations::{Force, OperationError, Operations, Target};
 use i18n_embed_fl::fl;
 
 use crate::text::Text;
@@ -33,7 +33,7 @@ impl Action {
             Self::Enable => counts(&operations.enable_servers(target).await?),
             Self::Disable => counts(&operations.disable_servers(target).await?),
             Self::ShutDown => counts(&operations.shut_down(target).await?),
-            Self::RemoveServers => counts(&operations.remove_servers(target).await?),
+            Self::RemoveServers => counts(&operations.remove_servers(target, Force::No).await?),
         })
     }
 

@@ -73,6 +73,10 @@ async fn a_button_does_it_and_the_next_page_tells() {
     assert!(told(&console, &cookie, &again).await.contains("Nothing had to be changed."));
     let refused = send(&console, &cookie, "/r/default/jobs", &[("action", "trigger"), ("job", "settle")]).await;
     assert!(told(&console, &cookie, &refused).await.contains("disabled"));
+    let mut many = vec![("job", "settle"); 201];
+    many.push(("action", "enable"));
+    let refused = send(&console, &cookie, "/r/default/jobs", &many).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "as the API refuses it, and does not leave the last one out");
     let operator = cookie_of(&console, "operator").await;
     let removal = send(&console, &operator, "/r/default/jobs/settle/removal", &[]).await;
     assert_eq!(removal.status, StatusCode::FORBIDDEN, "the button is not shown, and its route is closed");

@@ -19,12 +19,10 @@ use super::time::Clock;
 use super::{Layout, error, page};
 use crate::access::Role;
 use crate::api::Problem;
+use crate::api::body::checked_count;
 use crate::here::Here;
 use crate::service::jobs::{self, JobQuery};
 use crate::text::t;
-
-/// The most jobs that one action is for.
-const MOST: usize = 200;
 
 #[derive(Template)]
 #[template(path = "jobs.html")]
@@ -95,7 +93,10 @@ pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
     let Some(action) = Action::of(form::one(&fields, "action")) else {
         return error::problem(&here, &Problem::bad_request("the form has no action"));
     };
-    let jobs: Vec<JobName> = form::all(&fields, "job").take(MOST).filter_map(|name| JobName::new(name).ok()).collect();
+    if let Err(problem) = checked_count(form::all(&fields, "job").count()) {
+        return error::problem(&here, &problem);
+    }
+    let jobs: Vec<JobName> = form::all(&fields, "job").filter_map(|name| JobName::new(name).ok()).collect();
     if jobs.is_empty() {
         return Said::failed(fl!(here.text.loader(), "jobs-select")).at(&here.app, &back);
     }

@@ -10,8 +10,9 @@ use crate::text::cookie;
 
 const COOKIE: &str = "elasticjob_said";
 
-/// A longer text would not fit into a cookie.
-const LONGEST: usize = 1_000;
+/// The most bytes of the text as the cookie has it. Browsers drop a cookie of more than 4,096 bytes, and a proxy has as much
+/// for all headers of an answer.
+const LONGEST: usize = 2_000;
 
 /// How an action ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +43,7 @@ impl Said {
             Tone::Done => '+',
             Tone::Failed => '-',
         };
-        let text: String = self.text.chars().take(LONGEST).collect();
-        let text: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
+        let text = written(&self.text);
         let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };
         let cookie = format!("{COOKIE}={mark}{text}; Path={base}; HttpOnly; SameSite=Lax; Max-Age=60");
         set_cookie(Redirect::to(&format!("{}{path}", app.options.base_path)).into_response(), &cookie)
@@ -73,4 +73,33 @@ fn set_cookie(mut response: Response, cookie: &str) -> Response {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     response
+}
+
+/// The text as the cookie has it, as far as it fits.
+fn written(text: &str) -> String {
+    let mut written = String::new();
+    for c in text.chars() {
+        let escaped: String = form_urlencoded::byte_serialize(c.encode_utf8(&mut [0; 4]).as_bytes()).collect();
+        if written.len() + escaped.len() > LONGEST {
+            return written;
+        }
+        written += &escaped;
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_in_any_language_fits_into_a_cookie_and_ends_with_a_whole_character() {
+        for (text, kept) in [("报表, ", 1_000), ("a", 9_000), ("报表", 3)] {
+            let written = written(&text.repeat(kept));
+            assert!(written.len() <= LONGEST, "{}", written.len());
+            let (back, _) = form_urlencoded::parse(written.as_bytes()).next().expect("a text");
+            assert!(text.repeat(kept).starts_with(&*back) && !back.is_empty(), "{back}");
+        }
+        assert_eq!(written("报表, 1"), "%E6%8A%A5%E8%A1%A8%2C+1");
+    }
 }

@@ -74,7 +74,7 @@ async fn each_action_is_recorded_with_what_it_changed_from_what_to_what() {
         let settings = crate::config::JobSettings { sharding_total_count: Some(2), ..stored.configuration.settings() };
         operations.update_configuration(&stored, &settings).await.unwrap();
         operations.shut_down(&target).await.unwrap();
-        operations.remove_servers(&target).await.unwrap();
+        operations.remove_servers(&target, Force::Yes).await.unwrap();
         operations.remove_job(&job, Force::No).await.unwrap();
     })
     .await;

@@ -131,7 +131,7 @@ async fn a_removed_server_is_forgotten_with_its_instances() {
         ("/job/instances/10.0.0.2@-@7", ""),
     ])
     .await;
-    let outcome = desk.operations.remove_servers(&Target::Server("10.0.0.1".into())).await.unwrap();
+    let outcome = desk.operations.remove_servers(&Target::Server("10.0.0.1".into()), Force::Yes).await.unwrap();
     let removed: Vec<String> = outcome.changed.iter().map(ToString::to_string).collect();
     assert_eq!(removed, ["instance host@-@7 of job 'job'", "server 10.0.0.1 of job 'job'"]);
     assert_eq!(desk.operations.names("/job/servers".into()).await.unwrap(), ["10.0.0.2"]);

@@ -48,8 +48,12 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
         ("POST", Some("previews")) => codes.push((422, "wrong-schedule")),
         ("PUT" | "PATCH", Some("configuration")) => codes.extend(EDIT),
-        ("PUT", Some("state")) | ("POST", Some("shutdowns")) | ("DELETE", Some("{server}")) => {
+        ("PUT", Some("state")) | ("POST", Some("shutdowns")) => {
             codes.push((404, "nothing-matched"));
+            codes.extend(WRITE);
+        }
+        ("DELETE", Some("{server}")) => {
+            codes.extend([(404, "nothing-matched"), (409, "instances-online")]);
             codes.extend(WRITE);
         }
         ("DELETE", Some("{job}")) => codes.extend([(409, "instances-online"), (409, "contended")]),

@@ -8,12 +8,12 @@ use crate::access::{Grant, PasswordHash, Role, User};
 use crate::testing::PASSWORD;
 use crate::{ConsoleOptions, Registry};
 
-fn code(status: u16, code: &str) -> (u16, String) {
+pub(super) fn code(status: u16, code: &str) -> (u16, String) {
     (status, code.to_owned())
 }
 
 /// A caller with one grant.
-async fn team(memory: &MemoryRegistry, grant: Grant) -> Caller {
+pub(super) async fn team(memory: &MemoryRegistry, grant: Grant) -> Caller {
     let user = User::new("team", PasswordHash::of(PASSWORD).expect("it is long enough"), [grant]);
     let options = ConsoleOptions { users: vec![user], ..ConsoleOptions::default() };
     let registry = Registry::new("default", std::sync::Arc::new(memory.connect()));

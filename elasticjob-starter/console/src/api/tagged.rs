@@ -1,0 +1,35 @@
+//! Lists with the tag of what they say, so that a program that asks again and again is told when nothing changed.
+
+use axum::Json;
+use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// So many bytes of the hash are in a tag.
+const BYTES: usize = 16;
+
+/// The value with the tag of its content; nothing but the tag where the caller has it already.
+///
+/// The tag is made of the content and not of the last change in the registry center: what a list says depends on the time
+/// and on the caller as well.
+pub(super) fn tagged(headers: &HeaderMap, value: &impl Serialize) -> Response {
+    let body = serde_json::to_vec(value).unwrap_or_default();
+    let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..BYTES]));
+    // A cache may keep it for this caller, and asks before it shows it.
+    let about = [(ETAG, tag.clone()), (CACHE_CONTROL, "private, no-cache".to_owned())];
+    match knows(headers, &tag) {
+        true => (StatusCode::NOT_MODIFIED, about).into_response(),
+        false => (about, Json(value)).into_response(),
+    }
+}
+
+/// Whether one of the tags that the caller has is this one.
+fn knows(headers: &HeaderMap, tag: &str) -> bool {
+    let texts = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut tags = texts.flat_map(|text| text.split(',')).map(|one| one.trim().trim_start_matches("W/"));
+    tags.any(|one| one == tag || one == "*")
+}
