@@ -81,6 +81,9 @@ pub(super) async fn decisions_are_found_by_fire_kind_time_and_page(database: Dat
     assert_eq!(found(&reader, |filter| filter.until = Some(later(2))).await, "ba");
     let here = InstanceId::of_process("192.0.2.9", 7);
     assert_eq!(found(&reader, |filter| filter.item = Some(12)).await, "c", "not item 1 or 2");
+    assert_eq!(found(&reader, |filter| filter.item = Some(5)).await, "c", "the last of several");
+    assert_eq!(found(&reader, |filter| filter.item = Some(3)).await, "dba", "the first of several");
+    assert_eq!(found(&reader, |filter| filter.item = Some(1)).await, "", "neither 12 nor 1 of it");
     assert_eq!(found(&reader, |filter| filter.instance = Some(here)).await, "c");
     assert_eq!(found(&reader, |filter| filter.ip = Some("192.0.2.9".to_owned())).await, "c");
     assert_eq!(found(&reader, |filter| filter.ip = Some("192_0_2_9".to_owned())).await, "");

@@ -104,8 +104,8 @@ where
         select.jobs(jobs);
         select.times(*from, *until);
         if let Some(item) = item {
-            // The items are a list of JSON.
-            let places = [format!("[{item}]"), format!("[{item},%"), format!("%,{item},%"), format!("%,{item}]")];
+            // The items are a list as `rows` writes it: [3, 4].
+            let places = [format!("[{item}]"), format!("[{item}, %"), format!("%, {item}, %"), format!("%, {item}]")];
             select.like("sharding_items", places);
         }
         select.text("instance_id", instance.as_ref().map(ToString::to_string));
