@@ -2,7 +2,8 @@
 //! they are current.
 //!
 //! It is made for views: of a namespace at rest any number of pages needs no request, and after a change only the changed
-//! nodes are read again, when somebody asks for them. The watch starts with the first question.
+//! nodes are read again, when somebody asks for them. The watch starts with the first question, and is given up when nobody
+//! has asked for five minutes.
 //!
 //! While the registry center is lost, what is known is still answered, as of the time of the loss (see
 //! [`WatchedRegistry::lost_since`]); a question about other nodes fails.
@@ -13,9 +14,11 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use self::known::Known;
 use super::{
@@ -46,13 +49,27 @@ struct State {
     waker: Waker,
     task: Option<AbortHandle>,
     lost_since: Option<i64>,
+    /// When somebody asked last.
+    looked: Instant,
+    /// Nobody asked for long: the watch was given up, and starts again with the next question.
+    is_resting: bool,
 }
+
+/// The watch is given up when nobody has asked for so long, and nobody follows the changes.
+const IDLE: Duration = Duration::from_secs(300);
 
 impl WatchedRegistry {
     /// Reads from this registry center.
     pub fn new(center: Arc<dyn RegistryCenter>) -> Self {
-        let state =
-            State { known: Known::new(), stream: None, waker: Waker::noop().clone(), task: None, lost_since: None };
+        let state = State {
+            known: Known::new(),
+            stream: None,
+            waker: Waker::noop().clone(),
+            task: None,
+            lost_since: None,
+            looked: Instant::now(),
+            is_resting: false,
+        };
         Self { shared: Arc::new(Shared { center, state: Mutex::new(state), events: watch::Sender::new(0) }) }
     }
 
@@ -87,6 +104,12 @@ impl WatchedRegistry {
     /// Starts the watch, unless it is there.
     fn follow(&self) {
         let mut state = self.shared.lock();
+        state.looked = Instant::now();
+        if std::mem::take(&mut state.is_resting) {
+            state.stream = Some(self.shared.center.watch("/"));
+            // The task polls it from now on.
+            state.waker.wake_by_ref();
+        }
         if state.task.is_some() {
             return;
         }
@@ -184,14 +207,34 @@ async fn follow(shared: Weak<Shared>, mut session: watch::Receiver<SessionState>
             let Some(shared) = shared.upgrade() else { return Poll::Ready(()) };
             shared.lock().waker.clone_from(cx.waker());
             let state = shared.settled();
-            if state.stream.is_none() { Poll::Ready(()) } else { Poll::Pending }
+            if state.stream.is_none() && !state.is_resting { Poll::Ready(()) } else { Poll::Pending }
         });
+        let Some(idle_at) = shared.upgrade().map(|shared| shared.lock().looked + IDLE) else { return };
         note_loss(&shared, *session.borrow_and_update());
         tokio::select! {
             () = taken => return,
+            () = tokio::time::sleep_until(idle_at) => rest(&shared),
             changed = session.changed() => if changed.is_err() { return },
         }
     }
+}
+
+/// Gives the watch up where nobody looked for long. While the registry center is lost it stays: it holds what was known.
+fn rest(shared: &Weak<Shared>) {
+    let Some(shared) = shared.upgrade() else { return };
+    let mut state = shared.lock();
+    let now = Instant::now();
+    if now < state.looked + IDLE {
+        return;
+    }
+    if shared.events.receiver_count() > 0 || state.lost_since.is_some() || state.is_resting {
+        state.looked = now;
+        return;
+    }
+    state.stream = None;
+    state.known.forget();
+    state.is_resting = true;
+    state.looked = now;
 }
 
 fn note_loss(shared: &Weak<Shared>, session: SessionState) {

@@ -105,6 +105,35 @@ async fn changes_are_told_also_when_nobody_asks() {
     assert!(after[0] > before[0] && after[1] == before[1], "{before:?}, {after:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_watch_is_given_up_when_nobody_looked_for_long_and_starts_again_with_the_next_question() {
+    let registry = MemoryRegistry::new();
+    let other = registry.connect();
+    change(&other, |t| t.create("/a", "1", CreateMode::Persistent)).await;
+    let watched = watched(&registry);
+    let requests = || watched.requests().requests;
+    let read = async || watched.get("/a").await.unwrap().unwrap().data.text().map(ToOwned::to_owned);
+    assert_eq!((read().await.as_deref(), requests()), (Some("1"), 2), "the watch, and the question");
+    tokio::time::sleep(IDLE - Duration::from_secs(1)).await;
+    assert_eq!((read().await.as_deref(), requests()), (Some("1"), 2));
+    tokio::time::sleep(IDLE - Duration::from_secs(1)).await;
+    assert!(watched.shared.lock().stream.is_some(), "somebody looked since");
+    let changes = watched.changes();
+    tokio::time::sleep(IDLE * 3).await;
+    assert!(watched.shared.lock().stream.is_some(), "somebody follows the changes");
+    drop(changes);
+    tokio::time::sleep(IDLE * 2 + Duration::from_secs(1)).await;
+    assert!(watched.shared.lock().stream.is_none());
+    change(&other, |t| t.set("/a", "2", None)).await;
+    assert_eq!((read().await.as_deref(), requests()), (Some("2"), 4), "the watch again, and the question");
+    change(&other, |t| t.set("/a", "3", None)).await;
+    assert_eq!((read().await.as_deref(), requests()), (Some("3"), 5), "it is followed again");
+    let mut changes = watched.changes();
+    changes.borrow_and_update();
+    change(&other, |t| t.set("/a", "4", None)).await;
+    changes.changed().await.unwrap();
+}
+
 #[tokio::test]
 async fn nothing_is_left_when_it_is_dropped() {
     let registry = MemoryRegistry::new();
