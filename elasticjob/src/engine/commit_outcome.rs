@@ -104,6 +104,7 @@ impl JobEngine {
         match purpose {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
             Purpose::Trigger { asked, .. } => self.on_triggers_unknown(asked, why),
+            Purpose::ClearMissed { declined } => self.on_missed_declined_unknown(declined),
             _ => {}
         }
     }

@@ -61,8 +61,7 @@ impl JobEngine {
             // This instance makes up for the fire before its time: an instance whose clock is ahead missed it, and the
             // item moved here. Other items of this instance may not have been begun for it: their records say so.
             Some(run) if run.key.fire == fire => {
-                let others_wait = makes_up && self.configuration.is_monitored();
-                if others_wait && self.fires.missed.is_none_or(|missed| missed.at() < at) {
+                if self.configuration.is_monitored() && self.fires.missed.is_none_or(|missed| missed.at() < at) {
                     self.miss(Missed::OfTheRun(at));
                 }
                 return;

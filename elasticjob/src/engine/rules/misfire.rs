@@ -24,9 +24,17 @@ use crate::registry::mirror::{Lookup, Unread};
 pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
     if !configuration.misfire() {
-        if engine.fires.missed.take().is_some() {
-            engine.fires.over += 1;
+        match engine.fires.missed {
+            // The run counts it.
+            Some(Missed::OfTheRun(at)) => {
+                let (mine, _) = engine.own_items(configuration.sharding_total_count())?;
+                let unsaid = mine.into_iter().filter(|item| misses(engine, *item, at)).collect();
+                tell_missed_of_the_run(engine, at, unsaid);
+            }
+            Some(Missed::Whole(_)) => engine.fires.over += 1,
+            None => {}
         }
+        engine.fires.missed = None;
         engine.fires.missed_items.clear();
         return Ok(Step::Pass);
     }
@@ -108,7 +116,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
     let items = mine.clone();
     let mut unsaid = Vec::new();
     for item in mine {
-        if is_disabled(engine, item) || is_covered(engine, item, at) {
+        if !misses(engine, item, at) {
             continue;
         }
         if missed == Missed::OfTheRun(at) {
@@ -117,16 +125,26 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
         // The engine sees the earlier missed fires of the record when it writes the record.
         collapsed.extend(engine.fires.missed_items.insert(item, at).filter(|earlier| *earlier < at));
     }
-    if !unsaid.is_empty() {
-        let since = Fire::Scheduled(at);
-        engine.tell_skip(since, unsaid, SkipReason::StillRunning { since });
-    }
+    tell_missed_of_the_run(engine, at, unsaid);
     for earlier in &collapsed {
         engine.tell(Notice::Collapsed { earlier: *earlier, into: at });
         engine.fires.over += 1;
     }
     engine.fires.noted = Some(Box::new(Noted { at, items, collapsed }));
     Ok(())
+}
+
+/// Whether an item of this instance misses a fire that comes while the run before goes on.
+fn misses(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
+    !is_disabled(engine, item) && !is_covered(engine, item, at)
+}
+
+/// Reports the items that were not begun with the run whose own fire came again.
+fn tell_missed_of_the_run(engine: &mut JobEngine, at: i64, items: Vec<ShardingItem>) {
+    if !items.is_empty() {
+        let since = Fire::Scheduled(at);
+        engine.tell_skip(since, items, SkipReason::StillRunning { since });
+    }
 }
 
 /// Notes the last missed fire for items that moved here since, unless it was begun or noted where they were.
@@ -198,6 +216,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active || !engine.is_registered() {
         return Ok(Step::Pass);
     }
+    engine.resolve_declined();
     let marked: Vec<ShardingItem> = engine.mirror.misfired_items().collect();
     if marked.is_empty() {
         return Ok(Step::Pass);
@@ -295,6 +314,23 @@ impl JobEngine {
         }
         for (at, items) in fires {
             self.tell_skip(Fire::Scheduled(at), items, SkipReason::ItemDisabled);
+        }
+    }
+
+    /// The answer is lost: the records show whether the missed fires were decided against.
+    pub(in crate::engine) fn on_missed_declined_unknown(&mut self, declined: Vec<(ShardingItem, i64)>) {
+        self.fires.declined_unknown.extend(declined);
+    }
+
+    /// Reports what was decided against by a transaction whose answer was lost. What did not go through is decided anew.
+    fn resolve_declined(&mut self) {
+        for (item, at) in std::mem::take(&mut self.fires.declined_unknown) {
+            match self.record_of(item) {
+                // A later fire, or this one, was begun since or decided against.
+                Ok(record) if record.through != Some(at) || record.last_fire() == Some(Fire::Scheduled(at)) => {}
+                Ok(_) => self.on_missed_declined(vec![(item, at)]),
+                Err(Unread) => self.fires.declined_unknown.push((item, at)),
+            }
         }
     }
 

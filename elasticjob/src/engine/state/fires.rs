@@ -32,6 +32,8 @@ pub(in crate::engine) struct Fires {
     pub(in crate::engine) missed: Option<Missed>,
     /// The latest fire that single items missed, until the registry knows it or it is made up for.
     pub(in crate::engine) missed_items: BTreeMap<ShardingItem, i64>,
+    /// Missed fires of disabled items that may have been decided against: the answer was lost.
+    pub(in crate::engine) declined_unknown: Vec<(ShardingItem, i64)>,
     /// The latest missed fire, until another fire comes. Boxed, as most of the time there is none.
     pub(in crate::engine) noted: Option<Box<Noted>>,
     pub(in crate::engine) losses: Losses,

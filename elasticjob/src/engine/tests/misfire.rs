@@ -204,10 +204,11 @@ fn an_item_that_moves_to_a_busy_instance_after_it_was_begun_is_not_made_up_for()
     assert!(others.iter().all(|item| !group.exists(&JobPath::Item(*item, ItemNode::Misfire))));
 }
 
-#[test]
-fn a_fire_that_comes_again_into_its_own_run_is_said_to_be_missed_by_items_that_moved_there_since() {
+/// The fire of a run that goes on comes again, as the clock was set back, and other items have moved there meanwhile.
+/// Returns the group, the items of the run, and the other ones.
+fn comes_again_into_its_own_run(misfire: bool) -> (Group, Vec<u32>, Vec<u32>) {
     let configuration = JobConfiguration::builder("job", 3).cron("0/20 * * * * ?").max_time_diff_seconds(60);
-    let mut group = Group::settled(1, &configuration.build().unwrap());
+    let mut group = Group::settled(1, &configuration.misfire(misfire).build().unwrap());
     idle_one_comes(&mut group);
     group.run_until(20_000);
     let own = group.starts(0)[0].2.clone();
@@ -219,9 +220,23 @@ fn a_fire_that_comes_again_into_its_own_run_is_said_to_be_missed_by_items_that_m
     group.run_until(22_000);
     let missed =
         Notice::Skipped { fire: at(20), items: others.clone(), reason: SkipReason::StillRunning { since: at(20) } };
-    assert!(group.hosts[0].notices.contains(&missed), "{:?}", group.hosts[0].notices);
+    let said = group.hosts[0].notices.iter().filter(|notice| **notice == missed).count();
+    assert_eq!(said, 1, "{:?}", group.hosts[0].notices);
+    (group, own, others)
+}
+
+#[test]
+fn a_fire_that_comes_again_into_its_own_run_is_said_to_be_missed_by_items_that_moved_there_since() {
+    let (mut group, own, others) = comes_again_into_its_own_run(true);
     group.end_items(0, &own);
     assert_eq!(group.starts(0)[1..], [(at(20), MISFIRE, others)]);
+}
+
+#[test]
+fn that_is_said_with_misfire_off_too() {
+    let (mut group, own, _) = comes_again_into_its_own_run(false);
+    group.end_items(0, &own);
+    assert_eq!(group.starts(0).len(), 1, "and it is not made up for");
 }
 
 #[test]
@@ -259,4 +274,23 @@ fn a_process_that_stood_still_asks_which_items_are_disabled_before_it_leaves_one
     group.end_items(0, &[0]);
     group.run_until(21_900);
     assert_eq!(group.starts(0)[1..], [(at(20), MISFIRE, vec![0, 1])]);
+}
+
+#[test]
+fn a_missed_fire_of_a_disabled_item_is_said_to_be_decided_against_once_also_where_the_answer_is_lost() {
+    for lost in [Lost::No, Lost::AfterItWasApplied, Lost::BeforeItArrived] {
+        let mut group = Group::settled(1, &every_five(2));
+        group.run_until(11_000);
+        assert!(group.exists(&JobPath::Item(1, ItemNode::Misfire)));
+        group.hosts[0].lost = lost;
+        let mut operator = Transaction::new();
+        operator.create(JobPath::Item(1, ItemNode::Disabled).absolute(&job()), "", CreateMode::Persistent);
+        group.operate(&operator, false);
+        group.run_until(14_000);
+        assert!(!group.exists(&JobPath::Item(1, ItemNode::Misfire)));
+        let told = |notice: &&Notice| {
+            matches!(notice, Notice::Skipped { fire, reason: SkipReason::ItemDisabled, .. } if *fire == at(10))
+        };
+        assert_eq!(group.hosts[0].notices.iter().filter(told).count(), 1, "{:?}", group.hosts[0].notices);
+    }
 }
