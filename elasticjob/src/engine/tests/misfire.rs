@@ -288,9 +288,7 @@ fn a_missed_fire_of_a_disabled_item_is_said_to_be_decided_against_once_also_wher
         group.operate(&operator, false);
         group.run_until(14_000);
         assert!(!group.exists(&JobPath::Item(1, ItemNode::Misfire)));
-        let told = |notice: &&Notice| {
-            matches!(notice, Notice::Skipped { fire, reason: SkipReason::ItemDisabled, .. } if *fire == at(10))
-        };
+        let told = |notice: &&Notice| matches!(notice, Notice::Skipped { fire, reason: SkipReason::ItemDisabled, .. } if *fire == at(10));
         assert_eq!(group.hosts[0].notices.iter().filter(told).count(), 1, "{:?}", group.hosts[0].notices);
     }
 }

@@ -332,7 +332,9 @@ impl Duties {
             state.is_enabled = status.is_some_and(|status| ServerStatus::of(status.text()) == ServerStatus::Enabled);
             if !state.is_enabled {
                 state.disabled_at = now;
-                state.declines_until = wall + (2 * latency + MOMENT) as i64;
+                // What came before its clock was set back is still to be decided on.
+                let shown = if state.latest - wall < limit { wall.max(state.latest) } else { wall };
+                state.declines_until = shown + (2 * latency + MOMENT) as i64;
             }
             if host.process.as_ref().is_some_and(runs) {
                 state.busy_at = now;

@@ -42,6 +42,8 @@ pub(super) struct Accounted {
     recorded: BTreeMap<(i64, ShardingItem), Recorded>,
     /// Fires that fell into a run that waited to be taken over, where misfire is off.
     fell_into_lost: BTreeSet<(i64, ShardingItem)>,
+    /// Items left out as a Java instance may have run them: an operator deleted the node of their owner, as Java leaders do.
+    left_to_java: BTreeSet<(i64, ShardingItem)>,
     /// Fires that instances decided against for all their items, by their settings of that time.
     decided_against: BTreeMap<(usize, i64), Cause>,
     /// The fires that records say were decided against so.
@@ -98,6 +100,7 @@ impl Accounted {
             begun_ahead: Vec::new(),
             recorded: BTreeMap::new(),
             fell_into_lost: BTreeSet::new(),
+            left_to_java: BTreeSet::new(),
             decided_against: BTreeMap::new(),
             declined: BTreeMap::new(),
             skipped: BTreeMap::new(),
@@ -169,6 +172,10 @@ impl Accounted {
             }
             SkipReason::StillRunning { .. } if !engine.makes_up() => {
                 self.decided_against.insert((host, at), Cause::Busy);
+            }
+            SkipReason::MaybeRunByJava => {
+                let made_anew = items.iter().filter(|item| is_owner_made_anew(scene, **item));
+                self.left_to_java.extend(made_anew.map(|item| (at, *item)));
             }
             SkipReason::ServerDisabled if self.duties.was_disabled(host, at) => {
                 self.decided_against.insert((host, at), Cause::ServerDisabled);
@@ -304,6 +311,7 @@ impl Accounted {
         match () {
             () if declined.is_some() => declined,
             () if self.fell_into_lost.contains(&(at, item)) => Some(Cause::Busy),
+            () if self.left_to_java.contains(&(at, item)) => Some(Cause::Unheard),
             () if self.was_cut_off(scene, item, at) => Some(Cause::CutOff),
             () => None,
         }
@@ -430,6 +438,12 @@ fn keeps(scene: &Scene<'_>, transaction: &Transaction, item: ShardingItem) -> bo
         },
         _ => false,
     })
+}
+
+/// Whether the node of the owner was deleted by an operator and made again, since the record was written.
+fn is_owner_made_anew(scene: &Scene<'_>, item: ShardingItem) -> bool {
+    let made = scene.node(&JobPath::owner_of(item)).map(|node| node.stat.czxid);
+    scene.shape.unheard && made > scene.node(&JobPath::fire(item)).map(|node| node.stat.mzxid)
 }
 
 /// Whether a run of an item waits to be taken over, or goes on.
