@@ -1,9 +1,9 @@
-//! What this process takes of the machine, as `/proc` tells it.
+//! What a process takes of the machine, as `/proc` tells it.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Counters of this process at one moment.
+/// Counters of a process at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct ProcessUse {
     /// Processor time so far; the kernel counts it in hundredths of a second.
@@ -15,16 +15,21 @@ pub struct ProcessUse {
 }
 
 impl ProcessUse {
-    /// Takes them now.
+    /// Takes those of this process now.
     pub fn take() -> Self {
-        let status = status();
+        Self::of(std::process::id())
+    }
+
+    /// Takes those of another process now; zero where there is none.
+    pub fn of(process: u32) -> Self {
+        let status = status(process);
         let field = |name: &str| status.get(name).copied().unwrap_or_default();
-        Self { cpu_ms: cpu_ms(), rss_kb: field("VmRSS"), threads: field("Threads") }
+        Self { cpu_ms: cpu_ms(process), rss_kb: field("VmRSS"), threads: field("Threads") }
     }
 }
 
-fn status() -> BTreeMap<String, u64> {
-    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+fn status(process: u32) -> BTreeMap<String, u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let number = |value: &str| value.split_whitespace().next().and_then(|number| number.parse().ok());
     text.lines()
         .filter_map(|line| line.split_once(':'))
@@ -32,8 +37,8 @@ fn status() -> BTreeMap<String, u64> {
         .collect()
 }
 
-fn cpu_ms() -> u64 {
-    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+fn cpu_ms(process: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name of the program may contain blanks; the fields after its closing parenthesis do not.
     let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect::<Vec<_>>()).unwrap_or_default();
     let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or_default();

@@ -1,0 +1,331 @@
+//! Measures the web console over many jobs and many rows of traces: `console_bench [--jobs J] [--items N] [--rows R]
+//! [--viewers V] [--rounds M]`.
+//!
+//! Starts a ZooKeeper, a PostgreSQL, a program with J jobs of N items that are not due, and `elasticjob console` as a process of
+//! its own; writes R rows of traces of the last 90 days. Then V viewers ask for each page M times, side by side. The last
+//! line is one JSON object: for each page its time in milliseconds and its size; the memory of the console; the requests
+//! that the server of ZooKeeper got a second at rest, without the console and with it. Exit code 0, 1 when it failed, 2 for
+//! wrong usage.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use elasticjob::api::item_handler;
+use elasticjob::config::JobConfiguration;
+use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap};
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
+use elasticjob_cli::Console;
+use elasticjob_starter::settings::Sources;
+use elasticjob_tests::databases::{Database, DatabaseServer, Kind};
+use elasticjob_tests::group::{TemporaryFolder, TestProcess};
+use elasticjob_tests::measure::ProcessUse;
+use elasticjob_tests::ports;
+use elasticjob_tests::usage::{arguments, run};
+use elasticjob_tests::zookeeper::ZookeeperServer;
+use futures_util::future::try_join_all;
+use serde_json::{Map, Value, json};
+
+const USAGE: &str = "usage: console_bench [--jobs J] [--items N] [--rows R] [--viewers V] [--rounds M]";
+
+/// The role in which this program serves the console; the next argument is the folder with its settings.
+const AS_CONSOLE: &str = "as-console";
+
+const NAMESPACE: &str = "scale";
+/// How many jobs are started at a time.
+const STARTED_TOGETHER: usize = 200;
+/// How many rows of traces one statement writes.
+const WRITTEN_TOGETHER: u64 = 500_000;
+/// How far the traces reach back.
+const DAYS: u64 = 90;
+/// How long the server's requests are counted.
+const AT_REST: Duration = Duration::from_secs(20);
+/// A page that takes longer than this is a failure.
+const LIMIT: Duration = Duration::from_secs(60);
+
+struct Arguments {
+    jobs: u64,
+    items: u32,
+    rows: u64,
+    viewers: usize,
+    rounds: usize,
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    let mut parsed = Arguments { jobs: 5_000, items: 20, rows: 10_000_000, viewers: 10, rounds: 10 };
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
+        let number: u32 = value.parse().map_err(|error| format!("{name} {value}: {error}"))?;
+        if number == 0 {
+            return Err(format!("{name} is 0"));
+        }
+        match name.as_str() {
+            "--jobs" => parsed.jobs = number.into(),
+            "--items" => parsed.items = number,
+            "--rows" => parsed.rows = number.into(),
+            "--viewers" => parsed.viewers = number as usize,
+            "--rounds" => parsed.rounds = number as usize,
+            _ => return Err(format!("unknown option {name}")),
+        }
+    }
+    Ok(parsed)
+}
+
+fn main() -> ExitCode {
+    let mut given = env::args().skip(1);
+    if given.next().as_deref() == Some(AS_CONSOLE) {
+        return serve(Path::new(&given.next().expect("a folder with settings")));
+    }
+    match arguments(parse, USAGE) {
+        Ok(arguments) => run(measure(arguments)),
+        Err(code) => code,
+    }
+}
+
+/// The console, as `elasticjob console` starts it.
+fn serve(folder: &Path) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
+    let (mut stdout, mut stderr) = (std::io::stdout(), std::io::stderr());
+    let terminal = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    let served = elasticjob_cli::run(["elasticjob", "console"], Sources::in_folder(folder), terminal);
+    ExitCode::from(runtime.block_on(served))
+}
+
+async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
+    let zookeeper = ZookeeperServer::start()?;
+    let server = Arc::new(DatabaseServer::start(Kind::Postgresql).await?);
+    let database = Database::on(server, Kind::Postgresql).await;
+    let wrote = Instant::now();
+    write_traces(&database, &arguments).await?;
+    eprintln!("wrote {} rows in {:.0} s", arguments.rows, wrote.elapsed().as_secs_f64());
+
+    let environment = JobEnvironment::builder().build()?;
+    let _jobs = start(&arguments, &environment, &zookeeper).await?;
+    let jobs_alone = requests_a_second(&zookeeper).await?;
+
+    let folder = TemporaryFolder::new("console-bench")?;
+    let (process, address) = start_console(&folder, &zookeeper, &database)?;
+    let console_unused = requests_a_second(&zookeeper).await?;
+
+    let client = client()?;
+    let first = Instant::now();
+    fetch(&client, &format!("{address}/r/default/jobs")).await?;
+    let first_page_ms = first.elapsed().as_millis();
+    let console_used = requests_a_second(&zookeeper).await?;
+
+    let mut pages = Map::new();
+    let while_viewed = Viewed { requests: packets(&zookeeper)?, began: Instant::now() };
+    for (name, path) in addresses(&client, &address, &arguments).await? {
+        let figures = view(&client, &format!("{address}{path}"), &arguments).await?;
+        eprintln!("{name}: {figures}");
+        pages.insert(name.to_owned(), figures);
+    }
+    let viewed = while_viewed.rate(&zookeeper)?;
+    let used = ProcessUse::of(process.pid());
+    Ok(json!({
+        "jobs": arguments.jobs,
+        "items": arguments.items,
+        "rows": arguments.rows,
+        "viewers": arguments.viewers,
+        "first_page_ms": first_page_ms,
+        "pages": pages,
+        "console_rss_kb": used.rss_kb,
+        "console_threads": used.threads,
+        "zookeeper_packets_a_second": {
+            "jobs_alone": jobs_alone, "console_unused": console_unused, "console_used": console_used, "viewed": viewed,
+        },
+    })
+    .to_string())
+}
+
+/// Jobs of which none is due: what the server gets are their pings.
+async fn start(
+    arguments: &Arguments,
+    environment: &JobEnvironment,
+    zookeeper: &ZookeeperServer,
+) -> Result<Vec<ScheduleJobBootstrap>, Box<dyn Error>> {
+    let configuration = ZookeeperConfiguration::new(zookeeper.connect_string(), NAMESPACE);
+    let registry = environment.connect_zookeeper(configuration).await?;
+    let mut jobs = Vec::new();
+    for number in 0..arguments.jobs {
+        let job = JobConfiguration::builder(format!("job-{number}"), arguments.items).cron("0 0 0 1 1 ?").build()?;
+        jobs.push(ScheduleJobBootstrap::new(environment, registry.clone(), job, item_handler(async |_| {}))?);
+    }
+    for together in jobs.chunks_mut(STARTED_TOGETHER) {
+        try_join_all(together.iter_mut().map(ScheduleJobBootstrap::schedule)).await?;
+    }
+    Ok(jobs)
+}
+
+/// Four rows of five are runs, one is a state of a run. Of a hundred runs one failed.
+async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    RdbTracingStorage::connect(&DataSource::new(database.url())?, RdbOptions::default()).await?;
+    let (jobs, items) = (arguments.jobs, u64::from(arguments.items));
+    let runs = arguments.rows * 4 / 5;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
+    // The items of one fire have one scheduled time.
+    let fires = runs.div_ceil(jobs * items);
+    let apart = u128::from(DAYS) * 86_400_000 / u128::from(fires.max(1));
+    let columns = |from: u64, to: u64| {
+        format!(
+            "(SELECT k, 'job-' || k / {items} % {jobs} AS job, k % {items} AS item, \
+             {now} - ({fires} - k / {all}) * {apart}::bigint AS at FROM generate_series({from}::bigint, {to} - 1) AS k) AS rows",
+            all = jobs * items
+        )
+    };
+    for from in (0..runs).step_by(WRITTEN_TOGETHER as usize) {
+        let rows = columns(from, runs.min(from + WRITTEN_TOGETHER));
+        database
+            .execute(format!(
+                "INSERT INTO JOB_EXECUTION_LOG SELECT 'run-' || k, job, job || '@-@' || item || '@-@READY@-@192.0.2.1@-@1', \
+                 'host', '192.0.2.1', item, 'NORMAL_TRIGGER', CASE WHEN k % 100 = 99 THEN 'the file is not there' END, \
+                 k % 100 <> 99, to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', \
+                 to_timestamp(at / 1000.0 + 2) AT TIME ZONE 'UTC', 'run-' || k, at, '192.0.2.1@-@1', 'a-' || k FROM {rows}"
+            ))
+            .await;
+    }
+    let states = arguments.rows - runs;
+    for from in (0..states).step_by(WRITTEN_TOGETHER as usize) {
+        let rows = columns(from, states.min(from + WRITTEN_TOGETHER));
+        database
+            .execute(format!(
+                "INSERT INTO JOB_STATUS_TRACE_LOG SELECT 'state-' || k, job, '', job || '@-@' || item, '192.0.2.1', 'READY', \
+                 item::text, 'TASK_FINISHED', '', to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'run-' || k, at, \
+                 '192.0.2.1@-@1', 'a-' || k FROM {rows}"
+            ))
+            .await;
+    }
+    database.execute("ANALYZE").await;
+    Ok(())
+}
+
+fn start_console(
+    folder: &TemporaryFolder,
+    zookeeper: &ZookeeperServer,
+    database: &Database,
+) -> Result<(TestProcess, String), Box<dyn Error>> {
+    let port = ports::free()?;
+    let settings = format!(
+        "elasticjob:\n  reg-center: {{server-lists: '{}', namespace: {NAMESPACE}}}\n  tracing:\n    type: RDB\n    \
+         data-source: {{url: '{}'}}\n  console: {{port: {port}, anonymous: viewer}}\n",
+        zookeeper.connect_string(),
+        database.url(),
+    );
+    fs::write(folder.path().join("application.yaml"), settings)?;
+    let mut command = Command::new(env::current_exe()?);
+    command.arg(AS_CONSOLE).arg(folder.path()).stdout(Stdio::null());
+    let mut process = TestProcess::start(command, folder.path().join("console.log"))?;
+    let deadline = Instant::now() + LIMIT;
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if process.exit_status().is_some() || Instant::now() > deadline {
+            return Err(format!("the console does not listen\n{}", process.log()).into());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok((process, format!("http://127.0.0.1:{port}")))
+}
+
+/// The pages, with what makes each of them long.
+async fn addresses(
+    client: &reqwest::Client,
+    address: &str,
+    arguments: &Arguments,
+) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    let job = format!("job-{}", arguments.jobs / 2);
+    let of_job = format!("/r/default/jobs/{job}");
+    let api = "/api/v1/registries/default";
+    let fires: Value = serde_json::from_str(&fetch(client, &format!("{address}{api}/jobs/{job}/fires")).await?)?;
+    let fire = latest(&fires).ok_or_else(|| format!("no fire of {job} is known: {fires}"))?;
+    Ok(vec![
+        ("overview", "/r/default".to_owned()),
+        ("jobs", "/r/default/jobs".to_owned()),
+        ("jobs, searched", "/r/default/jobs?q=job-4".to_owned()),
+        ("job, now", of_job.clone()),
+        ("job, why", format!("{of_job}/why")),
+        ("job, runs", format!("{of_job}/runs")),
+        ("fire", format!("{of_job}/runs/{fire}")),
+        ("job, schedule", format!("{of_job}/schedule")),
+        ("job, configuration", format!("{of_job}/configuration")),
+        ("timeline of 24 hours", "/r/default/timeline?span=24h".to_owned()),
+        ("servers", "/r/default/servers".to_owned()),
+        ("history trace", "/r/default/history/executions".to_owned()),
+        ("history trace, failures", "/r/default/history/executions?result=FAILED".to_owned()),
+        ("history trace, a job", format!("/r/default/history/executions?job={job}")),
+        ("history status", "/r/default/history/states".to_owned()),
+        ("decisions", "/r/default/history/decisions".to_owned()),
+        ("API: jobs", format!("{api}/jobs")),
+        ("API: executions", format!("{api}/executions")),
+    ])
+}
+
+/// The time of the latest fire that ran.
+fn latest(fires: &Value) -> Option<String> {
+    let ran = |fire: &&Value| fire.get("items").is_some_and(|items| items != &json!(0) && items != &json!([]));
+    let list =
+        fires.as_array().or_else(|| fires.get("items")?.as_array()).or_else(|| fires.get("fires")?.as_array())?;
+    Some(list.iter().find(ran).or(list.first())?.get("scheduledAt")?.as_str()?.to_owned())
+}
+
+fn client() -> Result<reqwest::Client, Box<dyn Error>> {
+    // The client asks for one also where it speaks no TLS.
+    rustls::crypto::ring::default_provider().install_default().map_err(|_| "there is another provider of cryptography")?;
+    Ok(reqwest::Client::builder().timeout(LIMIT).build()?)
+}
+
+async fn fetch(client: &reqwest::Client, address: &str) -> Result<String, Box<dyn Error>> {
+    let answer = client.get(address).send().await?;
+    let status = answer.status();
+    let text = answer.text().await?;
+    if status.is_success() { Ok(text) } else { Err(format!("{address} answered {status}: {text}").into()) }
+}
+
+/// All viewers ask for one page side by side, each again as soon as it has it.
+async fn view(client: &reqwest::Client, address: &str, arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
+    let viewer = async || {
+        let mut took = Vec::new();
+        let mut bytes = 0;
+        for _ in 0..arguments.rounds {
+            let began = Instant::now();
+            bytes = fetch(client, address).await?.len();
+            took.push(began.elapsed().as_secs_f64() * 1_000.0);
+        }
+        Ok::<_, Box<dyn Error>>((took, bytes))
+    };
+    let viewed = try_join_all((0..arguments.viewers).map(|_| viewer())).await?;
+    let bytes = viewed.first().map(|(_, bytes)| *bytes);
+    let mut took: Vec<f64> = viewed.into_iter().flat_map(|(took, _)| took).collect();
+    took.sort_unstable_by(f64::total_cmp);
+    let at =
+        |part: f64| took.get(((took.len() - 1) as f64 * part).round() as usize).map(|ms| (ms * 10.0).round() / 10.0);
+    Ok(json!({ "p50": at(0.5), "p95": at(0.95), "max": at(1.0), "bytes": bytes }))
+}
+
+struct Viewed {
+    requests: f64,
+    began: Instant,
+}
+
+impl Viewed {
+    fn rate(&self, zookeeper: &ZookeeperServer) -> Result<f64, Box<dyn Error>> {
+        let requests = packets(zookeeper)? - self.requests;
+        Ok((requests / self.began.elapsed().as_secs_f64() * 10.0).round() / 10.0)
+    }
+}
+
+/// What the server got, pings and this question among it.
+fn packets(zookeeper: &ZookeeperServer) -> Result<f64, Box<dyn Error>> {
+    Ok(zookeeper.mntr("zk_packets_received")?)
+}
+
+async fn requests_a_second(zookeeper: &ZookeeperServer) -> Result<f64, Box<dyn Error>> {
+    // What began before is over by then.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let viewed = Viewed { requests: packets(zookeeper)?, began: Instant::now() };
+    tokio::time::sleep(AT_REST).await;
+    viewed.rate(zookeeper)
+}
