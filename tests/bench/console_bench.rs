@@ -273,7 +273,9 @@ fn latest(fires: &Value) -> Option<String> {
 
 fn client() -> Result<reqwest::Client, Box<dyn Error>> {
     // The client asks for one also where it speaks no TLS.
-    rustls::crypto::ring::default_provider().install_default().map_err(|_| "there is another provider of cryptography")?;
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| "there is another provider of cryptography")?;
     Ok(reqwest::Client::builder().timeout(LIMIT).build()?)
 }
 

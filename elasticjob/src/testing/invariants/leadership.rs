@@ -28,15 +28,15 @@ pub(super) struct Leadership {
 
 impl Leadership {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
-        let Observation::Committed { session, host: Some(host), transaction, leader } = observation else {
-            return Ok(());
-        };
+        let Observation::Committed { session, host, transaction, leader } = observation else { return Ok(()) };
         let before = std::mem::replace(&mut self.leader, *leader);
         let named = std::mem::replace(&mut self.named, scene.text(&JobPath::LeaderInstance));
         let deposed = before.filter(|it| *leader != Some(*it) && scene.tree.session_timeout(*it).is_some());
         if let Some(deposed) = deposed {
             self.deposed.insert(deposed, scene.now);
         }
+        // An operator may delete the node of the leader.
+        let Some(host) = host else { return Ok(()) };
         // A Java leader that was replaced while it was resharding goes on with it.
         if scene.is_java(*host) {
             return Ok(());
@@ -45,10 +45,11 @@ impl Leadership {
             !matches!(op, Op::Check { .. }) && JobPath::parse(scene.job, op.path()) == Some(JobPath::LeaderInstance)
         });
         // An instance that has connected anew replaces what it wrote in its last session.
-        if let Some(deposed) = deposed.filter(|deposed| deposes && deposed != session)
+        let lives = |it: &SessionId| it != session && scene.tree.session_timeout(*it).is_some();
+        if let Some(other) = leader.filter(|it| deposes && lives(it))
             && named.as_deref() != scene.hosts[*host].process.as_ref().and_then(instance_of)
         {
-            return Err(format!("host {host} took the lead from session {deposed} of {named:?}, which lives"));
+            return Err(format!("host {host} took the lead from session {other} of {named:?}, which lives"));
         }
         let leaders = transaction.ops().iter().find(|op| match (op, JobPath::parse(scene.job, op.path())) {
             (Op::Check { .. }, _) => false,
