@@ -270,6 +270,8 @@ pub enum Notice {
         session: SessionId,
         /// Whether it is another session than before.
         new: bool,
+        /// Whether the job was never connected before.
+        first: bool,
     },
     /// The registry center did not do what was asked, and it will be asked again.
     RegistryTrouble {

@@ -152,6 +152,7 @@ impl JobEngine {
 
     fn on_session_back(&mut self, new: bool) {
         let Some(session) = self.session.connected() else { return };
+        let first = self.membership.own_sessions.is_empty();
         if !self.membership.own_sessions.contains(&session) {
             self.membership.own_sessions.push(session);
         }
@@ -163,7 +164,7 @@ impl JobEngine {
             self.leadership.reminder = Reminder::default();
             self.leadership.unswept = None;
         }
-        self.tell(Notice::RegistryBack { session, new });
+        self.tell(Notice::RegistryBack { session, new, first });
     }
 
     fn on_item_ended(&mut self, now: Now, item: ShardingItem, end: ItemEnd) {

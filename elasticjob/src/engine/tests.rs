@@ -298,6 +298,20 @@ fn runs_are_cancelled_and_dropped_before_the_server_gives_them_away() {
 }
 
 #[test]
+fn a_job_that_was_never_connected_is_not_back() {
+    let mut group = Group::new();
+    group.join("10.0.0.1", &every_five(1));
+    group.run_until(1_000);
+    group.disconnect(0);
+    group.connect_anew(0);
+    let backs = group.hosts[0].notices.iter().filter_map(|notice| match notice {
+        Notice::RegistryBack { first, .. } => Some(*first),
+        _ => None,
+    });
+    assert_eq!(backs.collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
 fn a_run_whose_session_is_proven_goes_on() {
     let mut group = Group::settled(1, &every_five(1));
     group.run_until(60_000);

@@ -123,10 +123,11 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
             .with("limitSeconds", json!(limit)),
         Notice::ClockRight => new(Kind::ClockRight),
         Notice::RegistryLost => new(Kind::RegistryLost),
-        Notice::RegistryBack { session, new: is_new } => {
+        Notice::RegistryBack { session, new: is_new, first: false } => {
             new(Kind::RegistryBack).with("session", json!(session.to_string())).with("newSession", json!(is_new))
         }
-        Notice::Begun { .. }
+        Notice::RegistryBack { first: true, .. }
+        | Notice::Begun { .. }
         | Notice::Finished { .. }
         | Notice::NothingToRun { .. }
         | Notice::IdTaken { .. }
@@ -178,6 +179,7 @@ fn skipped(decision: Decision, reason: &SkipReason) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::SessionId;
 
     const FIRE: Fire = Fire::Scheduled(60_000);
 
@@ -202,9 +204,12 @@ mod tests {
             Notice::Skipped { fire: FIRE, items: Vec::new(), reason: by },
             Notice::NothingToRun { fire: FIRE },
             Notice::Reconciling,
+            Notice::RegistryBack { session: SessionId(7), new: true, first: true },
         ] {
             assert_eq!(decision(&notice), None);
         }
+        let back = Notice::RegistryBack { session: SessionId(7), new: true, first: false };
+        assert_eq!(decision(&back).map(|told| told.kind), Some(DecisionKind::RegistryBack));
     }
 
     #[test]

@@ -167,10 +167,10 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         Notice::RegistryLost => {
             warn!(%job, "the connection to the registry center is lost: nothing begins until it is back")
         }
-        Notice::RegistryBack { session, new: true } => {
+        Notice::RegistryBack { session, new: true, .. } => {
             info!(%job, %session, "connected to the registry center, a new session")
         }
-        Notice::RegistryBack { session, new: false } => {
+        Notice::RegistryBack { session, new: false, .. } => {
             info!(%job, %session, "the connection to the registry center is back")
         }
         Notice::RegistryTrouble { why } => {
