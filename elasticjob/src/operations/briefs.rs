@@ -265,14 +265,8 @@ impl Operations {
     /// # Errors
     /// [`OperationError::Read`].
     pub async fn jobs_of_server(&self, server: &str) -> Result<Vec<JobOfServer>, OperationError> {
-        let jobs = self.all_members().await?.into_iter();
-        Ok(jobs
-            .filter_map(|(job, members)| {
-                let status = members.servers.get(server)?.status();
-                let instance_count = members.instances.values().filter(|ip| *ip == server).count();
-                Some(JobOfServer { job, status, instance_count })
-            })
-            .collect())
+        let all = self.all_members().await?;
+        Ok(jobs_of_server(server, all.iter().map(|(job, members)| (job, members))))
     }
 
     /// The servers of a job, in ascending order: servers that it knows, and servers with an instance of it.
@@ -295,62 +289,59 @@ impl Operations {
     /// # Errors
     /// [`OperationError::Read`].
     pub async fn servers(&self) -> Result<Vec<ServerBrief>, OperationError> {
-        self.servers_of_jobs(|_| true).await
+        let all = self.all_members().await?;
+        Ok(servers(all.iter().map(|(job, members)| (job, members))))
     }
+}
 
-    /// The servers of these jobs, in ascending order: servers that one of them knows, and servers with an instance of one.
-    /// Other jobs count nowhere.
-    ///
-    /// # Errors
-    /// [`OperationError::Read`].
-    pub async fn servers_of_jobs(
-        &self,
-        is_meant: impl Fn(&JobName) -> bool,
-    ) -> Result<Vec<ServerBrief>, OperationError> {
-        let mut servers: BTreeMap<String, ServerBrief> = BTreeMap::new();
-        for (job, members) in self.all_members().await?.into_iter().filter(|(job, _)| is_meant(job)) {
-            let mut of = |ip: &str, add: &dyn Fn(&mut ServerBrief)| {
-                let new = || ServerBrief { server: ip.to_owned(), ..ServerBrief::default() };
-                let server = servers.entry(ip.to_owned()).or_insert_with(new);
-                server.jobs.insert(job.clone());
-                add(server);
-            };
-            for (ip, node) in &members.servers {
-                let is_disabled = node.status() == ServerStatus::Disabled;
-                of(ip, &|server| server.disabled_jobs += usize::from(is_disabled));
-            }
-            for (instance, ip) in &members.instances {
-                of(ip, &|server| {
-                    server.instances.insert(instance.clone());
-                });
-            }
+/// The servers that one of these jobs knows, and those with an instance of one.
+pub(super) fn servers<'a>(all: impl Iterator<Item = (&'a JobName, &'a Members)>) -> Vec<ServerBrief> {
+    let mut servers: BTreeMap<String, ServerBrief> = BTreeMap::new();
+    for (job, members) in all {
+        let mut of = |ip: &str, add: &dyn Fn(&mut ServerBrief)| {
+            let new = || ServerBrief { server: ip.to_owned(), ..ServerBrief::default() };
+            let server = servers.entry(ip.to_owned()).or_insert_with(new);
+            server.jobs.insert(job.clone());
+            add(server);
+        };
+        for (ip, node) in &members.servers {
+            let is_disabled = node.status() == ServerStatus::Disabled;
+            of(ip, &|server| server.disabled_jobs += usize::from(is_disabled));
         }
-        Ok(servers.into_values().collect())
+        for (instance, ip) in &members.instances {
+            of(ip, &|server| {
+                server.instances.insert(instance.clone());
+            });
+        }
     }
+    servers.into_values().collect()
+}
 
-    /// The instances of these jobs, in ascending order. Other jobs count nowhere.
-    ///
-    /// # Errors
-    /// [`OperationError::Read`].
-    pub async fn instances_of_jobs(
-        &self,
-        is_meant: impl Fn(&JobName) -> bool,
-    ) -> Result<Vec<InstanceBrief>, OperationError> {
-        let mut instances: BTreeMap<InstanceId, InstanceBrief> = BTreeMap::new();
-        for (job, members) in self.all_members().await?.into_iter().filter(|(job, _)| is_meant(job)) {
-            for (instance, server) in &members.instances {
-                let since = members.since(instance).unwrap_or_default();
-                let new = || InstanceBrief {
-                    instance: instance.clone(),
-                    server: server.clone(),
-                    since,
-                    jobs: BTreeSet::new(),
-                };
-                let brief = instances.entry(instance.clone()).or_insert_with(new);
-                brief.since = brief.since.min(since);
-                brief.jobs.insert(job.clone());
-            }
+/// The instances of these jobs that are online.
+pub(super) fn instances<'a>(all: impl Iterator<Item = (&'a JobName, &'a Members)>) -> Vec<InstanceBrief> {
+    let mut instances: BTreeMap<InstanceId, InstanceBrief> = BTreeMap::new();
+    for (job, members) in all {
+        for (instance, server) in &members.instances {
+            let since = members.since(instance).unwrap_or_default();
+            let new =
+                || InstanceBrief { instance: instance.clone(), server: server.clone(), since, jobs: BTreeSet::new() };
+            let brief = instances.entry(instance.clone()).or_insert_with(new);
+            brief.since = brief.since.min(since);
+            brief.jobs.insert(job.clone());
         }
-        Ok(instances.into_values().collect())
     }
+    instances.into_values().collect()
+}
+
+/// Those of these jobs that know a server.
+pub(super) fn jobs_of_server<'a>(
+    server: &str,
+    all: impl Iterator<Item = (&'a JobName, &'a Members)>,
+) -> Vec<JobOfServer> {
+    let of = |(job, members): (&JobName, &Members)| {
+        let status = members.servers.get(server)?.status();
+        let instance_count = members.instances.values().filter(|ip| *ip == server).count();
+        Some(JobOfServer { job: job.clone(), status, instance_count })
+    };
+    all.filter_map(of).collect()
 }

@@ -1,12 +1,14 @@
-//! The jobs of a namespace as lists show them, made anew only where something changed.
+//! The jobs, servers and instances of a namespace as lists show them, made anew only where something changed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::stream::{StreamExt, iter};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, MutexGuard, watch};
 
-use super::{JobOverview, OperationError, Operations};
+use super::briefs::{instances, jobs_of_server, servers};
+use super::members::Members;
+use super::{InstanceBrief, JobOfServer, JobOverview, OperationError, Operations, ServerBrief};
 use crate::ident::JobName;
 use crate::registry::Moment;
 use crate::registry::watched::WatchedRegistry;
@@ -40,7 +42,13 @@ struct Row {
     /// It says something else from this time on, although no node changes.
     until: Option<i64>,
     /// `None` for a node that is no job.
-    job: Option<Arc<JobOverview>>,
+    job: Option<Job>,
+}
+
+#[derive(Debug)]
+struct Job {
+    overview: Arc<JobOverview>,
+    members: Members,
 }
 
 /// The jobs as they were when they were looked at.
@@ -82,14 +90,45 @@ impl Catalogue {
     /// # Errors
     /// [`OperationError::Read`] where the registry center does not answer, and was lost before all jobs were read once.
     pub async fn jobs(&self) -> Result<Listed, OperationError> {
+        let rows = self.rows().await?;
+        let jobs = rows.all().map(|(_, job)| job.overview.clone()).collect();
+        Ok(Listed { jobs, lost_since: self.registry.lost_since() })
+    }
+
+    /// The servers of these jobs, in ascending order: servers that one of them knows, and servers with an instance of one.
+    /// Other jobs count nowhere.
+    ///
+    /// # Errors
+    /// As [`jobs`](Self::jobs).
+    pub async fn servers(&self, is_meant: impl Fn(&JobName) -> bool) -> Result<Vec<ServerBrief>, OperationError> {
+        Ok(servers(self.rows().await?.members().filter(|(job, _)| is_meant(job))))
+    }
+
+    /// The instances of these jobs that are online, in ascending order. Other jobs count nowhere.
+    ///
+    /// # Errors
+    /// As [`jobs`](Self::jobs).
+    pub async fn instances(&self, is_meant: impl Fn(&JobName) -> bool) -> Result<Vec<InstanceBrief>, OperationError> {
+        Ok(instances(self.rows().await?.members().filter(|(job, _)| is_meant(job))))
+    }
+
+    /// The jobs that know a server, in ascending order. Empty where no job knows it.
+    ///
+    /// # Errors
+    /// As [`jobs`](Self::jobs).
+    pub async fn jobs_of_server(&self, server: &str) -> Result<Vec<JobOfServer>, OperationError> {
+        Ok(jobs_of_server(server, self.rows().await?.members()))
+    }
+
+    /// The rows of all jobs, as they are now, or as they were when the registry center was lost.
+    async fn rows(&self) -> Result<MutexGuard<'_, Rows>, OperationError> {
         let mut rows = self.rows.lock().await;
         match self.refresh(&mut rows).await {
             Ok(()) => rows.is_complete = true,
             Err(error) if error.is_unreachable() && rows.is_complete => {}
             Err(error) => return Err(error),
         }
-        let jobs = rows.jobs.values().filter_map(|row| row.job.clone()).collect();
-        Ok(Listed { jobs, lost_since: self.registry.lost_since() })
+        Ok(rows)
     }
 
     async fn refresh(&self, rows: &mut Rows) -> Result<(), OperationError> {
@@ -127,7 +166,18 @@ impl Catalogue {
         };
         let overview = snapshot.overview(now);
         let until = snapshot.overview_changes_at(&overview, now);
-        Ok((name, Row { event, until, job: Some(Arc::new(overview)) }))
+        let job = Job { overview: Arc::new(overview), members: snapshot.members };
+        Ok((name, Row { event, until, job: Some(job) }))
+    }
+}
+
+impl Rows {
+    fn all(&self) -> impl Iterator<Item = (&JobName, &Job)> {
+        self.jobs.iter().filter_map(|(name, row)| Some((name, row.job.as_ref()?)))
+    }
+
+    fn members(&self) -> impl Iterator<Item = (&JobName, &Members)> {
+        self.all().map(|(name, job)| (name, &job.members))
     }
 }
 

@@ -57,7 +57,7 @@ impl From<JobOfServer> for ServerJob {
     params(("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
     responses((status = 200, body = Vec<Server>), (status = 304), (status = "default", body = Problem)))]
 pub(crate) async fn list(here: Here, headers: HeaderMap) -> Result<Response, Problem> {
-    let servers = here.views().servers_of_jobs(|job| here.sees(job)).await?;
+    let servers = here.registry.catalogue().servers(|job| here.sees(job)).await?;
     Ok(tagged(&headers, &servers.into_iter().map(Server::from).collect::<Vec<_>>()))
 }
 
@@ -90,7 +90,7 @@ impl From<InstanceBrief> for Instance {
     params(("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
     responses((status = 200, body = Vec<Instance>), (status = 304), (status = "default", body = Problem)))]
 pub(crate) async fn instances(here: Here, headers: HeaderMap) -> Result<Response, Problem> {
-    let instances = here.views().instances_of_jobs(|job| here.sees(job)).await?;
+    let instances = here.registry.catalogue().instances(|job| here.sees(job)).await?;
     Ok(tagged(&headers, &instances.into_iter().map(Instance::from).collect::<Vec<_>>()))
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn one(
     here: Here,
     Names((_, server)): Names<(String, String)>,
 ) -> Result<Json<Vec<ServerJob>>, Problem> {
-    let jobs = here.views().jobs_of_server(&server).await?;
+    let jobs = here.registry.catalogue().jobs_of_server(&server).await?;
     let seen: Vec<ServerJob> = jobs.into_iter().filter(|one| here.sees(&one.job)).map(ServerJob::from).collect();
     match seen.is_empty() {
         true => Err(Problem::no_such_server(&server)),

@@ -42,7 +42,7 @@ fn path_of(here: &Here, server: &str) -> String {
 
 pub(crate) async fn list(here: Here) -> Response {
     let layout = Layout::of(&here).live(&here);
-    match here.views().servers_of_jobs(|job| here.sees(job)).await {
+    match here.registry.catalogue().servers(|job| here.sees(job)).await {
         Ok(servers) => page(&ServersPage { layout, servers }),
         Err(wrong) => error::problem(&here, &wrong.into()),
     }
@@ -50,7 +50,7 @@ pub(crate) async fn list(here: Here) -> Response {
 
 pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, server)): Path<(String, String)>) -> Response {
     let layout = Layout::of(&here).live(&here);
-    let mut jobs = match here.views().jobs_of_server(&server).await {
+    let mut jobs = match here.registry.catalogue().jobs_of_server(&server).await {
         Ok(jobs) => jobs,
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };

@@ -166,3 +166,26 @@ async fn a_registry_center_that_was_never_reached_is_an_error_and_no_empty_list(
     center.close().await;
     assert!(catalogue.jobs().await.unwrap_err().is_unreachable());
 }
+
+#[tokio::test]
+async fn servers_and_instances_are_told_without_a_request_until_something_changes() {
+    let desk = desk().await;
+    let (catalogue, center) = catalogue(&desk);
+    assert_eq!(catalogue.servers(|_| true).await.unwrap(), desk.operations.servers().await.unwrap());
+    let requests = center.requests().requests;
+    let servers = catalogue.servers(|_| true).await.unwrap();
+    let seen: Vec<_> =
+        servers.iter().map(|it| (it.server.as_str(), it.instances.len(), it.jobs.len(), it.disabled_jobs)).collect();
+    assert_eq!(seen, [("10.0.0.1", 1, 1, 0), ("10.0.0.2", 0, 1, 1)]);
+    let of_server = catalogue.jobs_of_server("10.0.0.2").await.unwrap();
+    assert_eq!(of_server, desk.operations.jobs_of_server("10.0.0.2").await.unwrap());
+    let instances = catalogue.instances(|_| true).await.unwrap();
+    assert_eq!(instances.iter().map(|it| it.instance.as_str()).collect::<Vec<_>>(), ["10.0.0.1@-@7"]);
+    assert_eq!(catalogue.servers(|_| false).await.unwrap(), []);
+    assert_eq!(catalogue.instances(|_| false).await.unwrap(), []);
+    assert_eq!(center.requests().requests, requests, "they are known");
+
+    let more = instance_yaml(&InstanceId::of_process("10.0.0.2", 9));
+    desk.write(&[("/job/instances/10.0.0.2@-@9", &more)]).await;
+    assert_eq!(catalogue.servers(|_| true).await.unwrap()[1].instances.len(), 1);
+}
