@@ -169,9 +169,9 @@ async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), 
     let runs = arguments.rows * 4 / 5;
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
     // The items of one fire have one scheduled time.
-    let fires = runs.div_ceil(jobs * items);
-    let apart = u128::from(DAYS) * 86_400_000 / u128::from(fires.max(1));
-    let columns = |from: u64, to: u64| {
+    let columns = |from: u64, rows: u64| {
+        let (fires, to) = (rows.div_ceil(jobs * items), rows.min(from + WRITTEN_TOGETHER));
+        let apart = u128::from(DAYS) * 86_400_000 / u128::from(fires.max(1));
         format!(
             "(SELECT k, 'job-' || k / {items} % {jobs} AS job, k % {items} AS item, \
              {now} - ({fires} - k / {all}) * {apart}::bigint AS at FROM generate_series({from}::bigint, {to} - 1) AS k) AS rows",
@@ -179,7 +179,7 @@ async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), 
         )
     };
     for from in (0..runs).step_by(WRITTEN_TOGETHER as usize) {
-        let rows = columns(from, runs.min(from + WRITTEN_TOGETHER));
+        let rows = columns(from, runs);
         database
             .execute(format!(
                 "INSERT INTO JOB_EXECUTION_LOG SELECT 'run-' || k, job, job || '@-@' || item || '@-@READY@-@192.0.2.1@-@1', \
@@ -191,7 +191,7 @@ async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), 
     }
     let states = arguments.rows - runs;
     for from in (0..states).step_by(WRITTEN_TOGETHER as usize) {
-        let rows = columns(from, states.min(from + WRITTEN_TOGETHER));
+        let rows = columns(from, states);
         database
             .execute(format!(
                 "INSERT INTO JOB_STATUS_TRACE_LOG SELECT 'state-' || k, job, '', job || '@-@' || item, '192.0.2.1', 'READY', \
