@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::{Observation, Scene};
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::{Op, SessionId};
-use crate::testing::sim::{EPOCH, Millis, Process, Program};
+use crate::testing::sim::{EPOCH, Millis};
 
 /// How long it may take to hear that the own server was disabled, in milliseconds.
 const HEARD: i64 = 10_000;
@@ -20,8 +20,9 @@ const ON_THE_WAY: Millis = 3_000;
 #[derive(Debug, Default)]
 pub(super) struct Leadership {
     leader: Option<SessionId>,
-    /// What stood in its node.
-    named: Option<String>,
+    /// Whose a session is: the host, and which of its processes. A name does not tell: an instance that connects anew finds its
+    /// own taken where another host has the same address.
+    owners: BTreeMap<SessionId, (usize, u64)>,
     /// When leaders whose sessions go on were found not to lead any more.
     deposed: BTreeMap<SessionId, Millis>,
 }
@@ -30,13 +31,15 @@ impl Leadership {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         let Observation::Committed { session, host, transaction, leader } = observation else { return Ok(()) };
         let before = std::mem::replace(&mut self.leader, *leader);
-        let named = std::mem::replace(&mut self.named, scene.text(&JobPath::LeaderInstance));
         let deposed = before.filter(|it| *leader != Some(*it) && scene.tree.session_timeout(*it).is_some());
         if let Some(deposed) = deposed {
             self.deposed.insert(deposed, scene.now);
         }
         // An operator may delete the node of the leader.
         let Some(host) = host else { return Ok(()) };
+        if let Some(process) = scene.hosts[*host].process.as_ref().filter(|it| it.session == Some(*session)) {
+            self.owners.insert(*session, (*host, process.life));
+        }
         // A Java leader that was replaced while it was resharding goes on with it.
         if scene.is_java(*host) {
             return Ok(());
@@ -45,11 +48,11 @@ impl Leadership {
             !matches!(op, Op::Check { .. }) && JobPath::parse(scene.job, op.path()) == Some(JobPath::LeaderInstance)
         });
         // An instance that has connected anew replaces what it wrote in its last session.
-        let lives = |it: &SessionId| it != session && scene.tree.session_timeout(*it).is_some();
-        if let Some(other) = leader.filter(|it| deposes && lives(it))
-            && named.as_deref() != scene.hosts[*host].process.as_ref().and_then(instance_of)
-        {
-            return Err(format!("host {host} took the lead from session {other} of {named:?}, which lives"));
+        let own = |it: &SessionId| {
+            it == session || self.owners.get(it).is_some_and(|owner| self.owners.get(session) == Some(owner))
+        };
+        if let Some(other) = leader.filter(|it| deposes && !own(it) && scene.tree.session_timeout(*it).is_some()) {
+            return Err(format!("host {host} took the lead from session {other}, which lives"));
         }
         let leaders = transaction.ops().iter().find(|op| match (op, JobPath::parse(scene.job, op.path())) {
             (Op::Check { .. }, _) => false,
@@ -78,13 +81,5 @@ impl Leadership {
             Some(_) => Err(format!("host {host} wrote {}, and its server has long been disabled", op.path())),
             None => Ok(()),
         }
-    }
-}
-
-fn instance_of(process: &Process) -> Option<&str> {
-    match &process.program {
-        Program::Engine(engine) => Some(engine.instance().as_str()),
-        Program::Fallen(fallen) => Some(fallen.instance().as_str()),
-        Program::Java(_) => None,
     }
 }
