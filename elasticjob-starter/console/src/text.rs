@@ -184,8 +184,10 @@ mod tests {
         for language in Language::ALL {
             let other = ids(language.tag());
             let missing: Vec<_> = english.difference(&other).collect();
-            // The English of findings comes from the library.
-            let more: Vec<_> = other.difference(&english).filter(|(id, _)| !id.starts_with("finding-")).collect();
+            // The English of findings and decisions comes from the library.
+            let is_of_library =
+                |id: &str| ["finding-", "decision-of-", "reason-"].iter().any(|begin| id.starts_with(begin));
+            let more: Vec<_> = other.difference(&english).filter(|(id, _)| !is_of_library(id)).collect();
             assert!(missing.is_empty() && more.is_empty(), "{language}: missing {missing:?}, not in English {more:?}");
         }
     }

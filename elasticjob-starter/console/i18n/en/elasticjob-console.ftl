@@ -317,3 +317,21 @@ timeline-caption = { $count ->
     [one] { $count } job
    *[other] { $count } jobs
 } from { $from } until { $until }; times above the bars in the zone { $zone }
+
+# What became of a fire in the past
+past-at = At a past time
+past-ask = Why?
+past-now = Now
+past-fire = The fire of { $at }
+past-not-in-schedule = The schedule as it is now has no fire at this time, or within a minute after it.
+past-unrecorded = No run and no decision is recorded for it: no instance of the job was there, the job was not traced, or its rows were removed.
+past-not-recorded = No run and no decision is recorded for this item: the instance that owned it may have died before it could record anything.
+past-items-caption = The items of the fire; times of { $zone }
+past-what = What happened
+past-around = Around it
+past-more = The fire with its runs
+past-items = items { $items }
+past-started = began { $at }
+past-no-end = no end is recorded: it runs, or its process was killed
+past-by-time = by its time alone: its fire is not recorded
+past-ended-instance = an instance that has ended

@@ -342,3 +342,80 @@ timeline-missed = 缺失
 timeline-fires = { $count } 次触发，{ $sign }
 timeline-cut = 分片项运行超过 { $count } 次：较早的未显示，请缩小时间跨度
 timeline-caption = 共 { $count } 个作业，{ $from } 至 { $until }；条形上方时间的时区：{ $zone }
+
+# What became of a fire in the past
+past-at = 过去的时间
+past-ask = 为什么？
+past-now = 现在
+past-fire = { $at } 的触发
+past-not-in-schedule = 按现在的调度，此时及其后一分钟内没有触发。
+past-unrecorded = 没有该次触发的运行或决定记录：当时没有作业实例、作业未启用事件追踪，或记录已被清除。
+past-not-recorded = 没有该分片项的运行或决定记录：其所属实例可能在记录之前就已终止。
+past-items-caption = 该次触发的分片项；时间为 { $zone } 时区
+past-what = 发生了什么
+past-around = 前后发生的事
+past-more = 该次触发及其运行
+past-items = 分片项 { $items }
+past-started = 开始于 { $at }
+past-no-end = 没有结束记录：仍在运行，或其进程被终止
+past-by-time = 仅按时间归入：没有记录其触发
+past-ended-instance = 一个已结束的实例
+
+# Decisions; English comes from the library
+decision-of-skipped = 未在此运行：{ $reason }
+decision-of-missed = 错过了从 { $first } 起的触发（进程停止或时钟跳变），从 { $until } 继续
+decision-of-collapsed = 错过的 { $first } 的触发由 { $until } 的触发代替
+decision-of-not-begun = 从 { $first } 起的触发没有任何实例开始运行，且不会再运行；从 { $until } 的触发继续
+decision-of-begun-late = 延迟 { $late } 秒开始：{ $reason }
+decision-of-not-started = 已登记但未启动：{ $reason }
+decision-of-taken-over = 从 { $other } 接管了分片项：其运行已丢失
+decision-of-handed-over = 运行被中断：等待其他实例接管
+decision-of-runs-cancelled = 执行已取消：{ $reason }
+decision-of-runs-abandoned = 运行被中断，但代码没有结束：实例未等它就离开了
+decision-of-stale = 该运行结束时，其分片项的另一次运行已经开始：未记录其结果
+decision-of-trigger-dropped = 手动触发的对象 { $other } 已不存在：未代为运行
+decision-of-trigger-handed-over = 手动触发的对象 { $other } 已不存在：由其他实例接手
+decision-of-configuration-changed = 配置已变更并生效
+decision-of-configuration-refused = 注册中心中的配置无法使用：{ $reason }
+decision-of-configuration-differs = { $overwritten ->
+    [true] 覆盖了注册中心中的配置：{ $reason }
+   *[other] 程序中的配置与注册中心不同：{ $reason }
+}
+decision-of-registered = 加入作业组
+decision-of-left = 离开作业组 { $reason }
+decision-of-elected = 成为主节点
+decision-of-abdicated = 放弃主节点：其服务器已禁用
+decision-of-resharded = { $hasMoved ->
+    [true] 已分配分片项：{ $moved }{ $hasMore ->
+        [true] ，另有 { $more } 项
+       *[other] {""}
+    }
+   *[other] 已分配分片项：没有变动
+}
+decision-of-strategy-failed = 分片策略失败，改用 AVG_ALLOCATION：{ $reason }
+decision-of-clock-off = 本机时钟与注册中心相差 { $difference } 毫秒
+decision-of-clock-right = 时钟与注册中心恢复一致
+decision-of-registry-lost = 与注册中心的连接断开
+decision-of-registry-back = 重新连接到注册中心
+decision-of-operator = 操作员 { $actor }：{ $action } { $parts } { $hasAfter ->
+    [true] （{ $before } → { $after }）
+   *[other] {""}
+}{ $outcome ->
+    [done] {""}
+   *[other] （{ $outcome }：{ $error }）
+} { $reason }
+reason-still-running = 上一次运行尚未结束
+reason-begin-unknown = 注册中心没有应答，到下一次触发时仍不知道上一次触发是否已开始
+reason-runs-elsewhere = 该分片项正在 { $other } 上运行
+reason-decided-ahead = { $other } 已经开始或决定不运行今后 { $seconds } 秒内的触发：某个时钟有或曾有这么大的偏差；所有主机时钟一致后，删除节点 `sharding/ITEM/fire` 可立即恢复运行
+reason-awaiting-failover = 先要接管之前触发中丢失的运行
+reason-refused = 注册中心一直拒绝开始该运行
+reason-not-begun-in-time = 在能够开始之前，下一次触发已到
+reason-server-disabled = 服务器已禁用
+reason-item-disabled = 分片项已禁用
+reason-clock-off = 本机时钟与注册中心相差 { $difference } 毫秒
+reason-owner-gone = 静态分片把该分片项留给 { $other }，而它不在线
+reason-leaving = 实例正在离开
+reason-registry-lost = 与注册中心的连接断开
+reason-too-late = 没有实例开始运行，已延迟 { $late } 秒，最多允许延迟 { $limit } 秒
+reason-maybe-run-by-java = 没有开始运行的记录，但 Java 实例可能已运行而未记录，因此不再延迟运行

@@ -10,6 +10,7 @@ pub(crate) mod jobs;
 mod named;
 mod openapi;
 mod overview;
+mod past;
 mod problem;
 mod registries;
 mod schedules;
@@ -46,6 +47,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/jobs/{job}/items", viewer, jobs::items)
         .get("/api/v1/registries/{registry}/jobs/{job}/items/{item}", viewer, jobs::item)
         .get("/api/v1/registries/{registry}/jobs/{job}/findings", viewer, jobs::why)
+        .get("/api/v1/registries/{registry}/jobs/{job}/past", viewer, past::show)
         .get("/api/v1/registries/{registry}/jobs/{job}/fires", viewer, fires::fires)
         .get("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}", viewer, fires::fire)
         .get("/api/v1/registries/{registry}/jobs/{job}/configuration", viewer, configuration::get)

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use utoipa::OpenApi;
 
 use self::problems::problems_of;
-use super::{actions, configuration, fires, history, jobs, overview, registries, schedules, servers, timeline};
+use super::{actions, configuration, fires, history, jobs, overview, past, registries, schedules, servers, timeline};
 use crate::access::Permission;
 use crate::app::App;
 use crate::live;
@@ -57,6 +57,7 @@ use crate::routes::{Declared, declared};
         history::executions,
         history::states,
         history::decisions,
+        past::show,
         fires::fires,
         fires::fire,
         timeline::show,

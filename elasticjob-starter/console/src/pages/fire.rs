@@ -8,6 +8,7 @@ use elasticjob::trace::DecisionRecord;
 
 use super::chart::gantt::{Gantt, Span};
 use super::chart::sign::Sign;
+use super::decisions;
 use super::fires;
 use super::job::{Head, snapshot};
 use super::time::{Clock, duration};
@@ -87,7 +88,7 @@ impl FirePage {
     }
 
     fn describe(&self, record: &DecisionRecord) -> String {
-        record.describe(&|at| self.clock.at(&at))
+        decisions::sentence(&self.layout.text, record, &self.clock)
     }
 }
 

@@ -9,6 +9,7 @@ use elasticjob::ident::JobName;
 use elasticjob::schedule::format_rfc3339;
 use elasticjob::trace::{DecisionKind, DecisionRecord, ExecutionOutcome, ExecutionRecord, StateRecord, TaskState};
 
+use super::decisions;
 use super::fires;
 use super::time::Clock;
 use super::{Layout, with_status};
@@ -161,7 +162,7 @@ impl DecisionsPage {
     }
 
     fn describe(&self, record: &DecisionRecord) -> String {
-        record.describe(&|at| self.frame.clock.at(&at))
+        decisions::sentence(&self.layout.text, record, &self.frame.clock)
     }
 
     fn items(&self, record: &DecisionRecord) -> String {
@@ -177,7 +178,7 @@ pub(super) fn kind_name(text: &Text, kind: &str) -> String {
 
 /// The id of the text for a kind of decision.
 fn kind_id(kind: &str) -> String {
-    format!("kind-{}", kind.to_lowercase().replace('_', "-"))
+    format!("kind-{}", decisions::code_of(kind))
 }
 
 pub(super) fn class_of_outcome(outcome: &ExecutionOutcome) -> &'static str {

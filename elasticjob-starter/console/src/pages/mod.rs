@@ -4,6 +4,7 @@ mod actions;
 pub(crate) mod chart;
 pub(crate) mod configuration;
 pub(crate) mod configuration_edit;
+mod decisions;
 pub(crate) mod error;
 mod findings;
 pub(crate) mod fire;

@@ -1,16 +1,31 @@
-//! Why a job and its items run, or do not run.
+//! Why a job and its items run, or do not run; and what became of a fire in the past.
 
 use askama::Template;
-use axum::extract::Path;
+use axum::extract::{Path, Query};
+use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::ident::ShardingItem;
+use elasticjob::operations::{Happened, PastFire};
+use elasticjob::schedule::format_rfc3339;
+use serde::Deserialize;
 
+use super::decisions;
 use super::findings::{self, Line};
 use super::job::{Head, snapshot};
 use super::time::Clock;
-use super::{Layout, page};
+use super::{Layout, with_status};
+use crate::api::Problem;
 use crate::here::Here;
+use crate::service::past::past;
 use crate::text::t;
+
+/// What is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct WhyQuery {
+    /// A time in the past; empty for now.
+    at: String,
+}
 
 #[derive(Template)]
 #[template(path = "why.html")]
@@ -18,24 +33,71 @@ struct WhyPage {
     layout: Layout,
     head: Head,
     clock: Clock,
+    /// The time as the field of the form shows it: a local one without a zone.
+    at: String,
+    past: Option<PastFire>,
+    problem: Option<Problem>,
     of_job: Vec<Line>,
     of_items: Vec<(ShardingItem, Vec<Line>)>,
 }
 
-pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) -> Response {
-    let layout = Layout::of(&here).live(&here);
+impl WhyPage {
+    fn at(&self, happened: &Happened) -> String {
+        self.clock.at(&happened.at())
+    }
+
+    fn happened(&self, happened: &Happened) -> String {
+        decisions::happened(&self.layout.text, happened, &self.clock)
+    }
+
+    /// The address of the page of the fire.
+    fn fire(&self, past: &PastFire) -> String {
+        format!("{}/runs/{}", self.head.path, crate::service::time::Time(past.fire))
+    }
+
+    /// The command that answers the same.
+    fn command(&self, past: &PastFire) -> String {
+        format!("elasticjob why {} --at {}", self.head.job, format_rfc3339(past.fire, self.clock.zone))
+    }
+}
+
+pub(crate) async fn show(
+    here: Here,
+    Path((_, name)): Path<(String, String)>,
+    Query(query): Query<WhyQuery>,
+) -> Response {
+    let layout = Layout::of(&here);
+    let layout = if query.at.trim().is_empty() { layout.live(&here) } else { layout };
     let snapshot = match snapshot(&here, &name).await {
         Ok(snapshot) => snapshot,
         Err(page) => return *page,
     };
     let clock = Clock::of(snapshot.usable().and_then(|it| it.schedule()));
+    let (mut at, mut found, mut problem) = (query.at.clone(), None, None);
+    if !query.at.trim().is_empty() {
+        match past(&here, &snapshot.job, &query.at, clock.zone).await {
+            Ok(fire) => {
+                at = format_rfc3339(fire.fire, clock.zone).chars().take("2026-11-21T03:00:00".len()).collect();
+                found = Some(fire);
+            }
+            Err(wrong) => problem = Some(wrong),
+        }
+    }
+    let status = problem.as_ref().filter(|it| it.code() != "not-traced").map_or(StatusCode::OK, Problem::status);
     let lines = |findings: &[_]| findings::lines(&here.text, &snapshot.job, findings, &clock);
     let of_items = snapshot.items.keys().map(|item| (*item, lines(&snapshot.findings_of(*item, clock.now))));
-    page(&WhyPage {
+    let page = WhyPage {
         layout,
         head: Head::of(&here, &snapshot.job, "why"),
         of_job: lines(&snapshot.findings(clock.now)),
         of_items: of_items.collect(),
         clock,
-    })
+        at,
+        past: found,
+        problem,
+    };
+    with_status(status, &page)
 }
+
+#[cfg(test)]
+mod tests;

@@ -164,7 +164,7 @@ fn one_of<T: Copy>(name: &str, text: &str, all: &[T], written: impl Fn(T) -> Str
 }
 
 /// RFC 3339, or what a browser sends for a field of date and time: a local time of the zone.
-fn time(name: &str, text: &str, zone: TimeZone) -> Result<Option<DateTime<Utc>>, Problem> {
+pub(super) fn time(name: &str, text: &str, zone: TimeZone) -> Result<Option<DateTime<Utc>>, Problem> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);

@@ -10,6 +10,7 @@ pub(crate) mod job_row;
 pub(crate) mod jobs;
 mod local;
 pub(crate) mod overview;
+pub(crate) mod past;
 pub(crate) mod time;
 pub(crate) mod timeline;
 
