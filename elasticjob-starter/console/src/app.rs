@@ -9,7 +9,7 @@ use axum::Router;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, Users};
+use crate::access::{AccessLog, FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, Users};
 use crate::api::Answers;
 use crate::live;
 use crate::options::ConsoleOptions;
@@ -30,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) passwords: Passwords,
     pub(crate) sessions: Sessions,
     pub(crate) throttle: Throttle,
+    pub(crate) access: AccessLog,
     pub(crate) answers: Answers,
     pub(crate) texts: Texts,
     /// The places of streams.
@@ -133,6 +134,7 @@ impl Console {
             passwords: Passwords::new()?,
             sessions: Sessions::default(),
             throttle: Throttle::default(),
+            access: AccessLog::default(),
             answers: Answers::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             streams: Arc::new(Semaphore::new(live::MOST)),

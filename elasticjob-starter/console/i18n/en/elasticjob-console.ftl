@@ -335,3 +335,29 @@ past-started = began { $at }
 past-no-end = no end is recorded: it runs, or its process was killed
 past-by-time = by its time alone: its fire is not recorded
 past-ended-instance = an instance that has ended
+
+# What operators did, and who came in
+audit = Audit
+audit-about = What operators did or tried to do, by the console, its API and the command line, the last one first. A time range has at most { $days } days; without one it is the last 7.
+audit-who = Who
+audit-action = Action
+audit-parts = Changed
+audit-done = done
+audit-unchanged = nothing to change
+audit-refused = refused
+access = Logins and refused requests
+access-about = Who came in to this console and who was kept out, since it started: at most the last 1,000 events. They also go to the log of the console.
+access-none = Nobody came in since the console started.
+access-caption = { $count ->
+    [one] One event
+   *[other] { $count } events
+}; times of { $zone }
+access-from = From
+access-event = Event
+access-count = Times
+access-logged-in = logged in
+access-login-refused = login refused: wrong name or password
+access-login-slowed = login put off: too many attempts
+access-logged-out = logged out
+access-token-refused = token refused
+access-forbidden = request refused: the role is missing

@@ -419,3 +419,26 @@ reason-leaving = 实例正在离开
 reason-registry-lost = 与注册中心的连接断开
 reason-too-late = 没有实例开始运行，已延迟 { $late } 秒，最多允许延迟 { $limit } 秒
 reason-maybe-run-by-java = 没有开始运行的记录，但 Java 实例可能已运行而未记录，因此不再延迟运行
+
+# What operators did, and who came in
+audit = 审计
+audit-about = 操作员通过控制台、API 和命令行执行或尝试执行的操作，最近的在前。时间范围最多 { $days } 天；未指定时为最近 7 天。
+audit-who = 操作者
+audit-action = 操作
+audit-parts = 变更内容
+audit-done = 已完成
+audit-unchanged = 无需变更
+audit-refused = 被拒绝
+access = 登录与被拒绝的请求
+access-about = 本控制台启动以来谁登录、谁被拒绝：最多保留最近 1,000 个事件，同时写入控制台日志。
+access-none = 控制台启动以来无人登录。
+access-caption = { $count } 个事件；时间为 { $zone } 时区
+access-from = 来源
+access-event = 事件
+access-count = 次数
+access-logged-in = 登录
+access-login-refused = 登录被拒绝：用户名或密码错误
+access-login-slowed = 登录被推迟：尝试次数过多
+access-logged-out = 退出登录
+access-token-refused = 令牌被拒绝
+access-forbidden = 请求被拒绝：缺少角色

@@ -13,6 +13,7 @@ use chrono::Utc;
 
 use super::grant::{Grant, Permission, Role};
 use super::identity::Identity;
+use super::log::{Event, address, in_short};
 use super::near::is_near;
 use super::session::{COOKIE, SessionToken};
 use crate::api::{Problem, is_api};
@@ -38,7 +39,11 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
         // A program that shows a token means it: it is not taken for a visitor where the token does not count.
         Some(token) => match app.tokens.identity(token, Utc::now()) {
             Ok(identity) => identity,
-            Err(invalid) => return Problem::invalid_token(invalid).into_response(),
+            Err(invalid) => {
+                let problem = Problem::invalid_token(invalid);
+                app.access.add("", address(request.extensions()), Event::TokenRefused(problem.code()));
+                return problem.into_response();
+            }
         },
         None => {
             let user = shown_session(request.headers())
@@ -72,6 +77,10 @@ pub(crate) async fn guard(
     }
     if identity.may(permission, named("registry"), named("job")) {
         return next.run(request).await;
+    }
+    if !is_unknown {
+        let wanted = in_short(request.method(), request.uri().path());
+        app.access.add(identity.name(), address(request.extensions()), Event::Forbidden(wanted));
     }
     // It is called by programs: they cannot log in.
     if is_api(request.uri().path()) || permission == Permission::KnownOrNear {

@@ -3,6 +3,7 @@
 mod grant;
 mod guard;
 mod identity;
+mod log;
 mod near;
 mod password;
 mod session;
@@ -18,6 +19,7 @@ pub use user::{FirstPassword, User};
 pub(crate) use grant::Permission;
 pub(crate) use guard::{authenticate, guard, shown_session};
 pub(crate) use identity::Identity;
+pub(crate) use log::{AccessLog, Entry, Event, address};
 pub(crate) use password::Passwords;
 pub(crate) use session::{COOKIE, Sessions};
 pub(crate) use throttle::Throttle;

@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use super::Problem;
 use super::jobs::parameters;
 use crate::here::Here;
+use crate::service::audit::ActionRecord;
 use crate::service::history::{Found, HistoryQuery, Traced, find};
 use crate::service::time::Time;
 use crate::service::{history_file, now};
@@ -155,6 +156,48 @@ impl From<DecisionRecord> for Decision {
     }
 }
 
+/// An action of an operator.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OperatorAction {
+    id: String,
+    #[schema(value_type = String, format = DateTime)]
+    time: Time,
+    /// Who did it, or tried to: a user, `token:NAME`, or who used the command line.
+    who: String,
+    action: String,
+    job: String,
+    items: Vec<u32>,
+    /// `done`, `unchanged`, `refused`, `failed`, or `unknown` where the answer of the registry center was lost.
+    outcome: String,
+    /// The parts that were changed, and the differences of a configuration with secrets masked.
+    parts: Vec<String>,
+    before: Option<String>,
+    after: Option<String>,
+    reason: String,
+    error: Option<String>,
+}
+
+impl From<ActionRecord> for OperatorAction {
+    fn from(it: ActionRecord) -> Self {
+        let owned = |text: &str| text.to_owned();
+        Self {
+            time: Time::of(it.0.at),
+            who: owned(it.actor()),
+            action: owned(it.action()),
+            outcome: owned(it.outcome()),
+            parts: it.parts().into_iter().map(owned).collect(),
+            before: it.states().map(|(before, _)| owned(before)),
+            after: it.states().map(|(_, after)| owned(after)),
+            error: it.error().map(owned),
+            id: it.0.id,
+            job: it.0.job_name,
+            items: it.0.sharding_items,
+            reason: it.0.reason,
+        }
+    }
+}
+
 async fn page<T, R>(here: &Here, headers: &HeaderMap, query: &HistoryQuery) -> Result<Response, Problem>
 where
     T: Traced + history_file::Row + 'static,
@@ -210,4 +253,17 @@ pub(crate) async fn decisions(
     query: Result<Query<HistoryQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     page::<DecisionRecord, Decision>(&here, &headers, &parameters(query)?).await
+}
+
+/// Actions of operators
+///
+/// With the header `Accept: text/csv` they come as a file.
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/audit", tag = "history", params(HistoryQuery),
+    responses((status = 200, body = RecordPage<OperatorAction>), (status = "default", body = Problem)))]
+pub(crate) async fn audit(
+    here: Here,
+    headers: HeaderMap,
+    query: Result<Query<HistoryQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
+    page::<ActionRecord, OperatorAction>(&here, &headers, &parameters(query)?).await
 }

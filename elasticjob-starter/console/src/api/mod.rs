@@ -1,5 +1,6 @@
 //! The REST API below `/api/v1`. Times are RFC 3339 in UTC with milliseconds, durations are milliseconds.
 
+mod access;
 mod actions;
 pub(crate) mod body;
 mod configuration;
@@ -77,4 +78,6 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/executions", viewer, history::executions)
         .get("/api/v1/registries/{registry}/states", viewer, history::states)
         .get("/api/v1/registries/{registry}/decisions", viewer, history::decisions)
+        .get("/api/v1/registries/{registry}/audit", viewer, history::audit)
+        .get("/api/v1/access", admin, access::show)
 }

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use utoipa::OpenApi;
 
 use self::problems::problems_of;
-use super::{actions, configuration, fires, history, jobs, overview, past, registries, schedules, servers, timeline};
+use super::{
+    access, actions, configuration, fires, history, jobs, overview, past, registries, schedules, servers, timeline,
+};
 use crate::access::Permission;
 use crate::app::App;
 use crate::live;
@@ -57,6 +59,8 @@ use crate::routes::{Declared, declared};
         history::executions,
         history::states,
         history::decisions,
+        history::audit,
+        access::show,
         past::show,
         fires::fires,
         fires::fire,

@@ -13,8 +13,10 @@ use super::decisions;
 use super::fires;
 use super::time::Clock;
 use super::{Layout, with_status};
+use crate::access::{Permission, Role};
 use crate::api::Problem;
 use crate::here::Here;
+use crate::service::audit::ActionRecord;
 use crate::service::history::{Found, HistoryQuery, LONGEST, Range, STATES, Traced, find};
 use crate::service::history_file::{self, Row};
 use crate::text::{Text, t};
@@ -114,6 +116,29 @@ struct DecisionsPage {
     layout: Layout,
     frame: Frame,
     records: Vec<DecisionRecord>,
+}
+
+#[derive(Template)]
+#[template(path = "audit.html")]
+struct AuditPage {
+    layout: Layout,
+    frame: Frame,
+    records: Vec<ActionRecord>,
+    /// The reader may see who came in to this console.
+    may_administer: bool,
+}
+
+impl AuditPage {
+    fn outcome(&self, outcome: &str) -> String {
+        match outcome {
+            "done" => t!(self, "audit-done"),
+            "unchanged" => t!(self, "audit-unchanged"),
+            "refused" => t!(self, "audit-refused"),
+            "failed" => t!(self, "outcome-failed"),
+            "unknown" => t!(self, "not-known"),
+            other => other.to_owned(),
+        }
+    }
 }
 
 impl ExecutionsPage {
@@ -226,6 +251,16 @@ pub(super) fn class_of_kind(kind: &str) -> &'static str {
     }
 }
 
+pub(super) fn class_of_action(outcome: &str) -> &'static str {
+    match outcome {
+        "done" => "ok",
+        "unchanged" => "off",
+        "refused" => "warn",
+        "failed" => "bad",
+        _ => "unknown",
+    }
+}
+
 /// How long a run took, in milliseconds.
 pub(super) fn took(record: &ExecutionRecord) -> Option<u64> {
     u64::try_from((record.complete_time? - record.start_time).num_milliseconds()).ok()
@@ -274,6 +309,14 @@ pub(crate) async fn states(here: Here, Query(query): Query<HistoryQuery>) -> Res
 pub(crate) async fn decisions(here: Here, Query(query): Query<HistoryQuery>) -> Response {
     answer(here, query, |layout, frame, records| with_status(frame.status(), &DecisionsPage { layout, frame, records }))
         .await
+}
+
+pub(crate) async fn audit(here: Here, Query(query): Query<HistoryQuery>) -> Response {
+    let may_administer = here.identity.may(Permission::Has(Role::Admin), None, None);
+    answer(here, query, |layout, frame, records| {
+        with_status(frame.status(), &AuditPage { layout, frame, records, may_administer })
+    })
+    .await
 }
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! Login, logout, and the choice of language and theme.
 
-use std::net::SocketAddr;
 use std::time::Instant;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::{ConnectInfo, Query};
+use axum::extract::Query;
 use axum::http::header::{RETRY_AFTER, SET_COOKIE};
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use super::{Layout, with_status};
-use crate::access::{COOKIE, shown_session};
+use crate::access::{COOKIE, Event, address, shown_session};
 use crate::app::App;
 use crate::here::Who;
 use crate::text::{LANGUAGE_COOKIE, Language, t};
@@ -80,12 +79,13 @@ pub(crate) async fn show(who: Who, Query(Next { next }): Query<Next>) -> Respons
 
 pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<Login>) -> Response {
     let app = &who.app;
-    let address = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_string());
+    let address = address(&extensions);
     let keys: Vec<String> =
-        [format!("user {}", login.name)].into_iter().chain(address.map(|ip| format!("address {ip}"))).collect();
+        [format!("user {}", login.name)].into_iter().chain(address.iter().map(|ip| format!("address {ip}"))).collect();
     let mut page = LoginPage { layout: Layout::of_console(&who), next: login.next, name: login.name, problem: None };
     if let Some(wait) = app.throttle.wait(&keys, Instant::now()) {
         let seconds = wait.as_secs() + 1;
+        app.access.add(&page.name, address, Event::LoginSlowed);
         page.problem = Some(t!(page, "login-wait", seconds = seconds));
         let mut response = with_status(StatusCode::TOO_MANY_REQUESTS, &page);
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
@@ -93,12 +93,12 @@ pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<L
     }
     if !app.passwords.check(app.users.password_of(&page.name), login.password).await {
         app.throttle.failed(&keys, Instant::now());
-        tracing::warn!(target: "elasticjob::audit", user = ?page.name, from = ?keys.get(1), "login refused");
+        app.access.add(&page.name, address, Event::LoginRefused);
         page.problem = Some(t!(page, "login-wrong"));
         return with_status(StatusCode::UNAUTHORIZED, &page);
     }
     app.throttle.succeeded(&keys);
-    tracing::info!(target: "elasticjob::audit", user = ?page.name, from = ?keys.get(1), "login");
+    app.access.add(&page.name, address, Event::LoggedIn);
     match app.sessions.begin(&page.name, Instant::now()) {
         Ok(token) => {
             let secure = if app.options.secure_cookies { "; Secure" } else { "" };
@@ -113,9 +113,12 @@ pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<L
     }
 }
 
-pub(crate) async fn log_out(who: Who, headers: HeaderMap) -> Response {
+pub(crate) async fn log_out(who: Who, headers: HeaderMap, extensions: Extensions) -> Response {
     if let Some(token) = shown_session(&headers) {
         who.app.sessions.end(&token);
+        if !who.identity.is_anonymous() {
+            who.app.access.add(who.identity.name(), address(&extensions), Event::LoggedOut);
+        }
     }
     let base = if who.app.options.base_path.is_empty() { "/" } else { &who.app.options.base_path };
     let cookie = format!("{COOKIE}=; Path={base}; HttpOnly; SameSite=Lax; Max-Age=0");

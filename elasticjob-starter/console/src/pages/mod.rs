@@ -1,5 +1,6 @@
 //! The pages, one file each. They work without script.
 
+pub(crate) mod access;
 mod actions;
 pub(crate) mod chart;
 pub(crate) mod configuration;
@@ -70,6 +71,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/history/executions", viewer, history::executions)
         .get("/r/{registry}/history/states", viewer, history::states)
         .get("/r/{registry}/history/decisions", viewer, history::decisions)
+        .get("/r/{registry}/history/audit", viewer, history::audit)
+        .get("/access", admin, access::show)
         .get("/r/{registry}/servers", viewer, servers::list)
         .get("/r/{registry}/servers/{server}", viewer, servers::show)
         .post("/r/{registry}/servers/{server}", operator, servers::act)

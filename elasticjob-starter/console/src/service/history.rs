@@ -46,6 +46,10 @@ pub(crate) struct HistoryQuery {
     pub(crate) state: String,
     /// A kind of decision.
     pub(crate) kind: String,
+    /// A part of the name of an operator.
+    pub(crate) who: String,
+    /// A part of the name of an action.
+    pub(crate) what: String,
     /// RFC 3339, or a local time of the zone of this host.
     pub(crate) from: String,
     pub(crate) until: String,
@@ -84,6 +88,11 @@ pub(crate) trait Traced: Sized + Send {
     ) -> impl Future<Output = Result<Page<Self>, ReadError>> + Send;
 
     fn job(&self) -> &str;
+
+    /// Whether the query asks for it, where the database cannot tell.
+    fn is_wanted(&self, _query: &HistoryQuery) -> bool {
+        true
+    }
 }
 
 /// The jobs whose records are read.
@@ -92,6 +101,13 @@ pub(crate) struct Jobs {
     one: Option<JobName>,
     /// The patterns of all that the caller sees.
     seen: Vec<String>,
+}
+
+impl Jobs {
+    /// Both, as filters have them.
+    pub(super) fn parts(self) -> (Option<JobName>, Vec<String>) {
+        (self.one, self.seen)
+    }
 }
 
 impl HistoryQuery {
@@ -136,6 +152,8 @@ impl HistoryQuery {
             ("source", &self.source),
             ("state", &self.state),
             ("kind", &self.kind),
+            ("who", &self.who),
+            ("what", &self.what),
             ("from", &self.from),
             ("until", &self.until),
         ];
@@ -146,7 +164,10 @@ impl HistoryQuery {
 }
 
 /// The value of a field, `None` where it is empty.
-fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<Option<T>, Problem> {
+pub(super) fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+    name: &str,
+    text: &str,
+) -> Result<Option<T>, Problem> {
     match text.trim() {
         "" => Ok(None),
         text => text.parse().map(Some).map_err(|wrong| Problem::bad_request(format!("`{name}`: {wrong}"))),
@@ -195,7 +216,7 @@ pub(crate) async fn find<T: Traced>(here: &Here, query: &HistoryQuery, range: Ra
     for _ in 0..ROUNDS {
         let missing = wanted - u32::try_from(records.len()).unwrap_or(wanted);
         let page = T::read(reader, &filter, &PageRequest::default().limit(missing).after(cursor)).await?;
-        records.extend(page.records.into_iter().filter(sees));
+        records.extend(page.records.into_iter().filter(sees).filter(|it| it.is_wanted(query)));
         cursor = page.next;
         if cursor.is_none() || records.len() >= wanted as usize {
             break;
@@ -218,7 +239,7 @@ impl Traced for ExecutionRecord {
 
     fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<ExecutionFilter, Problem> {
         let mut filter = ExecutionFilter::default();
-        (filter.job, filter.jobs) = (of.one, of.seen);
+        (filter.job, filter.jobs) = of.parts();
         (filter.from, filter.until) = (Some(range.from), range.until);
         filter.item = parsed::<ShardingItem>("item", &query.item)?;
         (filter.instance, filter.ip) = (query.instance(), query.server());
@@ -245,7 +266,7 @@ impl Traced for StateRecord {
 
     fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<StateFilter, Problem> {
         let mut filter = StateFilter::default();
-        (filter.job, filter.jobs) = (of.one, of.seen);
+        (filter.job, filter.jobs) = of.parts();
         (filter.from, filter.until) = (Some(range.from), range.until);
         (filter.instance, filter.ip) = (query.instance(), query.server());
         filter.state = one_of("state", &query.state, &STATES, |it| it.to_string())?;
@@ -266,7 +287,7 @@ impl Traced for DecisionRecord {
 
     fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<DecisionFilter, Problem> {
         let mut filter = DecisionFilter::default();
-        (filter.job, filter.jobs) = (of.one, of.seen);
+        (filter.job, filter.jobs) = of.parts();
         (filter.from, filter.until) = (Some(range.from), range.until);
         filter.item = parsed::<ShardingItem>("item", &query.item)?;
         (filter.instance, filter.ip) = (query.instance(), query.server());

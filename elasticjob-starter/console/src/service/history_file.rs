@@ -20,7 +20,7 @@ use crate::here::Here;
 pub(crate) const MOST: usize = 10_000;
 
 /// RFC 3339 in UTC with milliseconds; empty for no time.
-fn written(time: impl Into<Option<DateTime<Utc>>>) -> String {
+pub(super) fn written(time: impl Into<Option<DateTime<Utc>>>) -> String {
     time.into().map_or_else(String::new, |time| Time::of(time).to_string())
 }
 

@@ -1,5 +1,6 @@
 //! What can be seen and done. Pages and the API call the same functions.
 
+pub(crate) mod audit;
 pub(crate) mod configuration;
 mod csv;
 pub(crate) mod fires;

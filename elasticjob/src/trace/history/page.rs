@@ -77,6 +77,11 @@ impl<T> Page<T> {
         let next = records.last().filter(|_| more).map(cursor);
         Self { records, next }
     }
+
+    /// The same page of other records, each made of one of these.
+    pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
+        Page { records: self.records.into_iter().map(make).collect(), next: self.next }
+    }
 }
 
 impl Cursor {

@@ -129,7 +129,10 @@ async fn questions(buttons: &mut Buttons<'_>) {
     buttons.open(&schedule).await;
     buttons.press(Button::get(&schedule), &[("cron", "0 30 5 * * ?")]).await;
     assert!(buttons.chrome.text().await.contains("05:30:00"));
-    buttons.open(&format!("{JOB}/why")).await;
+    let why = format!("{JOB}/why");
+    buttons.open(&why).await;
+    buttons.press(Button::get(&why), &[("at", "2026-01-01T03:00:00")]).await;
+    assert!(buttons.chrome.text().await.contains("No run and no decision is recorded"));
     let runs = "/r/default/jobs/settle/runs";
     buttons.open(runs).await;
     buttons.press(Button::get(runs), &[("from", "2026-01-01T00:00"), ("until", "2026-01-02T00:00")]).await;
@@ -143,7 +146,7 @@ async fn questions(buttons: &mut Buttons<'_>) {
     buttons.open(&format!("{timeline}?until=2026-01-02T00:00:00Z")).await;
     buttons.press(Button::get(timeline).about("span,until"), &[("q", "night")]).await;
     assert_eq!(buttons.chrome.eval(ROWS).await, json!(1));
-    for page in ["executions", "states", "decisions"] {
+    for page in ["executions", "states", "decisions", "audit"] {
         let page = format!("/r/default/history/{page}");
         buttons.open(&page).await;
         buttons.press(Button::get(&page), &[("job", "no-such-job")]).await;

@@ -40,7 +40,7 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
         codes.extend(STORED);
     }
     match (route.method, route.path.rsplit('/').next()) {
-        ("GET", Some("executions" | "states" | "decisions" | "past" | "fires" | "{fire}" | "timeline")) => {
+        ("GET", Some("executions" | "states" | "decisions" | "audit" | "past" | "fires" | "{fire}" | "timeline")) => {
             codes.extend([(404, "not-traced"), (502, "traces-unreadable")]);
         }
         ("GET", Some("events")) => codes.push((503, "too-many-streams")),

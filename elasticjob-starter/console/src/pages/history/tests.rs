@@ -242,3 +242,24 @@ async fn every_kind_of_decision_has_a_text_in_each_language() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_audit_tells_who_did_what_and_is_filtered_by_both() {
+    let folder = Folder::new("audit");
+    let console = console(&folder).await;
+    for (query, count) in
+        [("", 2), ("who=ZHA", 2), ("who=root", 0), ("what=disable", 2), ("what=trigger", 0), ("job=orders", 1)]
+    {
+        let found = api(&console, "all", &format!("audit?{query}")).await;
+        assert_eq!(jobs(&found).len(), count, "{query}");
+    }
+    let one = &api(&console, "billing", "audit").await["records"];
+    assert_eq!(one.as_array().map(Vec::len), Some(1), "{one}");
+    let told = [&one[0]["who"], &one[0]["action"], &one[0]["job"], &one[0]["outcome"], &one[0]["reason"]];
+    assert_eq!(told, ["zhang", "disable-job", "billing-1", "done", HOSTILE]);
+    let page = get(&console, "all", "/r/default/history/audit?who=zhang").await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    assert!(page.body.contains("disable-job") && !page.body.contains("<script>"), "{}", page.body);
+    let file = get(&console, "all", "/r/default/history/audit?format=csv").await.body;
+    assert!(file.contains("time,who,action,job") && file.contains("zhang,disable-job"), "{file}");
+}

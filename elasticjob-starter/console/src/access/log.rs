@@ -1,0 +1,134 @@
+//! Who came in, and who was kept out: the last events of this console, in memory and in its log.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
+
+use axum::extract::ConnectInfo;
+use axum::http::Extensions;
+
+/// So many events are kept.
+const MOST: usize = 1_000;
+
+/// Names and paths are cut after so many characters: who is not known may send long ones.
+const LONGEST: usize = 200;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Event {
+    LoggedIn,
+    /// Wrong name or password.
+    LoginRefused,
+    /// Too many attempts.
+    LoginSlowed,
+    LoggedOut,
+    /// A token that does not count, and why.
+    TokenRefused(&'static str),
+    /// A request that the caller may not make: its method and path.
+    Forbidden(String),
+}
+
+impl Event {
+    /// Its name for programs.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::LoggedIn => "logged-in",
+            Self::LoginRefused => "login-refused",
+            Self::LoginSlowed => "login-slowed",
+            Self::LoggedOut => "logged-out",
+            Self::TokenRefused(_) => "token-refused",
+            Self::Forbidden(_) => "forbidden",
+        }
+    }
+
+    /// What else is known of it.
+    pub(crate) fn detail(&self) -> Option<&str> {
+        match self {
+            Self::TokenRefused(why) => Some(why),
+            Self::Forbidden(request) => Some(request),
+            _ => None,
+        }
+    }
+
+    /// Whether somebody was kept out.
+    pub(crate) fn is_refusal(&self) -> bool {
+        !matches!(self, Self::LoggedIn | Self::LoggedOut)
+    }
+}
+
+/// An event, or several of the same kind that followed each other.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// The time of the last one, in milliseconds since 1970.
+    pub(crate) at: i64,
+    /// The name that was given; empty where none was.
+    pub(crate) who: String,
+    /// The address that it came from, which behind a proxy is that of the proxy.
+    pub(crate) from: Option<String>,
+    pub(crate) event: Event,
+    pub(crate) count: usize,
+}
+
+/// The last events.
+#[derive(Debug, Default)]
+pub(crate) struct AccessLog(Mutex<VecDeque<Entry>>);
+
+/// The address that a request came from.
+pub(crate) fn address(extensions: &Extensions) -> Option<String> {
+    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_string())
+}
+
+impl AccessLog {
+    pub(crate) fn add(&self, who: &str, from: Option<String>, event: Event) {
+        let who: String = who.chars().take(LONGEST).collect();
+        let (code, detail) = (event.code(), event.detail());
+        match event.is_refusal() {
+            true => tracing::warn!(target: "elasticjob::audit", user = ?who, ?from, ?detail, "{code}"),
+            false => tracing::info!(target: "elasticjob::audit", user = ?who, ?from, "{code}"),
+        }
+        let at = crate::service::now();
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who guesses passwords must not push out what others did.
+        let is_same = |it: &Entry| event.is_refusal() && it.who == who && it.from == from && it.event == event;
+        let before = entries.iter().position(is_same).and_then(|place| entries.remove(place)).map_or(0, |it| it.count);
+        entries.truncate(MOST - 1);
+        entries.push_front(Entry { at, who, from, event, count: before + 1 });
+    }
+
+    /// The events, the last one first.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
+        entries
+    }
+}
+
+/// A request in short.
+pub(crate) fn in_short(method: &axum::http::Method, path: &str) -> String {
+    format!("{method} {}", path.chars().take(LONGEST).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_of_a_kind_are_one_entry_and_the_oldest_events_go_first() {
+        let log = AccessLog::default();
+        log.add("zhang", None, Event::LoggedIn);
+        for _ in 0..5_000 {
+            log.add("root", Some("192.0.2.7".to_owned()), Event::LoginRefused);
+        }
+        let entries = log.entries();
+        let told: Vec<_> = entries.iter().map(|it| (it.who.as_str(), it.count)).collect();
+        assert_eq!(told, [("root", 5_000), ("zhang", 1)]);
+        for name in 0..MOST {
+            log.add(&name.to_string(), None, Event::LoginRefused);
+        }
+        let entries = log.entries();
+        assert_eq!(entries.len(), MOST);
+        assert!(entries.iter().all(|it| it.who != "zhang"));
+        log.add(&"x".repeat(10_000), None, Event::LoginRefused);
+        assert!(log.entries().iter().all(|it| it.who.chars().count() <= LONGEST));
+    }
+}
