@@ -136,6 +136,14 @@ impl<P: Program> Group<P> {
         found.unwrap_or_else(|| panic!("{what}: not within {limit:?}\n{}", self.logs()))
     }
 
+    /// Waits for something in the logs, which are written on a thread of their own: a line may come after what it tells of.
+    ///
+    /// # Panics
+    /// When it is not there in time.
+    pub async fn wait_logged(&self, said: &str, limit: Duration) {
+        self.wait(said, limit, |_| self.logs().contains(said).then_some(())).await;
+    }
+
     /// As [`Self::wait`]; `None` when it is not there in time.
     pub async fn find<T>(&self, limit: Duration, find: impl Fn(&History) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + limit;

@@ -30,7 +30,7 @@ pub async fn wrong(server: Arc<ZookeeperServer>, clock: WrongClock) {
 
     clock.set(AHEAD);
     let said = "fires are skipped until the clocks agree";
-    group.wait(said, LIMIT, |_| group.logs().contains(said).then_some(())).await;
+    group.wait_logged(said, LIMIT).await;
     let from_us = now_us();
     let begun = |history: &History, pid: u32| {
         history.runs.iter().filter(|run| run.pid == pid && run.began_us > from_us).count()
@@ -41,7 +41,7 @@ pub async fn wrong(server: Arc<ZookeeperServer>, clock: WrongClock) {
     let refused = group.start_command(with_clock).await;
     let status = group.exited(refused, LIMIT).await;
     assert_eq!(status.code(), Some(1), "{}", group.logs());
-    assert!(group.logs().contains(&format!("`max-time-diff-seconds` allows {ALLOWED}")), "{}", group.logs());
+    group.wait_logged(&format!("`max-time-diff-seconds` allows {ALLOWED}"), LIMIT).await;
 
     clock.set(0);
     group.wait_split(JOB, ITEMS, &both, now_us() / 1_000, LIMIT).await;

@@ -70,13 +70,13 @@ impl Two {
         self.group.wait("the runs of the fire", LIMIT, find).await
     }
 
-    fn assert_late(&self, runs: &[Run], fire_ms: i64, least: Duration, why: &str) {
+    async fn assert_late(&self, runs: &[Run], fire_ms: i64, least: Duration, why: &str) {
         for run in runs {
             let late_ms = run.began_us / 1_000 - fire_ms;
             assert!(late_ms >= least.as_millis() as i64, "{late_ms} ms late: {run:?}\n{}", self.group.logs());
         }
+        self.group.wait_logged(&format!("s late: {why}"), LIMIT).await;
         let logs = self.group.logs();
-        assert!(logs.contains(&format!("s late: {why}")), "{logs}");
         let violations = self.group.full_history().check(&[], &[]).violations();
         assert!(violations.is_empty(), "{violations:?}\n{logs}");
     }
@@ -93,7 +93,7 @@ pub async fn owner_killed(server: Arc<ZookeeperServer>) {
     // The server may not give the item away before: it was killed 5 s before the fire at most, and the server had heard of
     // its session a third of the time-out before that at most.
     let least = LONG_SESSION - LONG_SESSION / 3 - Duration::from_secs(5);
-    two.assert_late(&runs, fire_ms, least, "the items came to this instance");
+    two.assert_late(&runs, fire_ms, least, "the items came to this instance").await;
 }
 
 pub async fn all_restarted(server: Arc<ZookeeperServer>) {
@@ -104,7 +104,7 @@ pub async fn all_restarted(server: Arc<ZookeeperServer>) {
     wait_until(fire_ms + 12_000).await;
     two.group.start().await;
     let runs = two.runs_of(fire_ms, &[0, 1]).await;
-    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "it was due before this instance was there");
+    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "it was due before this instance was there").await;
 }
 
 pub async fn edited_while_all_were_down(server: Arc<ZookeeperServer>) {
@@ -126,7 +126,7 @@ pub async fn edited_while_all_were_down(server: Arc<ZookeeperServer>) {
     }
     two.group.start().await;
     let runs = two.runs_of(fire_ms, &[0, 1]).await;
-    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "it was due before this instance was there");
+    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "it was due before this instance was there").await;
 }
 
 pub async fn registry_away(server: ZookeeperServer) {
@@ -138,5 +138,5 @@ pub async fn registry_away(server: ZookeeperServer) {
     two.server.resume().expect("the server starts again");
     two.group.note_end(FaultKind::Outage);
     let runs = two.runs_of(fire_ms, &[0, 1]).await;
-    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "the registry center was not connected");
+    two.assert_late(&runs, fire_ms, Duration::from_secs(12), "the registry center was not connected").await;
 }

@@ -93,7 +93,7 @@ impl Pair {
             assert!(matches!(ending, Ending::Cancelled | Ending::Dropped), "{run:?}\n{}", self.group.logs());
             assert!(after <= SOON, "{run:?}, {after:?} after it went on\n{}", self.group.logs());
         }
-        assert!(self.group.logs().contains(why), "{}", self.group.logs());
+        self.group.wait_logged(why, LIMIT).await;
     }
 
     /// Waits for some fires of the other process, and fails if the first one began anything after a moment of its clock.

@@ -131,7 +131,7 @@ async fn questions(buttons: &mut Buttons<'_>) {
     assert!(buttons.chrome.text().await.contains("05:30:00"));
     let why = format!("{JOB}/why");
     buttons.open(&why).await;
-    buttons.press(Button::get(&why), &[("at", "2026-01-01T03:00:00")]).await;
+    buttons.press(Button::get(&why), &[("at", "2026-01-01T03:00")]).await;
     assert!(buttons.chrome.text().await.contains("No run and no decision is recorded"));
     let runs = "/r/default/jobs/settle/runs";
     buttons.open(runs).await;
