@@ -47,6 +47,9 @@ pub(crate) enum Failure {
     #[error("{0}")]
     #[cfg(feature = "console")]
     Console(String),
+    /// The standard output takes no text, for example because its disk is full.
+    #[error("what was asked for is done, but its result cannot be written to the standard output: {0}")]
+    Output(std::io::Error),
     /// Changes cannot be followed.
     #[error("changes are not followed any more: {0}")]
     Watch(String),
@@ -73,7 +76,7 @@ impl Failure {
             Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,
-            Self::Read(_) => 1,
+            Self::Read(_) | Self::Output(_) => 1,
             #[cfg(feature = "console")]
             Self::Console(_) => 1,
             #[cfg(feature = "tracing-rdb")]

@@ -24,7 +24,7 @@ mod watch;
 mod why;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use clap::{CommandFactory, Parser};
 use elasticjob::operations::{Operations, dump};
@@ -61,15 +61,22 @@ pub async fn run<A: Into<OsString> + Clone>(
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    match perform(arguments, &sources, &mut console).await {
-        Ok(text) => {
-            let _ = console.stdout.write_all(shown(&text).as_bytes()).and_then(|()| console.stdout.flush());
-            0
-        }
+    let done = perform(arguments, &sources, &mut console).await;
+    match done.and_then(|text| written(console.stdout, &shown(&text))) {
+        Ok(_) => 0,
         Err(failure) => {
             let _ = writeln!(console.stderr, "error: {}", shown(&failure.to_string()));
             failure.exit_code()
         }
+    }
+}
+
+/// Writes a result. Returns `false` when the output is closed: its reader wants no more of it.
+fn written(stdout: &mut (dyn Write + Send), text: &str) -> Result<bool, Failure> {
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::Output(error)),
     }
 }
 

@@ -130,3 +130,30 @@ async fn help_and_completions_are_no_errors() {
 fn what_the_registry_center_has_does_not_paint_the_terminal() {
     assert_eq!(shown("a\tb\nc\u{1b}[2K\r\u{9b}d 第三项"), "a\tb\nc\\u{1b}[2K\\r\\u{9b}d 第三项");
 }
+
+/// An output that fails.
+struct Broken(std::io::ErrorKind);
+
+impl Write for Broken {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_a_full_disk_does_not_take_is_a_failure_and_one_that_nobody_reads_is_none() {
+    for (kind, expected) in [(ErrorKind::StorageFull, 1), (ErrorKind::BrokenPipe, 0)] {
+        let mut stderr = Vec::new();
+        let console = Console { stdout: &mut Broken(kind), stderr: &mut stderr, is_terminal: false };
+        let arguments = ["elasticjob", "next", "0 0 1 * * ?", "--count", "1"];
+        let sources = Sources::in_folder(std::env::temp_dir().join("elasticjob-cli-without-files"));
+        assert_eq!(run(arguments, sources, console).await, expected, "{kind}");
+        let stderr = String::from_utf8(stderr).unwrap();
+        let is_told = stderr.starts_with("error: ") && stderr.contains("cannot be written to the standard output");
+        assert_eq!(is_told, expected != 0, "{stderr}");
+    }
+}

@@ -59,7 +59,7 @@ pub(crate) async fn watch(
                 (false, true) => format!("{CLEAR}{at}\n\n{text}"),
                 (false, false) => format!("{at}\n\n{text}\n"),
             };
-            if console.stdout.write_all(text.as_bytes()).and_then(|()| console.stdout.flush()).is_err() {
+            if !crate::written(console.stdout, &text)? {
                 return Ok(String::new());
             }
         }
