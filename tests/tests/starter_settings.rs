@@ -590,6 +590,32 @@ fn files_that_cannot_be_used_are_named() {
     assert!(binary.len() == 1 && binary[0].contains("application.toml: cannot be read: not UTF-8"), "{binary:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn what_has_the_name_of_a_file_and_is_none_is_not_taken_for_a_missing_file() {
+    use std::os::unix::fs::symlink;
+
+    let folder = folder("no_file", &[("found/application.yaml", "elasticjob: {enabled: false}\n")]);
+    let link = |target: &str, name: &str| symlink(target, folder.join(name)).unwrap();
+    for place in ["mounted/application.yaml", "linked/config", "device", "found/config/application.toml"] {
+        fs::create_dir_all(folder.join(place)).unwrap();
+    }
+    link("nowhere", "linked/config/application.properties");
+    link("application.yml", "device/application.yml");
+    fs::write(folder.join("mounted/config"), "").unwrap();
+    for (place, parts) in [
+        ("mounted", ["application.yaml: cannot be read: it is a folder", "the file that they mount does not exist"]),
+        ("linked", ["config/application.properties: cannot be read", "a link to a file that does not exist"]),
+        ("device", ["application.yml: cannot be read", "symbolic links"]),
+    ] {
+        let errors = errors(&Sources::in_folder(folder.join(place)));
+        assert!(errors.len() == 1 && parts.iter().all(|part| errors[0].contains(part)), "{place}: {errors:?}");
+    }
+    // What is hidden by a file does not matter.
+    let found = load(&Sources::in_folder(folder.join("found")));
+    assert!(!found.enabled && found.warnings.is_empty(), "{:?}", found.warnings);
+}
+
 #[test]
 fn a_profile_activates_no_other_and_is_one_part_of_a_file_name() {
     let folder = folder("profiles", &[("application-a.yaml", "elasticjob: {profiles: {active: b}}\n")]);

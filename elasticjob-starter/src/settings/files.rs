@@ -1,5 +1,7 @@
 //! Finds and reads the files.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::error::SettingError;
@@ -114,12 +116,18 @@ impl Search {
             let candidates = EXTENSIONS.iter().map(|extension| folder.join(format!("{stem}.{extension}")));
             let mut documents: Vec<Document> = Vec::new();
             let mut errors = Vec::new();
-            for path in candidates.filter(|path| path.is_file()) {
+            for path in candidates {
+                let is_there = is_there(&path);
                 if found.is_some() {
-                    hidden.push(path);
+                    hidden.extend(is_there.is_ok_and(|is_there| is_there).then_some(path));
                     continue;
                 }
-                match self.read(&path, scope) {
+                let read = match is_there {
+                    Ok(true) => self.read(&path, scope),
+                    Ok(false) => continue,
+                    Err(reason) => Err(self.unreadable(&path, reason)),
+                };
+                match read {
                     Ok(document) => documents.push(document),
                     Err(error) => errors.push(error),
                 }
@@ -147,9 +155,8 @@ impl Search {
 
     fn read(&self, path: &Path, scope: Scope<'_>) -> Result<Document, SettingError> {
         let shown = self.shown(path);
-        let unreadable = |reason: String| SettingError::Unreadable { path: PathBuf::from(&shown), reason };
-        let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|error| unreadable(format!("not UTF-8: {error}")))?;
+        let bytes = fs::read(path).map_err(|error| self.unreadable(path, error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|error| self.unreadable(path, format!("not UTF-8: {error}")))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let mut resolver = Resolver::new(scope);
         let mut scalars = Vec::new();
@@ -180,11 +187,36 @@ impl Search {
         Ok(document)
     }
 
+    fn unreadable(&self, path: &Path, reason: String) -> SettingError {
+        SettingError::Unreadable { path: PathBuf::from(self.shown(path)), reason }
+    }
+
     /// A path in the form for messages.
     fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.working_folder).unwrap_or(path);
         let below = below.strip_prefix(".").unwrap_or(below);
         if below.as_os_str().is_empty() { "./".to_owned() } else { below.display().to_string() }
+    }
+}
+
+/// Whether there is a file. What has its name and is no file is an error: a program that took the file for missing would
+/// run its jobs with other settings, on the embedded registry.
+fn is_there(path: &Path) -> Result<bool, String> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(found) if found.is_dir() => {
+            Err("it is a folder. Container engines make a folder where the file that they mount \
+             does not exist"
+                .to_owned())
+        }
+        Ok(_) => Err("it is no regular file".to_owned()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            match fs::symlink_metadata(path) {
+                Ok(_) => Err("it is a link to a file that does not exist".to_owned()),
+                Err(_) => Ok(false),
+            }
+        }
+        Err(error) => Err(error.to_string()),
     }
 }
 
