@@ -7,7 +7,11 @@
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
+#[cfg(feature = "console")]
+use std::io::Read as _;
 use std::io::{PipeReader, Write, pipe};
+#[cfg(feature = "console")]
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio, id};
 use std::sync::Arc;
@@ -30,6 +34,10 @@ const FOLDER: &str = "BROKEN_LOG_FOLDER";
 
 /// Names what is wrong with its subscriber.
 const SUBSCRIBER: &str = "BROKEN_LOG_SUBSCRIBER";
+
+/// Names the arguments of `elasticjob console`, one a line, where the process under test is that.
+#[cfg(feature = "console")]
+const CONSOLE: &str = "BROKEN_LOG_CONSOLE";
 
 /// Everything that is waited for happens within this, or never.
 const LIMIT: Duration = Duration::from_secs(90);
@@ -60,25 +68,39 @@ impl<S: tracing::Subscriber> Layer<S> for Panicking {
     }
 }
 
+/// Sets up a subscriber with a bug, where one is asked for.
+fn set_up_subscriber() -> bool {
+    let Ok(how) = env::var(SUBSCRIBER) else { return false };
+    if how == "waits" {
+        // Lines of the ZooKeeper client would make its task wait.
+        let ours = Targets::new().with_target("elasticjob", Level::INFO);
+        let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(ours);
+        tracing_subscriber::registry().with(layer).init();
+    } else {
+        let layer = Panicking { always: how == "always", has_panicked: AtomicBool::new(false) };
+        tracing_subscriber::registry().with(layer).init();
+    }
+    true
+}
+
 #[tokio::main]
 async fn under_test(folder: PathBuf) -> Result<(), AppError> {
-    match env::var(SUBSCRIBER) {
-        Ok(how) if how == "waits" => {
-            // Lines of the ZooKeeper client would make its task wait.
-            let ours = Targets::new().with_target("elasticjob", Level::INFO);
-            let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(ours);
-            tracing_subscriber::registry().with(layer).init();
-        }
-        Ok(panics) => {
-            let layer = Panicking { always: panics == "always", has_panicked: AtomicBool::new(false) };
-            tracing_subscriber::registry().with(layer).init();
-        }
-        Err(_) => init_logging()?,
+    if !set_up_subscriber() {
+        init_logging()?;
     }
     let records = folder.join(format!("records-{}", id()));
     let sources = Sources::in_folder(folder).arguments(env::args().skip(1));
     let app = ElasticJobApp::builder().sources(sources).provide(records).start().await?;
     app.until_shutdown().await
+}
+
+#[cfg(feature = "console")]
+#[tokio::main]
+async fn console_under_test(folder: PathBuf, arguments: String) -> ExitCode {
+    set_up_subscriber();
+    let (mut stdout, mut stderr) = (std::io::stdout(), std::io::stderr());
+    let terminal = elasticjob_cli::Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    elasticjob_cli::run(arguments.lines(), Sources::in_folder(folder), terminal).await.into()
 }
 
 /// Processes under test; killed when this is dropped.
@@ -102,7 +124,12 @@ impl Processes {
 
     /// Starts one and returns its number.
     fn start(&mut self, stderr: Stdio, subscriber: Option<&str>) -> usize {
+        self.start_with(stderr, subscriber, &[])
+    }
+
+    fn start_with(&mut self, stderr: Stdio, subscriber: Option<&str>, environment: &[(&str, &str)]) -> usize {
         let mut command = Command::new(env::current_exe().unwrap());
+        command.envs(environment.iter().copied());
         command.args(&self.arguments).env(FOLDER, self.folder.path()).stdin(Stdio::null()).stderr(stderr);
         command.envs(subscriber.map(|panics| (SUBSCRIBER, panics)));
         self.children.push(command.spawn().unwrap());
@@ -159,6 +186,66 @@ impl Drop for Processes {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+/// Starts `elasticjob console` beside jobs, and asks it with a token that it does not know. Returns what it answered.
+#[cfg(feature = "console")]
+async fn asked(server: &ZookeeperServer, namespace: &str, stderr: Stdio, subscriber: Option<&str>) -> String {
+    use elasticjob_tests::ports;
+
+    let mut processes = Processes::new(Some((server, namespace)));
+    // It makes the namespace.
+    processes.start(Stdio::null(), None);
+    processes.go_on().await;
+    let address = format!("127.0.0.1:{}", ports::free().unwrap());
+    let (servers, namespace) = (server.connect_string(), format!("broken-log-{namespace}"));
+    let arguments =
+        ["elasticjob", "console", "--listen", &address, "--server-lists", &servers, "--namespace", &namespace];
+    processes.start_with(stderr, subscriber, &[(CONSOLE, &arguments.join("\n"))]);
+    let until = Instant::now() + LIMIT;
+    let mut stream = loop {
+        match TcpStream::connect(&address) {
+            Ok(stream) => break stream,
+            Err(error) => assert!(Instant::now() < until, "the console does not listen: {error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let request = format!(
+        "GET /api/v1/registries HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer unknown\r\nConnection: close\r\n\r\n"
+    );
+    stream.set_read_timeout(Some(LIMIT)).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[cfg(feature = "console")]
+async fn console_that_logs(server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("console-log").unwrap();
+    let file = folder.path().join("log");
+    let answer = asked(&server, "console-logs", File::create(&file).unwrap().into(), None).await;
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    let until = Instant::now() + LIMIT;
+    loop {
+        let log = fs::read_to_string(&file).unwrap();
+        if log.contains("WARN elasticjob::audit: invalid-token")
+            || log.contains("WARN elasticjob::audit: token-refused")
+        {
+            return;
+        }
+        assert!(Instant::now() < until, "the log does not tell who was kept out: {log}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[cfg(feature = "console")]
+async fn console_with_a_broken_log(server: Arc<ZookeeperServer>) {
+    let cases = [("console-full", full_disk(), None), ("console-panics", Stdio::null(), Some("always"))];
+    for (namespace, stderr, subscriber) in cases {
+        let answer = asked(&server, namespace, stderr, subscriber).await;
+        assert!(answer.starts_with("HTTP/1.1 401 "), "{namespace}: {answer}");
     }
 }
 
@@ -237,6 +324,10 @@ async fn embedded() {
 
 fn main() -> ExitCode {
     if let Some(folder) = env::var_os(FOLDER) {
+        #[cfg(feature = "console")]
+        if let Ok(arguments) = env::var(CONSOLE) {
+            return console_under_test(folder.into(), arguments);
+        }
         return match under_test(folder.into()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
@@ -254,6 +345,11 @@ fn main() -> ExitCode {
     harness.on_zookeeper("a_subscriber_that_always_panics_costs_the_log_and_nothing_else", |server| {
         panics(server, "always")
     });
+    #[cfg(feature = "console")]
+    {
+        harness.on_zookeeper("the_log_of_the_console_tells_who_was_kept_out", console_that_logs);
+        harness.on_zookeeper("a_broken_log_does_not_keep_the_console_from_answering", console_with_a_broken_log);
+    }
     harness.test("on_the_embedded_registry_jobs_go_on_without_a_log", embedded);
     harness.run()
 }

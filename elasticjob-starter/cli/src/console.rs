@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob_console::{Console as WebConsole, ConsoleError, PasswordHash, Registry, TokenHash};
+use elasticjob_starter::init_logging;
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 
 use crate::Console;
@@ -40,6 +41,8 @@ pub(crate) async fn run(
     if let Some(path) = wanted.base_path {
         options.base_path = path;
     }
+    // Who comes in and who is kept out is in the log, and so is what becomes of the connection.
+    init_logging().map_err(|error| Failure::Usage(error.to_string()))?;
     let center = connect(flags, sources, console).await?;
     let mut registry = Registry::new(DEFAULT, center.clone());
     if let Some(reader) = traces::open_if_set(flags, sources, console).await? {

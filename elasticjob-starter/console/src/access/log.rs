@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use axum::extract::ConnectInfo;
 use axum::http::Extensions;
+use elasticjob::__private::log::{apart, info, warn};
 
 /// So many events are kept.
 const MOST: usize = 1_000;
@@ -82,9 +83,11 @@ impl AccessLog {
     pub(crate) fn add(&self, who: &str, from: Option<String>, event: Event) {
         let who: String = who.chars().take(LONGEST).collect();
         let (code, detail) = (event.code(), event.detail());
+        let (user, address) = (who.clone(), from.clone());
+        let detail = detail.map(str::to_owned);
         match event.is_refusal() {
-            true => tracing::warn!(target: "elasticjob::audit", user = ?who, ?from, ?detail, "{code}"),
-            false => tracing::info!(target: "elasticjob::audit", user = ?who, ?from, "{code}"),
+            true => apart(move || warn!(target: "elasticjob::audit", ?user, from = ?address, ?detail, "{code}")),
+            false => apart(move || info!(target: "elasticjob::audit", ?user, from = ?address, "{code}")),
         }
         let at = crate::service::now();
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,6 +8,7 @@ use axum::extract::Query;
 use axum::http::header::{RETRY_AFTER, SET_COOKIE};
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
+use elasticjob::__private::log::{apart, error};
 use serde::Deserialize;
 
 use super::{Layout, with_status};
@@ -107,7 +108,7 @@ pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<L
             with_cookie(Redirect::to(&format!("{}{}", app.options.base_path, own_path(&page.next))), cookie)
         }
         Err(error) => {
-            tracing::error!("no random bytes for a session: {error}");
+            apart(move || error!("no random bytes for a session: {error}"));
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }

@@ -33,6 +33,7 @@ pub(crate) mod why;
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
+use elasticjob::__private::log::{apart, error};
 
 use crate::access::{Permission, Role};
 use crate::live;
@@ -95,7 +96,7 @@ pub(crate) fn with_status(status: StatusCode, template: &impl Template) -> Respo
     match template.render() {
         Ok(text) => (status, Html(text)).into_response(),
         Err(error) => {
-            tracing::error!("a page of the console cannot be written: {error}");
+            apart(move || error!("a page of the console cannot be written: {error}"));
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
