@@ -13,7 +13,8 @@ const LOST_FIRES: &str = "trigger the job where they have to be made up for";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// No instance has started the job so far, or its configuration was removed.
+    /// No instance has started the job so far, or its configuration was deleted. Instances that run go on with what
+    /// they had.
     NoConfiguration,
     /// Instances use the last good configuration; new instances do not start.
     ConfigurationRefused(String),
@@ -137,7 +138,11 @@ impl Reason {
             None => String::new(),
         };
         match self {
-            Self::NoConfiguration => "it has no configuration: no instance has started it yet".to_owned(),
+            Self::NoConfiguration => {
+                "it has no configuration: no instance has started it yet, or it was deleted while \
+                 instances go on with what they had; the next start of one of its programs writes it"
+                    .to_owned()
+            }
             Self::ConfigurationRefused(reason) => format!(
                 "its configuration in the registry center cannot be used: {}; instances keep the last one that could, and new \
                  ones start when it is corrected",

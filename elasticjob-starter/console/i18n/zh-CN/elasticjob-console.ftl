@@ -139,7 +139,7 @@ configuration-changed-meanwhile = 未作任何修改：其他操作员或程序�
 cancel = 取消
 
 # Findings; English comes from the library
-finding-no-configuration = 作业没有配置：尚无实例启动过它。
+finding-no-configuration = 作业没有配置：尚无实例启动过它，或者配置已被删除，而运行中的实例沿用原有配置；作业的程序下次启动时会写入配置。
 finding-configuration-refused = 注册中心中的配置无法使用：{ $why }。实例继续使用最近一次可用的配置，修正后新实例才会启动。
 finding-no-instance = 没有实例在线。
 finding-sessionless-instances = { $instances }：该实例节点不属于任何会话，因此那里没有存活的实例；节点是从别处复制来的。本实现的主节点会删除它，也可以执行 elasticjob shutdown。
