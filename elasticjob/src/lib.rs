@@ -104,5 +104,8 @@ pub mod yaml;
 #[path = "private.rs"]
 pub mod __private;
 
+/// The library of the times in signatures, for example in [`ShardingContext::scheduled_at`](api::ShardingContext::scheduled_at):
+/// a program that takes it from here has the same version.
+pub use chrono;
 #[doc = include_str!("elastic_job.md")]
 pub use elasticjob_macros::elastic_job;

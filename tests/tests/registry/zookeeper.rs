@@ -40,6 +40,7 @@ pub fn add_tests(harness: &mut Harness) {
     harness.on_zookeeper("a_client_whose_task_died_is_given_up", a_client_whose_task_died_is_given_up);
     harness.on_own_zookeeper("a_killed_server_comes_back_with_session_and_data", a_killed_server_comes_back);
     harness.on_own_zookeeper("a_frozen_server_does_not_freeze_its_clients", a_frozen_server);
+    harness.on_own_zookeeper("a_server_that_stands_still_at_first_is_waited_for", a_server_that_stands_still_at_first);
     harness.on_own_zookeeper("a_server_that_was_gone_for_long_gives_a_new_session", a_server_that_was_gone_for_long);
     let name = "a_shorter_time_out_after_a_restart_of_the_server_is_heeded";
     harness.on_own_zookeeper(name, a_shorter_time_out_after_a_restart);
@@ -415,6 +416,17 @@ async fn a_frozen_server(server: ZookeeperServer) {
             other => panic!("{other:?}"),
         }
     }
+}
+
+async fn a_server_that_stands_still_at_first(server: ZookeeperServer) {
+    server.freeze().unwrap();
+    let thaws = async {
+        // Longer than the session time-out, after which the client gives up, and shorter than the limit of 10 s.
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        server.thaw().unwrap();
+    };
+    let (center, ()) = tokio::join!(connected_for_short(&server), thaws);
+    center.commit(create("/late", CreateMode::Persistent)).await.unwrap();
 }
 
 async fn a_server_that_was_gone_for_long(server: ZookeeperServer) {

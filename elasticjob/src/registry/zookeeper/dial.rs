@@ -38,7 +38,7 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
     let unreachable =
         |detail: String| ConnectError::Unreachable { servers: config.server_lists.clone(), waited: patience, detail };
     match opened.await {
-        Ok(Err(Problem { error: Error::Timeout | Error::NoHosts | Error::ConnectionLoss, .. })) | Err(_) => {
+        Err(_) => {
             let findings = findings.into_inner().unwrap_or_else(PoisonError::into_inner);
             let detail = if findings.is_empty() { format!("no answer; {START}") } else { findings.join("; ") };
             Err(unreachable(detail))
@@ -67,18 +67,21 @@ struct Problem {
     error: Error,
 }
 
-/// Opens a session. Opens another one when the connection broke before the session could be used: servers of an
-/// ensemble come and go.
+/// Opens a session. Opens another one when no server answered for a session time-out, or when the connection broke
+/// before the session could be used: servers of an ensemble come and go.
 async fn open_in_the_end(config: &ZookeeperConfiguration, tls: Option<&Loaded>) -> Result<Client, Problem> {
     let mut retry = 0;
     loop {
         match open(config, tls).await {
-            Err(Problem { what, error }) if what != CONNECT && is_lost(&error) => {
+            Err(Problem { what, error }) if is_lost(&error) => {
                 let pause = config.pause(retry, random_u64());
                 retry += 1;
-                apart(move || {
-                    warn!(%error, "the connection to ZooKeeper broke, next attempt in {} ms", pause.as_millis());
-                });
+                // The caller reports when no server was reached at all.
+                if what != CONNECT {
+                    apart(move || {
+                        warn!(%error, "the connection to ZooKeeper broke, next attempt in {} ms", pause.as_millis());
+                    });
+                }
                 tokio::time::sleep(pause).await;
             }
             opened => return opened,
