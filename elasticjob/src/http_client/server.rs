@@ -1,4 +1,6 @@
-//! A server for one request.
+//! Servers for one request.
+
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,6 +19,21 @@ pub(crate) async fn answering(status: &'static str, body: &'static str) -> (Stri
         request
     });
     (address, request)
+}
+
+/// Begins an answer, and sends one byte of it after each pause. Returns its address.
+pub(crate) async fn trickling(pause: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        request_of(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+        while stream.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(pause).await;
+        }
+    });
+    address
 }
 
 /// Reads one request to its end.

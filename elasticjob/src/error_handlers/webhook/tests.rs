@@ -1,11 +1,12 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 
 use super::*;
 use crate::api::{Failed, RunInfo};
 use crate::fire::{ExecutionSource, Fire, RunKey};
-use crate::http_client::server::answering;
+use crate::http_client::server::{answering, trickling};
 use crate::ident::InstanceId;
 
 fn configuration(props: &[(&str, &str)]) -> JobConfiguration {
@@ -106,6 +107,21 @@ async fn what_the_service_refuses_is_an_error_that_does_not_tell_the_address() {
     let error =
         WeChat::default().handle(&failure(&[("wechat.webhook", &address)], "no")).await.unwrap_err().to_string();
     assert!(error.contains("error sending request") && !error.contains("hush"), "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_end_is_given_up() {
+    let address = trickling(Duration::from_millis(50)).await;
+    let props = [
+        ("wechat.webhook", address.as_str()),
+        ("wechat.connectTimeoutMilliseconds", "400"),
+        ("wechat.readTimeoutMilliseconds", "400"),
+    ];
+    let failure = failure(&props, "no");
+    let handler = WeChat::default();
+    let handled = tokio::time::timeout(Duration::from_secs(20), handler.handle(&failure)).await;
+    let error = handled.expect("the handler is held for ever").unwrap_err().to_string();
+    assert!(!error.contains(&address), "{error}");
 }
 
 #[test]

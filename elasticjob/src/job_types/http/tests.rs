@@ -3,7 +3,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::api::fixture::context;
-use crate::http_client::server::{answering, request_of};
+use crate::http_client::server::{answering, request_of, trickling};
 
 fn props<'a>(uri: &'a str, method: &'a str) -> Vec<(&'static str, &'a str)> {
     vec![("http.uri", uri), ("http.method", method)]
@@ -168,21 +168,6 @@ fn what_is_wrong_with_the_properties_is_told_at_start() {
     }
     let data = problems(&[("http.uri", "http://host/"), ("http.method", "GET"), ("http.data", "x")]);
     assert_eq!(data, ["props.http.data: is not sent with GET: remove it, or use POST, PUT, PATCH or DELETE"]);
-}
-
-/// A server that begins an answer, and sends one byte of it after each pause.
-async fn trickling(pause: std::time::Duration) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        request_of(&mut stream).await;
-        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
-        while stream.write_all(b"x").await.is_ok() {
-            tokio::time::sleep(pause).await;
-        }
-    });
-    address
 }
 
 #[tokio::test]
