@@ -31,6 +31,7 @@
 //! | `routes` | the table of all routes with the permission that each needs |
 //! | `live` | tells pages and programs that something changed |
 //! | `assets`, `text`, `theme` | style sheet; texts in English and Chinese; light or dark |
+//! | `words` | schedules in words |
 
 mod access;
 mod api;
@@ -51,6 +52,7 @@ mod service;
 mod testing;
 mod text;
 mod theme;
+mod words;
 
 pub use access::{FirstPassword, Grant, PasswordHash, PasswordProblem, Role, Token, TokenHash, TokenProblem, User};
 pub use app::{Console, ConsoleError};

@@ -10,6 +10,7 @@ use crate::assets;
 use crate::here::{Here, Who};
 use crate::text::{Language, Text};
 use crate::theme::Theme;
+use crate::words;
 
 /// The frame of a page.
 #[derive(Debug)]
@@ -86,6 +87,11 @@ impl Layout {
     /// The address of a job.
     pub(crate) fn job(&self, job: &JobName) -> String {
         self.here(&format!("/jobs/{}", segment(job.as_str())))
+    }
+
+    /// A schedule in words.
+    pub(crate) fn words(&self, cron: &str) -> Option<String> {
+        words::of(&self.text, cron)
     }
 
     pub(crate) fn asset(&self, name: &str) -> String {
